@@ -11,7 +11,10 @@ import (
 // It is total and deterministic: every cluster and every set of facts has an answer, and equal input gives equal output.
 // docs/lifecycle.md lists the rules it keeps; each has a property test and a mutant that the tests must catch.
 func Decide(c Cluster, f Facts, l Limits) Decision {
-	m := &deciding{c: c, f: f, l: l, kinds: slices.Concat(workKinds(), l.More), d: Decision{Next: c}}
+	m := &deciding{c: c, f: f, l: l, kinds: ownKinds, d: Decision{Next: c}}
+	if len(l.More) > 0 {
+		m.kinds = slices.Concat(ownKinds, l.More)
+	}
 	if c.Phase == Released && !m.reopen() {
 		m.cancelWork() // of kinds that those did not know who released it
 		m.next().WakeAt = time.Time{}
@@ -71,7 +74,7 @@ func (m *deciding) endIfDue() {
 	case m.c.Desired != Present:
 	case !m.f.Now.Before(ends.DestroyAt()):
 		why := ends.Reason()
-		why.Unobserved = why.Code == ReasonIdle && m.unobserved()
+		why.Unobserved = why.Code == ReasonIdle && m.lacksObservation()
 		m.dismiss(why)
 	case m.c.NeedsApproval && !by.IsZero() && !m.f.Now.Before(by):
 		m.dismiss(Reason{Code: ReasonNotApproved, At: by.UTC()})
@@ -85,7 +88,7 @@ func (m *deciding) dismiss(why Reason) {
 	m.job(JobJanitorDestroy, JobPending, "", "")
 }
 
-func (m *deciding) wanted() bool { return m.next().Desired == Present }
+func (m *deciding) isWanted() bool { return m.next().Desired == Present }
 
 // due reports whether the wait after a failed attempt is over.
 func (m *deciding) due() bool { return !m.f.Now.Before(m.next().RetryAt) }

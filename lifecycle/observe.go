@@ -75,8 +75,8 @@ func observeKind() WorkKind {
 	}
 }
 
-// unobserved reports that the cluster is awake, and that no look inside was answered for the step that follows now.
-func (m *deciding) unobserved() bool {
+// lacksObservation reports that the cluster is awake, and that no look inside was answered for the step that follows now.
+func (m *deciding) lacksObservation() bool {
 	n := m.next()
 	return n.powerPhase() == "" && m.f.Now.Sub(n.Work[Observe].DoneAt) > 2*observeAhead
 }

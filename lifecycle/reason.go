@@ -87,7 +87,7 @@ var fixedReasons = map[ReasonCode]string{
 // String returns the reason as a sentence without a capital and a final stop; empty: there is none. Words stand in it as they are, so whoever
 // shows it escapes it.
 func (r Reason) String() string {
-	text := cmp.Or(fixedReasons[r.Code], r.made(), r.Words, strings.ReplaceAll(string(r.Code), "_", " "))
+	text := cmp.Or(fixedReasons[r.Code], r.describeSubject(), r.Words, strings.ReplaceAll(string(r.Code), "_", " "))
 	if r.Seen {
 		text += ", seen by polling"
 	}
@@ -100,15 +100,15 @@ func (r Reason) String() string {
 	return text
 }
 
-// made returns the sentence of a code that is about something; empty: the code is none of those.
-func (r Reason) made() string {
+// describeSubject returns the sentence of a code that is about something; empty: the code is none of those.
+func (r Reason) describeSubject() string {
 	switch r.Code {
 	case ReasonAsked:
 		return cmp.Or(r.Words, strings.TrimRight(r.By+" asked for it "+r.Via, " "))
 	case ReasonApproved:
 		return "approved by " + r.By
 	case ReasonRefused:
-		return with("refused by "+r.By, r.Words)
+		return addWords("refused by "+r.By, r.Words)
 	case ReasonPRUnreachable:
 		return "the App can no longer access " + r.Name
 	case ReasonRepoArchived:
@@ -123,19 +123,19 @@ func (r Reason) made() string {
 		return "the App was suspended on " + r.Name
 	case ReasonRunFinished:
 		what := map[string]string{finishedPipelineRun: "its PipelineRun", finishedJob: "its job"}[r.Name]
-		return cmp.Or(what, "its workflow run") + " " + finished(r.To)
+		return cmp.Or(what, "its workflow run") + " " + describeConclusion(r.To)
 	case ReasonNotApproved:
 		return "nobody approved it by " + r.At.UTC().Format("15:04 MST on 2 January")
 	case ReasonInstallFailed:
-		return with("the install failed", r.Words)
+		return addWords("the install failed", r.Words)
 	case ReasonPushed:
 		return r.Name + " was pushed, and the repository's file says " + r.To
 	}
 	return ""
 }
 
-// with adds words after a colon, if there are any.
-func with(text, words string) string {
+// addWords adds words after a colon, if there are any.
+func addWords(text, words string) string {
 	if words == "" {
 		return text
 	}

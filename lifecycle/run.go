@@ -116,13 +116,13 @@ func RunEnd(b Bound) (at time.Time, why Reason) {
 	case finish.At.IsZero():
 		return time.Time{}, Reason{}
 	case b.Signalled && b.Lifetime == LifetimeRun && finish.Conclusion == "success":
-		return b.handedOver()
+		return b.handoverEnd()
 	}
 	return finish.At.Add(GraceAfter(finish.Conclusion, b.Grace)), Reason{Code: ReasonRunFinished, Name: what, To: finish.Conclusion}
 }
 
-// finished completes "its workflow run …".
-func finished(conclusion string) string {
+// describeConclusion completes "its workflow run …".
+func describeConclusion(conclusion string) string {
 	switch conclusion {
 	case "cancelled":
 		return "was cancelled"

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/runs"
@@ -39,7 +40,7 @@ func accept(ctx context.Context, c *db.Tx, a Ask, again string, j Judgement, pla
 		if place != nil {
 			ask.OfRun = place.Asker()
 		}
-		clusters.QueueAccess(c, &b, clusters.AccessRow{AccessAsk: ask, ID: db.NewID("acc"), Cluster: row.ID, Number: 1})
+		access.Queue(c, &b, access.Row{Ask: ask, ID: db.NewID("acc"), Cluster: row.ID, Number: 1})
 	}
 	b.Do("insert the job", insertJob, row.JobID, row.ID, lifecycle.JobCreate, c.Now)
 	b.Do("write usage", `INSERT INTO usage_samples (cluster_id, sample_time, state, worker_replicas, estimated_hourly_cost) VALUES ($1, $2, $3, $4, 0)`,

@@ -15,6 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/storetest"
 )
 
 var twoAddons = []clusters.Addon{
@@ -25,7 +26,7 @@ var twoAddons = []clusters.Addon{
 }
 
 func furnished(name string) store.Judgement {
-	a := granted(name)
+	a := storetest.Granted(name)
 	a.Addons = twoAddons
 	return a
 }
@@ -39,57 +40,57 @@ func conditionOf(t testing.TB, s *store.Store, id, kind string) (q clusters.Cond
 
 func TestAddonsAreFrozenWithTheCluster(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	row := accept(t, s, furnished("shop"))
+	s, _ := storetest.Open(t)
+	row := storetest.Accept(t, s, furnished("shop"))
 	require.Equal(t, []string{"cert-manager", "pr-namespace"}, row.Addons)
-	refuses(t, s, "never change", `UPDATE clusters SET addons = '{}' WHERE id = $1`, row.ID)
-	refuses(t, s, "never change", `UPDATE cluster_addons SET manifests = 'x' WHERE cluster_id = $1`, row.ID)
-	refuses(t, s, "never change", `DELETE FROM cluster_addons WHERE cluster_id = $1`, row.ID)
-	refuses(t, s, "clusters_work", `UPDATE clusters SET work = '{"configure": {"done": 1}}' WHERE id = $1`, row.ID)
-	refuses(t, s, "cluster_addons_manifests_check", `INSERT INTO cluster_addons VALUES ($1, 3, 'more', repeat('x', 200000), '[]')`, row.ID)
+	storetest.Refuses(t, s, "never change", `UPDATE clusters SET addons = '{}' WHERE id = $1`, row.ID)
+	storetest.Refuses(t, s, "never change", `UPDATE cluster_addons SET manifests = 'x' WHERE cluster_id = $1`, row.ID)
+	storetest.Refuses(t, s, "never change", `DELETE FROM cluster_addons WHERE cluster_id = $1`, row.ID)
+	storetest.Refuses(t, s, "clusters_work", `UPDATE clusters SET work = '{"configure": {"done": 1}}' WHERE id = $1`, row.ID)
+	storetest.Refuses(t, s, "cluster_addons_manifests_check", `INSERT INTO cluster_addons VALUES ($1, 3, 'more', repeat('x', 200000), '[]')`, row.ID)
 
-	step(t, s, row.ID)
+	storetest.Step(t, s, row.ID)
 	open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
 	spec, err := s.Attempts.AttemptSpec(t.Context(), open.Attempt)
 	require.NoError(t, err)
 	require.Equal(t, []clusters.Addon{twoAddons[0], {Name: "pr-namespace", Manifests: twoAddons[1].Manifests, Waits: []clusters.AddonWait{}}}, spec.Addons)
-	require.Empty(t, accept(t, s, granted("bare")).Addons)
+	require.Empty(t, storetest.Accept(t, s, storetest.Granted("bare")).Addons)
 }
 
 func TestARefreshIsWantedOncePerCauseAndTheNewestIsMet(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	bare := accept(t, s, granted("bare"))
-	_, err := s.WantRefresh(t.Context(), bare.ID, "push:abc", maya(""))
+	s, _ := storetest.Open(t)
+	bare := storetest.Accept(t, s, storetest.Granted("bare"))
+	_, err := s.WantRefresh(t.Context(), bare.ID, "push:abc", storetest.Maya(""))
 	require.ErrorContains(t, err, "the cluster is PENDING")
-	_, err = s.WantRefresh(t.Context(), usable(t, s, bare).ID, "push:abc", maya(""))
+	_, err = s.WantRefresh(t.Context(), storetest.Usable(t, s, bare).ID, "push:abc", storetest.Maya(""))
 	require.ErrorIs(t, err, db.ErrConflict)
 	require.ErrorContains(t, err, "without add-ons")
 
-	row := usable(t, s, accept(t, s, furnished("shop")))
-	stale := maya("")
+	row := storetest.Usable(t, s, storetest.Accept(t, s, furnished("shop")))
+	stale := storetest.Maya("")
 	stale.Version = row.Version + 1
 	_, err = s.WantRefresh(t.Context(), row.ID, "push:abc", stale)
 	require.ErrorIs(t, err, db.ErrStale)
-	lose(t, s)
-	job, err := s.WantRefresh(t.Context(), row.ID, "push:abc", maya("abc was pushed"))
+	storetest.Lose(t, s)
+	job, err := s.WantRefresh(t.Context(), row.ID, "push:abc", storetest.Maya("abc was pushed"))
 	require.NoError(t, err)
-	_, meta := said(t, s, "refresh_asked")
+	_, meta := storetest.Said(t, s, "refresh_asked")
 	require.Equal(t, []any{1.0, job, "abc was pushed"}, []any{meta["after"], meta["job"], meta["why"]})
-	require.Len(t, riverJobs(t, s, "reconcile"), 1)
-	again, err := s.WantRefresh(t.Context(), row.ID, "push:abc", maya(""))
+	require.Len(t, storetest.RiverJobs(t, s, "reconcile"), 1)
+	again, err := s.WantRefresh(t.Context(), row.ID, "push:abc", storetest.Maya(""))
 	require.NoError(t, err)
 	require.Equal(t, job, again)
 	require.Equal(t, 1, wanted(t, s, row.ID), "a delivery that comes twice is one desired")
 
-	require.Equal(t, lifecycle.Configure, step(t, s, row.ID).Open)
+	require.Equal(t, lifecycle.Configure, storetest.Step(t, s, row.ID).Open)
 	open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
 	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod")
 	require.NoError(t, err)
 	require.Equal(t, clusters.Condition{Type: "Configured", Status: "False", Reason: "Configuring", Message: "its add-ons are being brought anew"}, conditionOf(t, s, row.ID, "Configured"))
-	another, err := s.WantRefresh(t.Context(), row.ID, "push:def", maya(""))
+	another, err := s.WantRefresh(t.Context(), row.ID, "push:def", storetest.Maya(""))
 	require.NoError(t, err)
 	require.Equal(t, job, another, "one job at a time")
 	lease, err := s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: 1, Phase: lifecycle.Configuring, Addons: []attempts.AddonState{
@@ -102,14 +103,14 @@ func TestARefreshIsWantedOncePerCauseAndTheNewestIsMet(t *testing.T) {
 	require.Equal(t, "True", conditionOf(t, s, row.ID, "AddonApplied/cert-manager").Status)
 	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Succeeded, Addons: new(2)})
 	require.NoError(t, err)
-	require.Equal(t, lifecycle.Configure, step(t, s, row.ID).Open, "the newer desired is met by one more")
+	require.Equal(t, lifecycle.Configure, storetest.Step(t, s, row.ID).Open, "the newer desired is met by one more")
 	open, err = s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
 	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod")
 	require.NoError(t, err)
 	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Succeeded, Addons: new(2)})
 	require.NoError(t, err)
-	require.Empty(t, step(t, s, row.ID).Open)
+	require.Empty(t, storetest.Step(t, s, row.ID).Open)
 	row, err = s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, []any{2, 2, lifecycle.Ready}, []any{row.Work[lifecycle.Configure].Wanted, row.Work[lifecycle.Configure].Done, row.Status})
@@ -118,9 +119,9 @@ func TestARefreshIsWantedOncePerCauseAndTheNewestIsMet(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []any{2, 2}, []any{*attempts[len(attempts)-1].AddonsWanted, *attempts[len(attempts)-1].AddonsSeen})
 
-	_, err = s.Destroy(t.Context(), row.ID, maya(""))
+	_, err = s.Destroy(t.Context(), row.ID, storetest.Maya(""))
 	require.NoError(t, err)
-	_, err = s.WantRefresh(t.Context(), row.ID, "push:fed", maya(""))
+	_, err = s.WantRefresh(t.Context(), row.ID, "push:fed", storetest.Maya(""))
 	require.ErrorContains(t, err, "is going")
 }
 
@@ -133,9 +134,9 @@ func wanted(t testing.TB, s *store.Store, id string) int {
 
 func TestOnlyWhatBringsAddonsTellsOfThem(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	row := accept(t, s, furnished("shop"))
-	step(t, s, row.ID)
+	s, _ := storetest.Open(t)
+	row := storetest.Accept(t, s, furnished("shop"))
+	storetest.Step(t, s, row.ID)
 	create, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
 	_, err = s.Attempts.Claim(t.Context(), create.Attempt, create.Token, "pod")
@@ -146,9 +147,9 @@ func TestOnlyWhatBringsAddonsTellsOfThem(t *testing.T) {
 	require.NoError(t, err)
 
 	scaled := scalableAddons(t, s)
-	_, err = s.Scale(t.Context(), scaled.ID, 4, maya(""))
+	_, err = s.Scale(t.Context(), scaled.ID, 4, storetest.Maya(""))
 	require.NoError(t, err)
-	step(t, s, scaled.ID)
+	storetest.Step(t, s, scaled.ID)
 	scale, err := s.Attempts.OpenAttempt(t.Context(), scaled.ID)
 	require.NoError(t, err)
 	_, err = s.Attempts.Claim(t.Context(), scale.Attempt, scale.Token, "pod")
@@ -164,19 +165,19 @@ func scalableAddons(t testing.TB, s *store.Store) clusters.Row {
 	t.Helper()
 	a := furnished("both")
 	a.Row.WorkersLeast, a.Row.WorkersBase, a.Row.WorkersMost = new(1), new(3), new(5)
-	return usable(t, s, accept(t, s, a))
+	return storetest.Usable(t, s, storetest.Accept(t, s, a))
 }
 
 func TestARefreshDoesNotEndTheWaitOfAScalingThatFailed(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
+	s, _ := storetest.Open(t)
 	row := scalableAddons(t, s)
 	_, err := s.Pool().Exec(t.Context(), `UPDATE clusters SET workers_wanted = 4,
 		work = jsonb_build_object('scale', jsonb_build_object('wanted', 1, 'failures', 1, 'retry_at', created_at + interval '1 hour')) WHERE id = $1`, row.ID)
 	require.NoError(t, err)
-	_, err = s.WantRefresh(t.Context(), row.ID, "push:abc", maya(""))
+	_, err = s.WantRefresh(t.Context(), row.ID, "push:abc", storetest.Maya(""))
 	require.NoError(t, err)
-	d := step(t, s, row.ID)
+	d := storetest.Step(t, s, row.ID)
 	require.Equal(t, []any{lifecycle.Configure, 1, row.AcceptedAt.Add(time.Hour).UTC()}, []any{d.Open, d.Next.Work[lifecycle.Scale].Failures, d.Next.Work[lifecycle.Scale].RetryAt.UTC()})
 }
 
@@ -184,7 +185,7 @@ func TestARefreshDoesNotEndTheWaitOfAScalingThatFailed(t *testing.T) {
 // the release before would trip over; and up again.
 func TestTheAddonsGoUpAndDown(t *testing.T) {
 	t.Parallel()
-	url, clock := pgtest.Empty(t), newClock()
+	url, clock := pgtest.Empty(t), storetest.NewClock()
 	database, err := sql.Open("pgx", url)
 	require.NoError(t, err)
 	defer database.Close()
@@ -192,17 +193,17 @@ func TestTheAddonsGoUpAndDown(t *testing.T) {
 	require.NoError(t, err)
 	_, err = p.UpTo(t.Context(), 10)
 	require.NoError(t, err)
-	_, err = database.Exec(ofBefore, "old", "READY", "ready", true, clock.now())
+	_, err = database.Exec(ofBefore, "old", "READY", "ready", true, clock.Now())
 	require.NoError(t, err)
 	up := func(name string) (*store.Store, clusters.Row) {
 		t.Helper()
 		require.NoError(t, store.Migrate(t.Context(), url))
-		s := openAt(t, url, db.Options{Limits: limits, Lease: 15 * time.Minute, Now: clock.now})
-		step(t, s, "clu_old")
-		row := usable(t, s, accept(t, s, furnished(name)))
-		_, err := s.WantRefresh(t.Context(), row.ID, "push:abc", maya(""))
+		s := storetest.OpenAt(t, url, db.Options{Limits: storetest.Limits, Lease: 15 * time.Minute, Now: clock.Now})
+		storetest.Step(t, s, "clu_old")
+		row := storetest.Usable(t, s, storetest.Accept(t, s, furnished(name)))
+		_, err := s.WantRefresh(t.Context(), row.ID, "push:abc", storetest.Maya(""))
 		require.NoError(t, err)
-		require.Equal(t, lifecycle.Configure, step(t, s, row.ID).Open)
+		require.Equal(t, lifecycle.Configure, storetest.Step(t, s, row.ID).Open)
 		return s, row
 	}
 	s, row := up("shop")
@@ -214,8 +215,8 @@ func TestTheAddonsGoUpAndDown(t *testing.T) {
 		+ (SELECT count(*) FROM jobs WHERE job_type = 'CONFIGURE' AND ended_at IS NULL)`).Scan(&left))
 	require.Zero(t, left)
 	s, _ = up("store")
-	require.Empty(t, step(t, s, row.ID).Open, "what was under way is forgotten")
-	_, err = s.Destroy(t.Context(), row.ID, maya("done"))
+	require.Empty(t, storetest.Step(t, s, row.ID).Open, "what was under way is forgotten")
+	_, err = s.Destroy(t.Context(), row.ID, storetest.Maya("done"))
 	require.NoError(t, err)
-	require.Equal(t, lifecycle.Destroy, step(t, s, row.ID).Open)
+	require.Equal(t, lifecycle.Destroy, storetest.Step(t, s, row.ID).Open)
 }

@@ -5,14 +5,13 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/ocpctl/ocpctl/store/storetest"
 	"github.com/stretchr/testify/require"
-
-	"github.com/ocpctl/ocpctl/store/inbox"
 )
 
 func TestOneAtATimeRunsUnderAKey(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
+	s, _ := storetest.Open(t)
 	odd := errors.New("odd")
 	ran, err := s.Alone(t.Context(), "acme/shop#41", func(ctx context.Context) error {
 		inner, err := s.Alone(ctx, "acme/shop#41", func(context.Context) error { panic("beside another") })
@@ -32,7 +31,7 @@ func TestOneAtATimeRunsUnderAKey(t *testing.T) {
 
 func TestAWorkerThatIsStoppedGivesItsKeyBack(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
+	s, _ := storetest.Open(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	ran, err := s.Alone(ctx, "acme/shop#41", func(ctx context.Context) error {
 		cancel()
@@ -45,29 +44,22 @@ func TestAWorkerThatIsStoppedGivesItsKeyBack(t *testing.T) {
 	require.True(t, ran)
 }
 
-func rowsOf(waiting []inbox.Waiting) (rows []int64) {
-	for _, w := range waiting {
-		rows = append(rows, w.Row)
-	}
-	return rows
-}
-
 func TestUndoneAreTheUnworkedOnesOfATopicInOrder(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
+	s, _ := storetest.Open(t)
 	var ids []int64
 	for _, d := range []struct{ id, topic string }{{"d-1", "acme/shop#41"}, {"d-2", "acme/shop#42"}, {"d-3", "acme/shop#41"}, {"d-4", "acme/shop#41"}} {
-		one := delivery(d.id)
+		one := storetest.Delivery(d.id)
 		one.Topic = d.topic
 		_, err := s.Inbox.SaveDelivery(t.Context(), one)
 		require.NoError(t, err)
-		ids = append(ids, int64(count(t, s, `SELECT id FROM deliveries WHERE delivery_id = $1`, d.id)))
+		ids = append(ids, int64(storetest.Count(t, s, `SELECT id FROM deliveries WHERE delivery_id = $1`, d.id)))
 	}
 	undone, err := s.Inbox.Undone(t.Context(), "acme/shop#41", 0)
 	require.NoError(t, err)
-	require.Equal(t, []int64{ids[0], ids[2], ids[3]}, rowsOf(undone))
+	require.Equal(t, []int64{ids[0], ids[2], ids[3]}, storetest.RowsOf(undone))
 	require.NoError(t, s.Inbox.FinishDelivery(t.Context(), ids[0], "done"))
 	undone, err = s.Inbox.Undone(t.Context(), "acme/shop#41", 0)
 	require.NoError(t, err)
-	require.Equal(t, []int64{ids[2], ids[3]}, rowsOf(undone))
+	require.Equal(t, []int64{ids[2], ids[3]}, storetest.RowsOf(undone))
 }

@@ -12,60 +12,47 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/storetest"
 	"github.com/ocpctl/ocpctl/store/usage"
 )
-
-// announced are the causes announced so far, in order.
-func announced(t *testing.T, s *store.Store) (causes []string) {
-	t.Helper()
-	rows, err := s.Pool().Query(t.Context(), `SELECT cause FROM announcements ORDER BY id`)
-	require.NoError(t, err)
-	for rows.Next() {
-		var cause string
-		require.NoError(t, rows.Scan(&cause))
-		causes = append(causes, cause)
-	}
-	require.NoError(t, rows.Err())
-	return causes
-}
 
 // installed is a cluster that was installed.
 func installed(t *testing.T, s *store.Store, a store.Judgement) clusters.Row {
 	t.Helper()
-	row := accept(t, s, a)
-	step(t, s, row.ID)
+	row := storetest.Accept(t, s, a)
+	storetest.Step(t, s, row.ID)
 	open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
 	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
 	require.NoError(t, err)
-	_, err = s.Record(t.Context(), open.Attempt, open.Token, identity("shop-abcde"), bundles("shop-abcde"))
+	_, err = s.Record(t.Context(), open.Attempt, open.Token, storetest.Identity("shop-abcde"), storetest.Bundles("shop-abcde"))
 	require.NoError(t, err)
 	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Succeeded})
 	require.NoError(t, err)
-	require.Equal(t, lifecycle.Ready, step(t, s, row.ID).Next.Status)
+	require.Equal(t, lifecycle.Ready, storetest.Step(t, s, row.ID).Next.Status)
 	return row
 }
 
 func TestAClusterThatIsReadyIsAnnouncedAndItsWarningsEachOnce(t *testing.T) {
 	t.Parallel()
-	s, clock := open(t)
-	a := granted("shop")
+	s, clock := storetest.Open(t)
+	a := storetest.Granted("shop")
 	a.Row.WarnBefore = []time.Duration{time.Hour, 15 * time.Minute}
 	row := installed(t, s, a)
-	require.Equal(t, []string{row.ID + ":ready"}, announced(t, s))
-	require.Equal(t, []string{`{"cause": "` + row.ID + `:ready"}`}, riverJobs(t, s, "announce"))
+	require.Equal(t, []string{row.ID + ":ready"}, storetest.Announced(t, s))
+	require.Equal(t, []string{`{"cause": "` + row.ID + `:ready"}`}, storetest.RiverJobs(t, s, "announce"))
 
 	kept, err := s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, a.Row.WarnBefore, kept.WarnBefore, "frozen at acceptance")
 	require.Equal(t, kept.DestroyAt.Add(-time.Hour), kept.WakeAt)
 
-	clock.pass(3 * time.Hour)
-	require.Equal(t, time.Hour, step(t, s, row.ID).Warn)
-	clock.pass(time.Minute)
-	require.Zero(t, step(t, s, row.ID).Warn)
-	require.Len(t, announced(t, s), 2)
-	told, err := s.Notices.Announcement(t.Context(), announced(t, s)[1])
+	clock.Pass(3 * time.Hour)
+	require.Equal(t, time.Hour, storetest.Step(t, s, row.ID).Warn)
+	clock.Pass(time.Minute)
+	require.Zero(t, storetest.Step(t, s, row.ID).Warn)
+	require.Len(t, storetest.Announced(t, s), 2)
+	told, err := s.Notices.Announcement(t.Context(), storetest.Announced(t, s)[1])
 	require.NoError(t, err)
 	require.Equal(t, []any{"expiring", row.ID}, []any{told.Event, told.Cluster})
 	var facts struct {
@@ -78,67 +65,67 @@ func TestAClusterThatIsReadyIsAnnouncedAndItsWarningsEachOnce(t *testing.T) {
 
 	_, err = s.Extend(t.Context(), row.ID, time.Hour, clusters.Origin{Actor: "github:maya"})
 	require.NoError(t, err)
-	step(t, s, row.ID)
-	clock.pass(time.Hour)
-	require.Equal(t, time.Hour, step(t, s, row.ID).Warn, "another end is warned of again")
-	clock.pass(50 * time.Minute)
-	require.Equal(t, 15*time.Minute, step(t, s, row.ID).Warn)
-	require.Len(t, announced(t, s), 4)
+	storetest.Step(t, s, row.ID)
+	clock.Pass(time.Hour)
+	require.Equal(t, time.Hour, storetest.Step(t, s, row.ID).Warn, "another end is warned of again")
+	clock.Pass(50 * time.Minute)
+	require.Equal(t, 15*time.Minute, storetest.Step(t, s, row.ID).Warn)
+	require.Len(t, storetest.Announced(t, s), 4)
 }
 
 func TestAClusterThatWasNeverStartedIsNotAnnouncedAsGone(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	row := accept(t, s, granted("shop"))
+	s, _ := storetest.Open(t)
+	row := storetest.Accept(t, s, storetest.Granted("shop"))
 	_, err := s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya"})
 	require.NoError(t, err)
-	require.Equal(t, lifecycle.Released, step(t, s, row.ID).Next.Phase)
-	require.Empty(t, announced(t, s))
+	require.Equal(t, lifecycle.Released, storetest.Step(t, s, row.ID).Next.Phase)
+	require.Empty(t, storetest.Announced(t, s))
 }
 
 func TestWhatWaitsForAnApprovalIsAnnouncedWithIt(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	a := granted("shop")
+	s, _ := storetest.Open(t)
+	a := storetest.Granted("shop")
 	a.Approval = &store.ApprovalAsk{Why: []string{"first"}, Needs: 1, By: "platform_admin", For: time.Hour, Asked: strings.Repeat("a", 64)}
-	row := accept(t, s, a)
+	row := storetest.Accept(t, s, a)
 	pending, _, err := s.Approvals(t.Context(), store.ApprovalFilter{State: clusters.ApprovalPending})
 	require.NoError(t, err)
-	require.Equal(t, []string{pending[0].ID}, announced(t, s))
-	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM announcements WHERE event = 'approval' AND facts ->> 'approval' = $1 AND cluster_id = $2`, pending[0].ID, row.ID))
+	require.Equal(t, []string{pending[0].ID}, storetest.Announced(t, s))
+	require.Equal(t, 1, storetest.Count(t, s, `SELECT count(*) FROM announcements WHERE event = 'approval' AND facts ->> 'approval' = $1 AND cluster_id = $2`, pending[0].ID, row.ID))
 }
 
 func TestAPartOfTheBudgetIsAnnouncedOnceAMonth(t *testing.T) {
 	t.Parallel()
-	s, clock := open(t)
+	s, clock := storetest.Open(t)
 	part := func(percent int) []usage.Threshold {
 		return []usage.Threshold{{Team: "platform", Percent: percent, Cents: 900, Budget: 1000}}
 	}
 	for i, percent := range []int{80, 80, 100} {
-		a := granted("shop-" + string(rune('a'+i)))
+		a := storetest.Granted("shop-" + string(rune('a'+i)))
 		a.Budget = part(percent)
-		accept(t, s, a)
+		storetest.Accept(t, s, a)
 	}
-	require.Equal(t, []string{"budget:2026-11:platform:80", "budget:2026-11:platform:100"}, announced(t, s))
-	clock.pass(20 * 24 * time.Hour)
-	a := granted("shop-z")
+	require.Equal(t, []string{"budget:2026-11:platform:80", "budget:2026-11:platform:100"}, storetest.Announced(t, s))
+	clock.Pass(20 * 24 * time.Hour)
+	a := storetest.Granted("shop-z")
 	a.Budget = part(80)
-	accept(t, s, a)
-	require.Contains(t, announced(t, s), "budget:2026-12:platform:80")
+	storetest.Accept(t, s, a)
+	require.Contains(t, storetest.Announced(t, s), "budget:2026-12:platform:80")
 }
 
 func TestAFindingIsAnnouncedWhenItIsNew(t *testing.T) {
 	t.Parallel()
-	s, clock := open(t)
-	row := accept(t, s, granted("shop"))
-	stuck := lifecycle.Finding{Kind: lifecycle.Stuck, Cluster: row.ID, Since: clock.now(), Why: "nobody processed it", Evidence: []string{"wake_at"}}
+	s, clock := storetest.Open(t)
+	row := storetest.Accept(t, s, storetest.Granted("shop"))
+	stuck := lifecycle.Finding{Kind: lifecycle.Stuck, Cluster: row.ID, Since: clock.Now(), Why: "nobody processed it", Evidence: []string{"wake_at"}}
 	judged := []lifecycle.FindingKind{lifecycle.Stuck, lifecycle.Blocked}
 	blocked := stuck
 	blocked.Kind = lifecycle.Blocked // announced by the cluster's own move
 	for _, found := range [][]lifecycle.Finding{{stuck, blocked}, {stuck, blocked}, {}, {stuck}} {
-		clock.pass(time.Minute)
+		clock.Pass(time.Minute)
 		_, err := s.Reports.SaveFindings(t.Context(), judged, found)
 		require.NoError(t, err)
 	}
-	require.Len(t, announced(t, s), 2, "once when it began, and once when it came back")
+	require.Len(t, storetest.Announced(t, s), 2, "once when it began, and once when it came back")
 }

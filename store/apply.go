@@ -7,6 +7,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
@@ -123,7 +124,7 @@ func moveCluster(ctx context.Context, c *db.Tx, cur usage.Held, d lifecycle.Deci
 			return err
 		}
 		if !d.Next.Abandoned {
-			if err := clusters.AccessGone(ctx, c, cur.ID); err != nil {
+			if err := access.RecordGone(ctx, c, cur.ID); err != nil {
 				return err
 			}
 		}
@@ -140,7 +141,7 @@ func moveCluster(ctx context.Context, c *db.Tx, cur usage.Held, d lifecycle.Deci
 		if _, err := clusters.CloseOver(ctx, c, cur.ID); err != nil {
 			return err
 		}
-		if _, err := clusters.RevokeAccess(ctx, c, cur.ID, clusters.EveryAccess, nil, clusters.Origin{Actor: db.Lifecycle, Why: clusters.AccessEnds + d.Next.DesiredWhy.String()}); err != nil {
+		if _, err := access.Revoke(ctx, c, cur.ID, access.Every, nil, clusters.Origin{Actor: db.Lifecycle, Why: clusters.Unwanted + d.Next.DesiredWhy.String()}); err != nil {
 			return err
 		}
 	}

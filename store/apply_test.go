@@ -15,15 +15,16 @@ import (
 	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/storetest"
 )
 
 func TestOnlyOneOfManyDecisionsForAVersionWins(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	row := accept(t, s, granted("shop"))
+	s, _ := storetest.Open(t)
+	row := storetest.Accept(t, s, storetest.Granted("shop"))
 	c, f, err := s.Load(t.Context(), row.ID)
 	require.NoError(t, err)
-	d := lifecycle.Decide(c, f, limits)
+	d := lifecycle.Decide(c, f, storetest.Limits)
 
 	var won, stale atomic.Int32
 	var wg sync.WaitGroup
@@ -40,15 +41,15 @@ func TestOnlyOneOfManyDecisionsForAVersionWins(t *testing.T) {
 	wg.Wait()
 	require.Equal(t, int32(1), won.Load())
 	require.Equal(t, int32(19), stale.Load())
-	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM attempts`))
+	require.Equal(t, 1, storetest.Count(t, s, `SELECT count(*) FROM attempts`))
 }
 
 func TestOpeningAnAttemptWritesAllThatFollows(t *testing.T) {
 	t.Parallel()
-	s, clock := open(t)
-	row := accept(t, s, fromPR(granted("shop"), 41))
-	clock.pass(time.Second)
-	d := step(t, s, row.ID)
+	s, clock := storetest.Open(t)
+	row := storetest.Accept(t, s, storetest.FromPR(storetest.Granted("shop"), 41))
+	clock.Pass(time.Second)
+	d := storetest.Step(t, s, row.ID)
 	require.Equal(t, lifecycle.Create, d.Open)
 
 	open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
@@ -63,15 +64,15 @@ func TestOpeningAnAttemptWritesAllThatFollows(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.JobRunning, job.Status)
 	require.Equal(t, 1, job.Attempt)
-	require.Equal(t, clock.now(), *job.StartedAt)
-	require.Equal(t, []string{`{"attempt": 1, "cluster": "` + row.ID + `"}`}, riverJobs(t, s, "launch"))
+	require.Equal(t, clock.Now(), *job.StartedAt)
+	require.Equal(t, []string{`{"attempt": 1, "cluster": "` + row.ID + `"}`}, storetest.RiverJobs(t, s, "launch"))
 
 	now, err := s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, int64(2), now.Version)
 	require.Equal(t, lifecycle.Creating, now.Status)
 	require.Equal(t, 1, now.Tries)
-	require.Equal(t, clock.now().Add(limits.LookAgain), now.WakeAt)
+	require.Equal(t, clock.Now().Add(storetest.Limits.LookAgain), now.WakeAt)
 	events, err := s.Timeline(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Len(t, events, 2)
@@ -81,38 +82,38 @@ func TestOpeningAnAttemptWritesAllThatFollows(t *testing.T) {
 	require.Equal(t, now.Why, events[1].Why)
 	conditions, err := s.Attempts.Conditions(t.Context(), row.ID)
 	require.NoError(t, err)
-	require.Equal(t, []clusters.Condition{{Type: "Ready", Status: "False", Reason: "preflight", Message: now.Why, At: clock.now()}}, conditions)
-	require.Equal(t, 70, count(t, s, `SELECT estimated_hourly_cost FROM usage_samples WHERE cluster_id = $1 AND state = 'CREATING'`, row.ID))
-	require.Equal(t, 4, count(t, s, `SELECT count(*) FROM subscribers WHERE wanted_version = 2 AND shown_version = 0`))
+	require.Equal(t, []clusters.Condition{{Type: "Ready", Status: "False", Reason: "preflight", Message: now.Why, At: clock.Now()}}, conditions)
+	require.Equal(t, 70, storetest.Count(t, s, `SELECT estimated_hourly_cost FROM usage_samples WHERE cluster_id = $1 AND state = 'CREATING'`, row.ID))
+	require.Equal(t, 4, storetest.Count(t, s, `SELECT count(*) FROM subscribers WHERE wanted_version = 2 AND shown_version = 0`))
 }
 
 func TestADecisionThatChangesNothingTellsNobody(t *testing.T) {
 	t.Parallel()
-	s, clock := open(t)
-	row, _ := launched(t, s, "shop")
+	s, clock := storetest.Open(t)
+	row, _ := storetest.Launched(t, s, "shop")
 	before, err := s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
-	events := count(t, s, `SELECT count(*) FROM audit_events`)
+	events := storetest.Count(t, s, `SELECT count(*) FROM audit_events`)
 
-	clock.pass(5 * time.Second)
-	step(t, s, row.ID) // asks for the launch again
+	clock.Pass(5 * time.Second)
+	storetest.Step(t, s, row.ID) // asks for the launch again
 	after, err := s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, before.Version, after.Version)
 	require.Equal(t, before.UpdatedAt, after.UpdatedAt)
-	require.Equal(t, clock.now().Add(limits.LookAgain), after.WakeAt, "but it is looked at again later")
-	require.Equal(t, events, count(t, s, `SELECT count(*) FROM audit_events`))
-	require.Len(t, riverJobs(t, s, "launch"), 1, "asking twice is asking once")
+	require.Equal(t, clock.Now().Add(storetest.Limits.LookAgain), after.WakeAt, "but it is looked at again later")
+	require.Equal(t, events, storetest.Count(t, s, `SELECT count(*) FROM audit_events`))
+	require.Len(t, storetest.RiverJobs(t, s, "launch"), 1, "asking twice is asking once")
 }
 
 func TestClosingAnAttemptAsksForAnotherLook(t *testing.T) {
 	t.Parallel()
-	s, clock := open(t)
-	row, open := launched(t, s, "shop")
-	looks := len(riverJobs(t, s, "reconcile"))
-	clock.pass(limits.LaunchPatience)
-	require.Equal(t, lifecycle.Lost, step(t, s, row.ID).Close.Outcome)
-	require.Len(t, riverJobs(t, s, "reconcile"), looks+1)
+	s, clock := storetest.Open(t)
+	row, open := storetest.Launched(t, s, "shop")
+	looks := len(storetest.RiverJobs(t, s, "reconcile"))
+	clock.Pass(storetest.Limits.LaunchPatience)
+	require.Equal(t, lifecycle.Lost, storetest.Step(t, s, row.ID).Close.Outcome)
+	require.Len(t, storetest.RiverJobs(t, s, "reconcile"), looks+1)
 
 	_, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.ErrorIs(t, err, db.ErrNotFound)
@@ -128,13 +129,13 @@ func TestClosingAnAttemptAsksForAnotherLook(t *testing.T) {
 
 func TestAnAttemptClaimedMeanwhileIsNotCancelled(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	row, open := launched(t, s, "shop")
+	s, _ := storetest.Open(t)
+	row, open := storetest.Launched(t, s, "shop")
 	_, err := s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
 	c, f, err := s.Load(t.Context(), row.ID)
 	require.NoError(t, err)
-	d := lifecycle.Decide(c, f, limits)
+	d := lifecycle.Decide(c, f, storetest.Limits)
 	require.Equal(t, lifecycle.Cancelled, d.Close.Outcome)
 
 	_, err = s.Pool().Exec(t.Context(), `UPDATE attempts SET claimed_by = 'pod', claimed_at = now(), lease_until = now() WHERE id = $1`, open.Attempt)
@@ -146,29 +147,29 @@ func TestAnAttemptClaimedMeanwhileIsNotCancelled(t *testing.T) {
 
 func TestARunnerHeardOfMeanwhileIsNotLost(t *testing.T) {
 	t.Parallel()
-	s, clock := open(t)
-	row, open := claimed(t, s, "shop")
-	clock.pass(15*time.Minute + limits.LeaseGrace + time.Second)
+	s, clock := storetest.Open(t)
+	row, open := storetest.Claimed(t, s, "shop")
+	clock.Pass(15*time.Minute + storetest.Limits.LeaseGrace + time.Second)
 	c, f, err := s.Load(t.Context(), row.ID)
 	require.NoError(t, err)
-	d := lifecycle.Decide(c, f, limits)
+	d := lifecycle.Decide(c, f, storetest.Limits)
 	require.Equal(t, lifecycle.Lost, d.Close.Outcome)
 
 	lease, err := s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: 1})
 	require.NoError(t, err)
 	require.Empty(t, lease.Stop, "it may go on: its install lives")
 	require.ErrorIs(t, s.Apply(t.Context(), d, c.Version), db.ErrStale, "so nothing may be begun beside it")
-	require.Nil(t, step(t, s, row.ID).Close)
+	require.Nil(t, storetest.Step(t, s, row.ID).Close)
 }
 
 func TestAnAttemptClaimedMeanwhileIsNotGivenUp(t *testing.T) {
 	t.Parallel()
-	s, clock := open(t)
-	row, open := launched(t, s, "shop")
-	clock.pass(limits.LaunchPatience)
+	s, clock := storetest.Open(t)
+	row, open := storetest.Launched(t, s, "shop")
+	clock.Pass(storetest.Limits.LaunchPatience)
 	c, f, err := s.Load(t.Context(), row.ID)
 	require.NoError(t, err)
-	d := lifecycle.Decide(c, f, limits)
+	d := lifecycle.Decide(c, f, storetest.Limits)
 	require.Equal(t, lifecycle.Lost, d.Close.Outcome)
 	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
 	require.NoError(t, err)
@@ -177,8 +178,8 @@ func TestAnAttemptClaimedMeanwhileIsNotGivenUp(t *testing.T) {
 
 func TestDestroyTurnsTheWishOnce(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	row := accept(t, s, fromPR(granted("shop"), 41))
+	s, _ := storetest.Open(t)
+	row := storetest.Accept(t, s, storetest.FromPR(storetest.Granted("shop"), 41))
 	job, err := s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya", Why: "@maya asked for it"})
 	require.NoError(t, err)
 	again, err := s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:will", Why: "me too"})
@@ -192,9 +193,9 @@ func TestDestroyTurnsTheWishOnce(t *testing.T) {
 	require.Equal(t, lifecycle.JobDestroy, now.Teardown)
 	require.Equal(t, job, now.JobID)
 	require.Equal(t, int64(2), now.Version)
-	require.Len(t, riverJobs(t, s, "reconcile"), 2)
+	require.Len(t, storetest.RiverJobs(t, s, "reconcile"), 2)
 
-	require.Equal(t, lifecycle.Destroyed, step(t, s, row.ID).Next.Status, "nothing was ever begun")
+	require.Equal(t, lifecycle.Destroyed, storetest.Step(t, s, row.ID).Next.Status, "nothing was ever begun")
 	for id, want := range map[string]lifecycle.JobStatus{row.JobID: lifecycle.JobFailed, job: lifecycle.JobSucceeded} {
 		got, err := s.Reports.Job(t.Context(), id)
 		require.NoError(t, err)
@@ -203,14 +204,14 @@ func TestDestroyTurnsTheWishOnce(t *testing.T) {
 	}
 	_, _, err = extend(t, s, row.ID, time.Hour)
 	require.ErrorIs(t, err, db.ErrConflict)
-	require.Zero(t, count(t, s, `SELECT estimated_hourly_cost FROM usage_samples ORDER BY sample_time DESC LIMIT 1`))
+	require.Zero(t, storetest.Count(t, s, `SELECT estimated_hourly_cost FROM usage_samples ORDER BY sample_time DESC LIMIT 1`))
 }
 
 func TestAnEndIsSetAndLifted(t *testing.T) {
 	t.Parallel()
-	s, clock := open(t)
-	row := accept(t, s, granted("shop"))
-	at := clock.now().Add(time.Hour)
+	s, clock := storetest.Open(t)
+	row := storetest.Accept(t, s, storetest.Granted("shop"))
+	at := clock.Now().Add(time.Hour)
 	require.NoError(t, s.SetEnd(t.Context(), row.ID, clusters.EndPRClosed, &at, lifecycle.Reason{}, "github:maya"))
 	now, err := s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
@@ -240,10 +241,10 @@ func TestAnEndIsSetAndLifted(t *testing.T) {
 
 func TestWhyAPullRequestCountsAsClosedIsKept(t *testing.T) {
 	t.Parallel()
-	s, clock := open(t)
-	row := accept(t, s, fromPR(granted("shop"), 41))
+	s, clock := storetest.Open(t)
+	row := storetest.Accept(t, s, storetest.FromPR(storetest.Granted("shop"), 41))
 	draft, gone := lifecycle.Reason{Code: lifecycle.ReasonPRDraft}, lifecycle.Reason{Code: lifecycle.ReasonAppRemoved, Name: "acme/shop"}
-	at := clock.now().Add(time.Hour)
+	at := clock.Now().Add(time.Hour)
 	set := func(kind clusters.EndKind, at *time.Time, why lifecycle.Reason) lifecycle.Cluster {
 		t.Helper()
 		require.NoError(t, s.SetEnd(t.Context(), row.ID, kind, at, why, "github:maya"))
@@ -253,22 +254,22 @@ func TestWhyAPullRequestCountsAsClosedIsKept(t *testing.T) {
 	}
 	require.Equal(t, draft, set(clusters.EndPRClosed, &at, draft).Ends.Reason())
 	require.Equal(t, int64(2), set(clusters.EndPRClosed, &at, draft).Version, "the same again")
-	require.Equal(t, draft, set(clusters.EndLabelRemoved, &at, lifecycle.Noted("maya took it off")).Ends.PRWhy, "of another end it is not kept")
+	require.Equal(t, draft, set(clusters.EndLabelRemoved, &at, lifecycle.Noted("maya took it off")).Ends.PRWhy.String(), "of another end it is not kept")
 	require.Equal(t, gone, set(clusters.EndPRClosed, &at, gone).Ends.Reason(), "the same time for another reason")
-	step(t, s, row.ID)
-	require.Equal(t, gone, set(clusters.EndLabelRemoved, nil, lifecycle.Noted("it is back")).Ends.PRWhy, "a decision keeps it")
+	storetest.Step(t, s, row.ID)
+	require.Equal(t, gone, set(clusters.EndLabelRemoved, nil, lifecycle.Noted("it is back")).Ends.PRWhy.String(), "a decision keeps it")
 	require.Zero(t, set(clusters.EndPRClosed, nil, lifecycle.Noted("the App is back")).Ends.PRWhy)
 	require.Equal(t, []string{draft.String(), "maya took it off", gone.String(), "it is back", "the App is back"}, whys(t, s, row.ID))
 	set(clusters.EndPRClosed, &at, gone)
 
-	clock.pass(2 * time.Hour)
-	step(t, s, row.ID)
+	clock.Pass(2 * time.Hour)
+	storetest.Step(t, s, row.ID)
 	now, err := s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
-	require.Equal(t, gone, now.DesiredWhy)
+	require.Equal(t, gone, now.DesiredWhy.String())
 	known, err := s.Reports.Known(t.Context(), lifecycle.Seen{})
 	require.NoError(t, err)
-	require.Equal(t, gone, known.Clusters[0].Ends.PRWhy)
+	require.Equal(t, gone, known.Clusters[0].Ends.PRWhy.String())
 }
 
 // whys are the reasons in the trail of a cluster for the ends that were set and lifted.
@@ -286,9 +287,9 @@ func whys(t testing.TB, s *store.Store, cluster string) (list []string) {
 
 func TestTheDatabasesClockIsTheDefault(t *testing.T) {
 	t.Parallel()
-	frozen, _ := open(t)
+	frozen, _ := storetest.Open(t)
 	url := frozen.Pool().Config().ConnString()
-	s := openAt(t, url, db.Options{Limits: limits, Lease: time.Minute})
+	s := storetest.OpenAt(t, url, db.Options{Limits: storetest.Limits, Lease: time.Minute})
 	a, err := s.Now(t.Context())
 	require.NoError(t, err)
 	b, err := s.Now(t.Context())

@@ -16,142 +16,105 @@ import (
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/people"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
+	"github.com/ocpctl/ocpctl/store/storetest"
 )
-
-// originBy is the origin of what somebody does on the pages.
-func originBy(actor, why string) clusters.Origin {
-	return clusters.Origin{Actor: actor, Source: "web", Why: why}
-}
-
-// awaits is a cluster of a pull request that waits for so many votes, and what waits.
-func awaits(t testing.TB, s *store.Store, needs int, change ...func(*store.ApprovalAsk)) (clusters.Row, clusters.Approval) {
-	t.Helper()
-	a := fromPR(granted("shop"), 41)
-	a.Approval = &store.ApprovalAsk{
-		Why: []string{"it costs more than $50 a day"}, Needs: needs, By: "platform_admin", For: 4 * time.Hour, Asked: strings.Repeat("a", 64), Head: a.Row.PR.Head,
-	}
-	for _, one := range change {
-		one(a.Approval)
-	}
-	row := accept(t, s, a)
-	require.Equal(t, lifecycle.AwaitingApproval, row.Phase)
-	return row, pending(t, s, row.ID)
-}
-
-func pending(t testing.TB, s *store.Store, cluster string) clusters.Approval {
-	t.Helper()
-	page, _, err := s.Approvals(t.Context(), store.ApprovalFilter{State: clusters.ApprovalPending, Cluster: cluster})
-	require.NoError(t, err)
-	require.Len(t, page, 1)
-	return page[0]
-}
 
 func TestAnApprovalLetsAClusterBegin(t *testing.T) {
 	t.Parallel()
-	s, clock := open(t)
-	row, waits := awaits(t, s, 1)
-	require.Empty(t, step(t, s, row.ID).Open)
-	lose(t, s)
-	done, err := s.Vote(t.Context(), waits.ID, true, originBy("saml:admin", "fine"))
+	s, clock := storetest.Open(t)
+	row, waits := storetest.Awaits(t, s, 1)
+	require.Empty(t, storetest.Step(t, s, row.ID).Open)
+	storetest.Lose(t, s)
+	done, err := s.Vote(t.Context(), waits.ID, true, storetest.OriginBy("saml:admin", "fine"))
 	require.NoError(t, err)
 	require.Equal(t, []any{clusters.ApprovalApproved, "fine"}, []any{done.State, done.DecidedWhy})
-	require.Equal(t, []clusters.ApprovalVote{{Principal: "saml:admin", Approves: true, Reason: "fine", Source: "web", At: clock.now()}}, done.Votes)
+	require.Equal(t, []clusters.ApprovalVote{{Principal: "saml:admin", Approves: true, Reason: "fine", Source: "web", At: clock.Now()}}, done.Votes)
 	row, err = s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, []any{false, time.Time{}}, []any{row.NeedsApproval, row.ApproveBy})
-	require.Len(t, riverJobs(t, s, "reconcile"), 1, "a look is taken")
-	line, meta := said(t, s, "approval_approved")
+	require.Len(t, storetest.RiverJobs(t, s, "reconcile"), 1, "a look is taken")
+	line, meta := storetest.Said(t, s, "approval_approved")
 	require.Equal(t, []any{"saml:admin", "web", row.ID, "fine", waits.ID}, []any{line.Actor, line.Source, line.Cluster, meta["why"], meta["approval"]})
-	require.Equal(t, lifecycle.Create, step(t, s, row.ID).Open)
-	_, err = s.Vote(t.Context(), waits.ID, false, originBy("saml:other", "too late"))
+	require.Equal(t, lifecycle.Create, storetest.Step(t, s, row.ID).Open)
+	_, err = s.Vote(t.Context(), waits.ID, false, storetest.OriginBy("saml:other", "too late"))
 	require.ErrorIs(t, err, db.ErrConflict)
-	_, err = s.Vote(t.Context(), "apr_none", true, originBy("saml:other", ""))
+	_, err = s.Vote(t.Context(), "apr_none", true, storetest.OriginBy("saml:other", ""))
 	require.ErrorIs(t, err, db.ErrNotFound)
 }
 
 func TestARefusalEndsTheCluster(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	row, waits := awaits(t, s, 2)
-	_, err := s.Vote(t.Context(), waits.ID, true, originBy("saml:one", ""))
+	s, _ := storetest.Open(t)
+	row, waits := storetest.Awaits(t, s, 2)
+	_, err := s.Vote(t.Context(), waits.ID, true, storetest.OriginBy("saml:one", ""))
 	require.NoError(t, err)
-	done, err := s.Vote(t.Context(), waits.ID, false, originBy("saml:admin", "too dear"))
+	done, err := s.Vote(t.Context(), waits.ID, false, storetest.OriginBy("saml:admin", "too dear"))
 	require.NoError(t, err)
 	require.Equal(t, clusters.ApprovalRefused, done.State)
 	row, err = s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, []any{lifecycle.Absent, "refused by saml:admin: too dear"}, []any{row.Desired, row.DesiredWhy.String()})
-	require.Equal(t, lifecycle.Released, settled(t, s, row.ID).Phase)
+	require.Equal(t, lifecycle.Released, storetest.Settled(t, s, row.ID).Phase)
 }
 
 // One who signs in by SAML and takes on a role of the same Identity Center has two ids and is one person.
 func TestAPersonIsOneByWhicheverId(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
+	s, _ := storetest.Open(t)
 	const role = "aws:arn:aws:iam::123456789012:role/AWSReservedSSO_Admin_0123456789abcdef/"
-	_, waits := awaits(t, s, 2)
-	_, err := s.Vote(t.Context(), waits.ID, true, originBy("saml:Will@acme.example", ""))
+	_, waits := storetest.Awaits(t, s, 2)
+	_, err := s.Vote(t.Context(), waits.ID, true, storetest.OriginBy("saml:Will@acme.example", ""))
 	require.NoError(t, err)
-	_, err = s.Vote(t.Context(), waits.ID, true, originBy(role+"will@acme.example", ""))
+	_, err = s.Vote(t.Context(), waits.ID, true, storetest.OriginBy(role+"will@acme.example", ""))
 	require.ErrorIs(t, err, db.ErrConflict)
-	_, err = s.Vote(t.Context(), waits.ID, true, originBy(role+"ada@acme.example", ""))
+	_, err = s.Vote(t.Context(), waits.ID, true, storetest.OriginBy(role+"ada@acme.example", ""))
 	require.NoError(t, err)
 
-	ready := accept(t, s, granted("other"))
+	ready := storetest.Accept(t, s, storetest.Granted("other"))
 	_, err = s.Pool().Exec(t.Context(), `INSERT INTO cluster_outputs VALUES ($1, '', '', '', 's3:x', '')`, ready.ID)
 	require.NoError(t, err)
-	asked, err := s.AskBreakGlass(t.Context(), ready.ID, clusters.ApproveKubeadmin, time.Hour, originBy("saml:maya@acme.example", "x"))
+	asked, err := s.AskBreakGlass(t.Context(), ready.ID, clusters.ApproveKubeadmin, time.Hour, storetest.OriginBy("saml:maya@acme.example", "x"))
 	require.NoError(t, err)
-	_, err = s.Vote(t.Context(), asked.ID, true, originBy(role+"maya@acme.example", ""))
+	_, err = s.Vote(t.Context(), asked.ID, true, storetest.OriginBy(role+"maya@acme.example", ""))
 	require.ErrorIs(t, err, store.ErrOwnApproval)
-	_, _, err = s.People.NewLink(t.Context(), people.Link{Kind: people.LinkKubeadmin, Principal: role + "maya@acme.example", Cluster: ready.ID}, time.Minute, originBy("x", ""))
+	_, _, err = s.People.NewLink(t.Context(), people.Link{Kind: people.LinkKubeadmin, Principal: role + "maya@acme.example", Cluster: ready.ID}, time.Minute, storetest.OriginBy("x", ""))
 	require.Error(t, err, "and what one id was granted the other does not have")
 }
 
 func TestTwoAreTwoAndNeitherIsWhoAsked(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	link(t, s, "github:maya", "saml:maya@acme.example")
-	link(t, s, "slack:U1", "saml:one")
-	row, waits := awaits(t, s, 2)
+	s, _ := storetest.Open(t)
+	storetest.Link(t, s, "github:maya", "saml:maya@acme.example")
+	storetest.Link(t, s, "slack:U1", "saml:one")
+	row, waits := storetest.Awaits(t, s, 2)
 	for _, self := range []string{"github:maya", "saml:maya@acme.example"} {
-		_, err := s.Vote(t.Context(), waits.ID, true, originBy(self, ""))
+		_, err := s.Vote(t.Context(), waits.ID, true, storetest.OriginBy(self, ""))
 		require.ErrorIs(t, err, store.ErrOwnApproval, self)
 	}
-	now, err := s.Vote(t.Context(), waits.ID, true, originBy("saml:one", ""))
+	now, err := s.Vote(t.Context(), waits.ID, true, storetest.OriginBy("saml:one", ""))
 	require.NoError(t, err)
 	require.Equal(t, clusters.ApprovalPending, now.State)
 	for _, again := range []string{"saml:one", "slack:U1"} {
-		_, err = s.Vote(t.Context(), waits.ID, true, originBy(again, ""))
+		_, err = s.Vote(t.Context(), waits.ID, true, storetest.OriginBy(again, ""))
 		require.ErrorIs(t, err, db.ErrConflict, again)
 	}
 	row, err = s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.True(t, row.NeedsApproval)
-	now, err = s.Vote(t.Context(), waits.ID, true, originBy("saml:two", ""))
+	now, err = s.Vote(t.Context(), waits.ID, true, storetest.OriginBy("saml:two", ""))
 	require.NoError(t, err)
 	require.Equal(t, clusters.ApprovalApproved, now.State)
 	require.Len(t, now.Votes, 2)
 }
 
-// link makes an account a principal's.
-func link(t testing.TB, s *store.Store, account, principal string) {
-	t.Helper()
-	handle, _, err := s.People.NewLink(t.Context(), people.Link{Kind: people.LinkOfAccount, Account: account}, time.Hour, originBy(account, ""))
-	require.NoError(t, err)
-	used, err := s.People.UseLink(t.Context(), handle, people.Owner{Principal: principal, Name: principal}, "web")
-	require.NoError(t, err)
-	require.NoError(t, s.People.CompleteLink(t.Context(), account, used.Code, originBy(account, "")))
-}
-
 func TestAVoteBeforeAnAccountWasLinkedIsItsOwners(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	_, waits := awaits(t, s, 2)
-	_, err := s.Vote(t.Context(), waits.ID, true, originBy("github:paul", ""))
+	s, _ := storetest.Open(t)
+	_, waits := storetest.Awaits(t, s, 2)
+	_, err := s.Vote(t.Context(), waits.ID, true, storetest.OriginBy("github:paul", ""))
 	require.NoError(t, err)
-	link(t, s, "github:paul", "saml:paul")
-	_, err = s.Vote(t.Context(), waits.ID, true, originBy("saml:paul", "and once more"))
+	storetest.Link(t, s, "github:paul", "saml:paul")
+	_, err = s.Vote(t.Context(), waits.ID, true, storetest.OriginBy("saml:paul", "and once more"))
 	require.ErrorContains(t, err, "saml:paul voted already")
 	now, err := s.Approval(t.Context(), waits.ID)
 	require.NoError(t, err)
@@ -160,26 +123,26 @@ func TestAVoteBeforeAnAccountWasLinkedIsItsOwners(t *testing.T) {
 
 func TestTheOneWhoAskedVotesOnlyWhereThePolicySaysSo(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	_, waits := awaits(t, s, 1)
-	_, err := s.Vote(t.Context(), waits.ID, true, originBy("github:maya", ""))
+	s, _ := storetest.Open(t)
+	_, waits := storetest.Awaits(t, s, 1)
+	_, err := s.Vote(t.Context(), waits.ID, true, storetest.OriginBy("github:maya", ""))
 	require.ErrorIs(t, err, store.ErrOwnApproval)
-	link(t, s, "github:maya", "saml:maya")
-	_, err = s.Vote(t.Context(), waits.ID, true, originBy("saml:maya", ""))
+	storetest.Link(t, s, "github:maya", "saml:maya")
+	_, err = s.Vote(t.Context(), waits.ID, true, storetest.OriginBy("saml:maya", ""))
 	require.ErrorIs(t, err, store.ErrOwnApproval, "by whichever of their accounts")
 }
 
 func TestTheOneWhoAskedVotesWhereThePolicySaysSo(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	row, waits := awaits(t, s, 1, func(a *store.ApprovalAsk) { a.Self = true })
+	s, _ := storetest.Open(t)
+	row, waits := storetest.Awaits(t, s, 1, func(a *store.ApprovalAsk) { a.Self = true })
 	require.True(t, waits.Self)
 	moved, err := s.RebindApproval(t.Context(), row.ID, "def456", time.Now())
 	require.NoError(t, err)
 	require.True(t, moved)
-	waits = pending(t, s, row.ID)
+	waits = storetest.Pending(t, s, row.ID)
 	require.True(t, waits.Self, "a push changes the commit alone")
-	now, err := s.Vote(t.Context(), waits.ID, true, originBy("github:maya", ""))
+	now, err := s.Vote(t.Context(), waits.ID, true, storetest.OriginBy("github:maya", ""))
 	require.NoError(t, err)
 	require.Equal(t, clusters.ApprovalApproved, now.State)
 	require.Equal(t, "approved by "+now.Votes[0].Principal, now.DecidedWhy, "where nobody gave a reason")
@@ -187,20 +150,20 @@ func TestTheOneWhoAskedVotesWhereThePolicySaysSo(t *testing.T) {
 
 func TestVotesThatComeTogetherDecideOnce(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	row, waits := awaits(t, s, 2)
+	s, _ := storetest.Open(t)
+	row, waits := storetest.Awaits(t, s, 2)
 	var took atomic.Int32
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
-			if _, err := s.Vote(t.Context(), waits.ID, i%4 != 3, originBy(fmt.Sprintf("saml:%d", i), "")); err == nil {
+			if _, err := s.Vote(t.Context(), waits.ID, i%4 != 3, storetest.OriginBy(fmt.Sprintf("saml:%d", i), "")); err == nil {
 				took.Add(1)
 			}
 		})
 	}
 	wg.Wait()
 	require.LessOrEqual(t, took.Load(), int32(2))
-	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM audit_events WHERE action IN ('approval_approved', 'approval_refused')`))
+	require.Equal(t, 1, storetest.Count(t, s, `SELECT count(*) FROM audit_events WHERE action IN ('approval_approved', 'approval_refused')`))
 	now, err := s.Approval(t.Context(), waits.ID)
 	require.NoError(t, err)
 	row, err = s.Cluster(t.Context(), row.ID)
@@ -210,10 +173,10 @@ func TestVotesThatComeTogetherDecideOnce(t *testing.T) {
 
 func TestNobodyApprovesTooLate(t *testing.T) {
 	t.Parallel()
-	s, clock := open(t)
-	row, waits := awaits(t, s, 1)
-	clock.pass(4 * time.Hour)
-	_, err := s.Vote(t.Context(), waits.ID, true, originBy("saml:admin", ""))
+	s, clock := storetest.Open(t)
+	row, waits := storetest.Awaits(t, s, 1)
+	clock.Pass(4 * time.Hour)
+	_, err := s.Vote(t.Context(), waits.ID, true, storetest.OriginBy("saml:admin", ""))
 	require.ErrorIs(t, err, db.ErrConflict)
 	now, err := s.Approval(t.Context(), waits.ID)
 	require.NoError(t, err)
@@ -227,30 +190,30 @@ func TestNobodyApprovesTooLate(t *testing.T) {
 	n, err := s.ExpireApprovals(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, n, "the controller ends the cluster")
-	require.Equal(t, lifecycle.Absent, settled(t, s, row.ID).Desired)
-	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM approvals WHERE state = 'expired'`), "and what it waited for with it")
-	said(t, s, "approval_expired")
+	require.Equal(t, lifecycle.Absent, storetest.Settled(t, s, row.ID).Desired)
+	require.Equal(t, 1, storetest.Count(t, s, `SELECT count(*) FROM approvals WHERE state = 'expired'`), "and what it waited for with it")
+	storetest.Said(t, s, "approval_expired")
 }
 
 func TestAnApprovalOfAClusterThatGoesIsVoid(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	row, waits := awaits(t, s, 1)
-	_, err := s.Destroy(t.Context(), row.ID, maya("never mind"))
+	s, _ := storetest.Open(t)
+	row, waits := storetest.Awaits(t, s, 1)
+	_, err := s.Destroy(t.Context(), row.ID, storetest.Maya("never mind"))
 	require.NoError(t, err)
-	_, err = s.Vote(t.Context(), waits.ID, true, originBy("saml:admin", ""))
+	_, err = s.Vote(t.Context(), waits.ID, true, storetest.OriginBy("saml:admin", ""))
 	require.ErrorContains(t, err, "it is void: the cluster is no longer wanted: never mind")
 	now, err := s.Approval(t.Context(), waits.ID)
 	require.NoError(t, err)
 	require.Equal(t, []any{clusters.ApprovalVoid, "the cluster is no longer wanted: never mind"}, []any{now.State, now.DecidedWhy})
-	said(t, s, "approval_void")
+	storetest.Said(t, s, "approval_void")
 }
 
 func TestAPushMakesAnApprovalVoid(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	row, first := awaits(t, s, 2)
-	_, err := s.Vote(t.Context(), first.ID, true, originBy("saml:one", ""))
+	s, _ := storetest.Open(t)
+	row, first := storetest.Awaits(t, s, 2)
+	_, err := s.Vote(t.Context(), first.ID, true, storetest.OriginBy("saml:one", ""))
 	require.NoError(t, err)
 	moved, err := s.RebindApproval(t.Context(), row.ID, first.Head, time.Now())
 	require.NoError(t, err)
@@ -258,7 +221,7 @@ func TestAPushMakesAnApprovalVoid(t *testing.T) {
 
 	_, err = s.PullRequests.SeePullRequest(t.Context(), pullrequests.PullRequest{Installation: 5001, Repo: "acme/shop", Number: 41, Open: true, Author: "maya", Head: "def456", Base: "main"}, false)
 	require.NoError(t, err)
-	_, err = s.Vote(t.Context(), first.ID, true, originBy("saml:two", ""))
+	_, err = s.Vote(t.Context(), first.ID, true, storetest.OriginBy("saml:two", ""))
 	require.ErrorIs(t, err, db.ErrStale, "the push is known, though nobody acted on it yet")
 	moved, err = s.RebindApproval(t.Context(), row.ID, "def456", time.Now())
 	require.NoError(t, err)
@@ -266,11 +229,11 @@ func TestAPushMakesAnApprovalVoid(t *testing.T) {
 	was, err := s.Approval(t.Context(), first.ID)
 	require.NoError(t, err)
 	require.Equal(t, clusters.ApprovalVoid, was.State)
-	second := pending(t, s, row.ID)
+	second := storetest.Pending(t, s, row.ID)
 	require.Equal(t, []any{"def456", first.Asked, first.Why, first.ExpiresAt, 2}, []any{second.Head, second.Asked, second.Why, second.ExpiresAt, second.Needs})
 	require.Empty(t, second.Votes, "its votes are void with it")
 	for _, voter := range []string{"saml:one", "saml:two"} {
-		second, err = s.Vote(t.Context(), second.ID, true, originBy(voter, ""))
+		second, err = s.Vote(t.Context(), second.ID, true, storetest.OriginBy(voter, ""))
 		require.NoError(t, err)
 	}
 	require.Equal(t, clusters.ApprovalApproved, second.State)
@@ -281,26 +244,26 @@ func TestAPushMakesAnApprovalVoid(t *testing.T) {
 
 func TestWhatAnApprovalIsForNeverChanges(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	_, waits := awaits(t, s, 1)
+	s, _ := storetest.Open(t)
+	_, waits := storetest.Awaits(t, s, 1)
 	for _, set := range []string{"asked = repeat('b', 64)", "head = 'x'", "needs = 2", "self_approval = true", "by_role = 'requester'", "requested_by = 'x'",
 		"expires_at = expires_at + interval '1 hour'", "why = '{x}'", "asked_at = now()"} {
-		refuses(t, s, "never changes", `UPDATE approvals SET `+set)
+		storetest.Refuses(t, s, "never changes", `UPDATE approvals SET `+set)
 	}
-	_, err := s.Vote(t.Context(), waits.ID, false, originBy("saml:admin", "no"))
+	_, err := s.Vote(t.Context(), waits.ID, false, storetest.OriginBy("saml:admin", "no"))
 	require.NoError(t, err)
-	refuses(t, s, "which is final", `UPDATE approvals SET state = 'approved'`)
+	storetest.Refuses(t, s, "which is final", `UPDATE approvals SET state = 'approved'`)
 }
 
 func TestApprovalsArePagedAndFiltered(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
+	s, _ := storetest.Open(t)
 	var ids []string
 	for i := range 3 {
-		a := granted(fmt.Sprintf("c%d", i))
+		a := storetest.Granted(fmt.Sprintf("c%d", i))
 		a.Row.Team = fmt.Sprintf("team-%d", i)
 		a.Approval = &store.ApprovalAsk{Why: []string{"x"}, Needs: 1, By: "requester", For: time.Hour, Asked: strings.Repeat("a", 64)}
-		ids = append(ids, pending(t, s, accept(t, s, a).ID).ID)
+		ids = append(ids, storetest.Pending(t, s, storetest.Accept(t, s, a).ID).ID)
 	}
 	list := func(f store.ApprovalFilter) (got []string, next string) {
 		page, next, err := s.Approvals(t.Context(), f)
@@ -325,48 +288,48 @@ func TestApprovalsArePagedAndFiltered(t *testing.T) {
 
 func TestThePasswordIsShownOnceAndByTwo(t *testing.T) {
 	t.Parallel()
-	s, clock := open(t)
-	row := accept(t, s, granted("shop"))
-	_, err := s.AskBreakGlass(t.Context(), row.ID, clusters.ApproveKubeadmin, time.Hour, maya("console is down"))
+	s, clock := storetest.Open(t)
+	row := storetest.Accept(t, s, storetest.Granted("shop"))
+	_, err := s.AskBreakGlass(t.Context(), row.ID, clusters.ApproveKubeadmin, time.Hour, storetest.Maya("console is down"))
 	require.ErrorIs(t, err, db.ErrConflict, "there is none")
-	usable(t, s, row)
-	link := people.Link{Kind: people.LinkKubeadmin, Principal: maya("").Actor, Cluster: row.ID}
-	waits, err := s.AskBreakGlass(t.Context(), row.ID, clusters.ApproveKubeadmin, time.Hour, maya("console is down"))
+	storetest.Usable(t, s, row)
+	link := people.Link{Kind: people.LinkKubeadmin, Principal: storetest.Maya("").Actor, Cluster: row.ID}
+	waits, err := s.AskBreakGlass(t.Context(), row.ID, clusters.ApproveKubeadmin, time.Hour, storetest.Maya("console is down"))
 	require.NoError(t, err)
 	require.Equal(t, []any{clusters.ApproveKubeadmin, clusters.ApprovalPending, 1, "platform_admin", []string{"console is down"}},
 		[]any{waits.Kind, waits.State, waits.Needs, waits.ByRole, waits.Why})
-	again, err := s.AskBreakGlass(t.Context(), row.ID, clusters.ApproveKubeadmin, time.Hour, maya("console is down"))
+	again, err := s.AskBreakGlass(t.Context(), row.ID, clusters.ApproveKubeadmin, time.Hour, storetest.Maya("console is down"))
 	require.NoError(t, err)
 	require.Equal(t, waits.ID, again.ID)
-	_, err = s.AskBreakGlass(t.Context(), row.ID, clusters.ApproveKubeadmin, time.Hour, originBy("saml:will", "me too"))
+	_, err = s.AskBreakGlass(t.Context(), row.ID, clusters.ApproveKubeadmin, time.Hour, storetest.OriginBy("saml:will", "me too"))
 	require.ErrorIs(t, err, db.ErrConflict)
-	_, _, err = s.People.NewLink(t.Context(), link, time.Hour, maya(""))
+	_, _, err = s.People.NewLink(t.Context(), link, time.Hour, storetest.Maya(""))
 	require.ErrorIs(t, err, db.ErrNotFound, "nobody approved")
-	_, err = s.Vote(t.Context(), waits.ID, true, maya(""))
+	_, err = s.Vote(t.Context(), waits.ID, true, storetest.Maya(""))
 	require.ErrorIs(t, err, store.ErrOwnApproval)
-	_, err = s.Vote(t.Context(), waits.ID, true, originBy("saml:admin", "go ahead"))
+	_, err = s.Vote(t.Context(), waits.ID, true, storetest.OriginBy("saml:admin", "go ahead"))
 	require.NoError(t, err)
 
 	other := link
 	other.Principal = "saml:admin"
-	_, _, err = s.People.NewLink(t.Context(), other, time.Hour, originBy("saml:admin", ""))
+	_, _, err = s.People.NewLink(t.Context(), other, time.Hour, storetest.OriginBy("saml:admin", ""))
 	require.ErrorIs(t, err, db.ErrNotFound, "it was approved for maya")
-	_, _, err = s.People.NewLink(t.Context(), link, time.Hour, maya(""))
+	_, _, err = s.People.NewLink(t.Context(), link, time.Hour, storetest.Maya(""))
 	require.NoError(t, err)
 	used, err := s.Approval(t.Context(), waits.ID)
 	require.NoError(t, err)
 	require.Equal(t, clusters.ApprovalUsed, used.State)
-	_, _, err = s.People.NewLink(t.Context(), link, time.Hour, maya(""))
+	_, _, err = s.People.NewLink(t.Context(), link, time.Hour, storetest.Maya(""))
 	require.ErrorIs(t, err, db.ErrNotFound, "once")
 
-	waits, err = s.AskBreakGlass(t.Context(), row.ID, clusters.ApproveKubeadmin, time.Hour, maya("again"))
+	waits, err = s.AskBreakGlass(t.Context(), row.ID, clusters.ApproveKubeadmin, time.Hour, storetest.Maya("again"))
 	require.NoError(t, err)
 	require.NotEqual(t, used.ID, waits.ID)
-	clock.pass(time.Hour)
-	fresh, err := s.AskBreakGlass(t.Context(), row.ID, clusters.ApproveKubeadmin, time.Hour, originBy("saml:will", "mine"))
+	clock.Pass(time.Hour)
+	fresh, err := s.AskBreakGlass(t.Context(), row.ID, clusters.ApproveKubeadmin, time.Hour, storetest.OriginBy("saml:will", "mine"))
 	require.NoError(t, err, "what is over is in nobody's way")
 	require.NotEqual(t, waits.ID, fresh.ID)
-	_, err = s.Vote(t.Context(), fresh.ID, false, originBy("saml:admin", "no"))
+	_, err = s.Vote(t.Context(), fresh.ID, false, storetest.OriginBy("saml:admin", "no"))
 	require.NoError(t, err)
 	row, err = s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)

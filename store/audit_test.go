@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -23,20 +22,16 @@ import (
 	"github.com/ocpctl/ocpctl/store/auditchain"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/storetest"
 )
-
-// maya is who does things in these tests.
-func maya(why string) clusters.Origin {
-	return clusters.Origin{Actor: "saml:maya@acme.example", Source: "api", Why: why}
-}
 
 // trail is a store whose trail has n lines of maya's.
 func trail(t testing.TB, n int) *store.Store {
 	t.Helper()
-	s, clock := open(t)
+	s, clock := storetest.Open(t)
 	for i := range n {
-		clock.pass(time.Minute)
-		require.NoError(t, s.Audit(t.Context(), maya(""), fmt.Sprintf("act-%d", i+1), fmt.Sprintf("clu_%d", i%3), map[string]any{"n": i}))
+		clock.Pass(time.Minute)
+		require.NoError(t, s.Audit(t.Context(), storetest.Maya(""), fmt.Sprintf("act-%d", i+1), fmt.Sprintf("clu_%d", i%3), map[string]any{"n": i}))
 	}
 	return s
 }
@@ -57,11 +52,11 @@ func TestTheTrailTakesNothingBack(t *testing.T) {
 		`UPDATE audit_events SET actor = 'nobody' WHERE seq = 1`, `DELETE FROM audit_events WHERE seq = 1`, `TRUNCATE audit_events`,
 		`UPDATE audit_events SET actor = 'nobody' WHERE false`,
 	} {
-		refuses(t, s, "append-only", sql)
+		storetest.Refuses(t, s, "append-only", sql)
 	}
 	_, err := s.Pool().Exec(t.Context(), `DELETE FROM audit_head`)
 	require.NoError(t, err)
-	require.Error(t, s.Audit(t.Context(), maya(""), "act", "", nil), "without its head nothing is written any more")
+	require.Error(t, s.Audit(t.Context(), storetest.Maya(""), "act", "", nil), "without its head nothing is written any more")
 	proof, err := s.VerifyAudit(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, auditchain.Rewritten, proof.Breaks[0].Kind)
@@ -73,7 +68,7 @@ func TestAForgedLineIsChained(t *testing.T) {
 	_, err := s.Pool().Exec(t.Context(), `
 		INSERT INTO audit_events (actor, action, metadata, created_at, seq, previous, hash) VALUES ('nobody', 'forged', '{}', now(), 2, 'x', 'y')`)
 	require.NoError(t, err)
-	require.NoError(t, s.Audit(t.Context(), maya(""), "after", "", nil))
+	require.NoError(t, s.Audit(t.Context(), storetest.Maya(""), "after", "", nil))
 	proof, err := s.VerifyAudit(t.Context())
 	require.NoError(t, err)
 	require.True(t, proof.Whole(), proof.Text())
@@ -132,7 +127,7 @@ func TestATrailWrittenAnewIsSeenByAnEarlierProof(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, auditchain.Cut, proof.Breaks[0].Kind)
 	for range 3 {
-		require.NoError(t, s.Audit(t.Context(), maya(""), "another", "", nil))
+		require.NoError(t, s.Audit(t.Context(), storetest.Maya(""), "another", "", nil))
 	}
 	proof, err = s.VerifyAudit(t.Context(), before.Head)
 	require.NoError(t, err)
@@ -141,12 +136,12 @@ func TestATrailWrittenAnewIsSeenByAnEarlierProof(t *testing.T) {
 
 func TestManyWritersMakeOneChain(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
+	s, _ := storetest.Open(t)
 	var wg sync.WaitGroup
 	for w := range 50 {
 		wg.Go(func() {
 			for i := range 4 {
-				if err := s.Audit(context.Background(), maya(""), fmt.Sprintf("act-%d-%d", w, i), "", nil); err != nil {
+				if err := s.Audit(context.Background(), storetest.Maya(""), fmt.Sprintf("act-%d-%d", w, i), "", nil); err != nil {
 					t.Error(err)
 				}
 			}
@@ -162,10 +157,10 @@ func TestManyWritersMakeOneChain(t *testing.T) {
 // Changes that hold several clusters' rows, jobs and subscribers, and write lines, never wait for each other in a circle.
 func TestChangesDoNotWaitForEachOtherInACircle(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
+	s, _ := storetest.Open(t)
 	var ids []string
 	for i := range 4 {
-		ids = append(ids, accept(t, s, fromPR(granted(fmt.Sprintf("c%d", i)), 41+i)).ID)
+		ids = append(ids, storetest.Accept(t, s, storetest.FromPR(storetest.Granted(fmt.Sprintf("c%d", i)), 41+i)).ID)
 	}
 	var wg sync.WaitGroup
 	for w := range 8 {
@@ -176,13 +171,13 @@ func TestChangesDoNotWaitForEachOtherInACircle(t *testing.T) {
 				var err error
 				switch random.IntN(4) {
 				case 0:
-					_, err = s.Extend(context.Background(), id, time.Minute, maya("more"))
+					_, err = s.Extend(context.Background(), id, time.Minute, storetest.Maya("more"))
 				case 1:
 					err = s.SetEnd(context.Background(), id, clusters.EndPRClosed, nil, lifecycle.Reason{}, "github:maya")
 				case 2:
-					_, err = s.Hold(context.Background(), id, time.Date(2026, 11, 20, 13, random.IntN(60), 0, 0, time.UTC), maya("demo"))
+					_, err = s.Hold(context.Background(), id, time.Date(2026, 11, 20, 13, random.IntN(60), 0, 0, time.UTC), storetest.Maya("demo"))
 				case 3:
-					err = decide(s, id)
+					err = storetest.Decide(s, id)
 				}
 				if err != nil {
 					t.Error(err)
@@ -196,27 +191,14 @@ func TestChangesDoNotWaitForEachOtherInACircle(t *testing.T) {
 	require.True(t, proof.Whole(), proof.Text())
 }
 
-// decide is the controller's look, which loses races.
-func decide(s *store.Store, id string) error {
-	for {
-		c, f, err := s.Load(context.Background(), id)
-		if err != nil {
-			return err
-		}
-		if err = s.Apply(context.Background(), lifecycle.Decide(c, f, limits), c.Version); !errors.Is(err, db.ErrStale) {
-			return err
-		}
-	}
-}
-
 func TestAPageOfTheTrailIsFiltered(t *testing.T) {
 	t.Parallel()
-	s, clock := open(t)
-	row := accept(t, s, granted("shop"))
-	first := clock.now()
-	clock.pass(time.Hour)
-	require.NoError(t, s.Audit(t.Context(), maya("look"), "kubeconfig.read", row.ID, map[string]string{"why": "look"}))
-	clock.pass(time.Hour)
+	s, clock := storetest.Open(t)
+	row := storetest.Accept(t, s, storetest.Granted("shop"))
+	first := clock.Now()
+	clock.Pass(time.Hour)
+	require.NoError(t, s.Audit(t.Context(), storetest.Maya("look"), "kubeconfig.read", row.ID, map[string]string{"why": "look"}))
+	clock.Pass(time.Hour)
 	require.NoError(t, s.Audit(t.Context(), clusters.Origin{Actor: "saml:will@acme.example", Source: "web"}, "kubeconfig.read", "clu_other", nil))
 
 	for name, c := range map[string]struct {
@@ -256,7 +238,7 @@ func TestAPageOfTheTrailIsFiltered(t *testing.T) {
 func TestAnExportIsVerifiedWithoutTheDatabase(t *testing.T) {
 	t.Parallel()
 	s := trail(t, 7)
-	require.NoError(t, s.Audit(t.Context(), maya("<b> & \"grün\"\n\t\\u0001"), "odd", "", map[string]any{
+	require.NoError(t, s.Audit(t.Context(), storetest.Maya("<b> & \"grün\"\n\t\\u0001"), "odd", "", map[string]any{
 		"z": 1, "aa": "<é\u0001\x7f>", "b": []any{1.50, 1e3, nil, true, map[string]any{}}, "a": ""}))
 	var copied bytes.Buffer
 	out := json.NewEncoder(&copied)
@@ -278,14 +260,14 @@ func TestAnExportIsVerifiedWithoutTheDatabase(t *testing.T) {
 
 func TestWordsThatNoRowCanHoldAreKeptWithoutWhatItCannot(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	require.NoError(t, s.Audit(t.Context(), maya(""), "looked", "", map[string]string{"why": "a\x00b\xff"}))
-	_, meta := said(t, s, "looked")
+	s, _ := storetest.Open(t)
+	require.NoError(t, s.Audit(t.Context(), storetest.Maya(""), "looked", "", map[string]string{"why": "a\x00b\xff"}))
+	_, meta := storetest.Said(t, s, "looked")
 	require.Equal(t, "a\ufffdb\ufffd", meta["why"])
-	a := granted("shop")
-	ask := requests(a)
+	a := storetest.Granted("shop")
+	ask := storetest.Requests(a)
 	ask.Request, a.Verdict = []byte(`{"name":"a\u0000b"}`), []byte(`{"words":"\u0000"}`)
-	_, err := judge(s, ask, a)
+	_, err := storetest.Judge(s, ask, a)
 	require.NoError(t, err)
 }
 
@@ -303,19 +285,19 @@ func TestTheMigrationChainsTheLinesThereAre(t *testing.T) {
 		SELECT 'github:maya', 'act-' || i, nullif(i % 2, 0)::text, jsonb_build_object('n', i), now() FROM generate_series(1, 2000) i`)
 	require.NoError(t, err)
 	require.NoError(t, store.Migrate(t.Context(), url))
-	s := openAt(t, url, db.Options{Limits: limits, Lease: time.Minute})
-	require.NoError(t, s.Audit(t.Context(), maya(""), "after", "", nil))
+	s := storetest.OpenAt(t, url, db.Options{Limits: storetest.Limits, Lease: time.Minute})
+	require.NoError(t, s.Audit(t.Context(), storetest.Maya(""), "after", "", nil))
 	proof, err := s.VerifyAudit(t.Context())
 	require.NoError(t, err)
 	require.True(t, proof.Whole(), proof.Text())
 	require.Equal(t, int64(2001), proof.Lines)
-	refuses(t, s, "append-only", `DELETE FROM audit_events`)
+	storetest.Refuses(t, s, "append-only", `DELETE FROM audit_events`)
 	s.Close()
 	_, err = p.DownTo(t.Context(), 7)
 	require.NoError(t, err)
 	_, err = p.Up(t.Context())
 	require.NoError(t, err)
-	s = openAt(t, url, db.Options{Limits: limits, Lease: time.Minute})
+	s = storetest.OpenAt(t, url, db.Options{Limits: storetest.Limits, Lease: time.Minute})
 	proof, err = s.VerifyAudit(t.Context())
 	require.NoError(t, err)
 	require.True(t, proof.Whole(), proof.Text())

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -23,6 +22,7 @@ import (
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/inbox"
 	"github.com/ocpctl/ocpctl/store/outbox"
+	"github.com/ocpctl/ocpctl/store/storetest"
 )
 
 const senders = 8
@@ -35,7 +35,7 @@ func durable(b *testing.B) *store.Store {
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, server.Stop()) })
 	require.NoError(b, store.Migrate(ctx, server.URL("postgres")))
-	return openAt(b, server.URL("postgres"), db.Options{Limits: limits, Lease: time.Minute})
+	return storetest.OpenAt(b, server.URL("postgres"), db.Options{Limits: storetest.Limits, Lease: time.Minute})
 }
 
 // BenchmarkSaveDelivery saves deliveries as the webhook's entry point does, and beside it, by turns on the same server, writes
@@ -94,8 +94,8 @@ func BenchmarkTakePace(b *testing.B) {
 
 // BenchmarkLook finds what the look at pull requests reads among 10,000 wanted clusters and 20,000 past ones.
 func BenchmarkLook(b *testing.B) {
-	s, _ := open(b)
-	crowd(b, s, accept(b, s, fromPR(granted("seed"), 41)).ID)
+	s, _ := storetest.Open(b)
+	storetest.Crowd(b, s, storetest.Accept(b, s, storetest.FromPR(storetest.Granted("seed"), 41)).ID)
 	_, err := s.Pool().Exec(b.Context(), `
 		INSERT INTO pull_requests (repo, number, installation, open, fork, labels, author, head, base, updated_at, seen_at, repo_id)
 		SELECT repo, pr_number, installation, true, false, '{ocp/aws-minimal-test}', 'maya', pr_head, 'main', now(), now(), 900 FROM clusters`)
@@ -119,7 +119,7 @@ func BenchmarkLook(b *testing.B) {
 		}
 	})
 	b.Run("seen", func(b *testing.B) {
-		pr := known(4242, 1)
+		pr := storetest.Known(4242, 1)
 		for b.Loop() {
 			pr.UpdatedAt = pr.UpdatedAt.Add(time.Second)
 			_, err := s.PullRequests.SeePullRequest(b.Context(), pr, false)
@@ -170,9 +170,9 @@ func BenchmarkReport(b *testing.B) {
 	const runners = 4 * senders
 	var open [runners]attempts.LaunchSpec
 	for i := range open {
-		_, open[i] = claimed(b, s, fmt.Sprintf("c%d", i))
+		_, open[i] = storetest.Claimed(b, s, fmt.Sprintf("c%d", i))
 	}
-	first(b, s)
+	storetest.First(b, s)
 	var turn, seq atomic.Int64
 	parallel(b, "report", func(ctx context.Context, _ string) error {
 		o := open[turn.Add(1)%runners]
@@ -184,9 +184,9 @@ func BenchmarkReport(b *testing.B) {
 // BenchmarkFollow has ten thousand follow a cluster each while one of them changes: what an idle one costs, and how long it
 // takes from a commit to the change in hand.
 func BenchmarkFollow(b *testing.B) {
-	s, _ := open(b)
-	row := accept(b, s, granted("shop"))
-	mine := first(b, s, row.ID)
+	s, _ := storetest.Open(b)
+	row := storetest.Accept(b, s, storetest.Granted("shop"))
+	mine := storetest.First(b, s, row.ID)
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
@@ -197,8 +197,8 @@ func BenchmarkFollow(b *testing.B) {
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	for b.Loop() {
-		extended(b, s, row.ID)
-		next(b, mine, named)
+		storetest.Extended(b, s, row.ID)
+		storetest.Next(b, mine, storetest.Named)
 	}
 	b.ReportMetric((float64(after.HeapAlloc)-float64(before.HeapAlloc))/10_000, "B/idle")
 }
@@ -232,10 +232,10 @@ func parallel(b *testing.B, run string, do func(context.Context, string) error) 
 
 // BenchmarkList reads pages of 50 among 10,000 live and 20,000 past clusters.
 func BenchmarkList(b *testing.B) {
-	s, _ := open(b)
+	s, _ := storetest.Open(b)
 	ctx := context.Background()
-	seed := accept(b, s, fromPR(granted("seed"), 41))
-	crowd(b, s, seed.ID)
+	seed := storetest.Accept(b, s, storetest.FromPR(storetest.Granted("seed"), 41))
+	storetest.Crowd(b, s, seed.ID)
 	_, err := s.Pool().Exec(ctx, `
 		INSERT INTO shares SELECT id, 'principal', CASE WHEN pr_number % 10 = 0 THEN 'saml:maya' ELSE 'saml:other' END, 'see', 'x', now()
 		FROM clusters WHERE pr_number % 2 = 0`)
@@ -271,38 +271,4 @@ func BenchmarkList(b *testing.B) {
 			require.NoError(b, err)
 		}
 	})
-}
-
-// crowd copies the seed cluster into 10,000 ready and 20,000 released ones, each with a job and an attempt.
-func crowd(b *testing.B, s *store.Store, seed string) {
-	b.Helper()
-	crowdOf(b, s, seed, 30_000, 20)
-}
-
-// crowdOf copies the seed cluster n times into that many teams; every third copy is ready, the others are released.
-func crowdOf(b *testing.B, s *store.Store, seed string, n, teams int) {
-	b.Helper()
-	for _, sql := range []string{`
-		INSERT INTO clusters (id, name, platform, version, profile, region, base_domain, owner, team, cost_center, environment,
-			requested_by, source, ttl, hourly_cents, request_tags, effective_tags, spec, installation, repo, pr_number, pr_head,
-			status, phase, why, desired, desired_why, teardown, max_tries, wake_at, end_ttl, end_max, created_at, updated_at, destroyed_at)
-		SELECT 'clu_' || lpad(i::text, 8, '0'), 'c' || i, platform, version, profile, region, base_domain, owner, 'team-' || i % $3, cost_center,
-			environment, requested_by, source, ttl, hourly_cents, request_tags, effective_tags, spec, installation, repo, i, pr_head,
-			CASE WHEN i % 3 = 0 THEN 'READY' ELSE 'DESTROYED' END, CASE WHEN i % 3 = 0 THEN 'ready' ELSE 'released' END, why,
-			CASE WHEN i % 3 = 0 THEN 'present' ELSE 'absent' END, CASE WHEN i % 3 = 0 THEN '{}'::jsonb ELSE '{"code":"other","words":"done"}'::jsonb END,
-			CASE WHEN i % 3 = 0 THEN '' ELSE 'DESTROY' END, max_tries, CASE WHEN i % 3 = 0 THEN now() + interval '1 day' END,
-			end_ttl, end_max, created_at, updated_at, CASE WHEN i % 3 <> 0 THEN created_at - interval '1 day' END
-		FROM clusters, generate_series(1000, 999 + $2) i WHERE id = $1`, `
-		INSERT INTO jobs (id, cluster_id, job_type, status, created_at, ended_at)
-		SELECT 'job_' || id, id, 'CREATE', 'SUCCEEDED', created_at, created_at - interval '1 day' FROM clusters WHERE id <> $1`, `
-		INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, phase, claimed_by, claimed_at, lease_until, recorded_at,
-			infra_id, closed_at, outcome)
-		SELECT 'att_' || id, id, 'job_' || id, 1, 'create', id, now(), 'installing', 'pod', now(), now(), now(), id, now(), 'succeeded'
-		FROM clusters WHERE id <> $1`} {
-		args := []any{seed, n, teams}
-		_, err := s.Pool().Exec(context.Background(), sql, args[:1+strings.Count(sql, "$2")+strings.Count(sql, "$3")]...)
-		require.NoError(b, err)
-	}
-	_, err := s.Pool().Exec(context.Background(), `VACUUM ANALYZE`)
-	require.NoError(b, err)
 }

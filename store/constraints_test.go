@@ -19,6 +19,7 @@ import (
 	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/storetest"
 )
 
 func TestTheMigrationsGoUpDownAndUpAgain(t *testing.T) {
@@ -52,8 +53,8 @@ func TestTheMigrationsGoUpDownAndUpAgain(t *testing.T) {
 
 func TestEveryPhaseOfTheHeartIsKnownToTheTable(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	row := accept(t, s, granted("shop"))
+	s, _ := storetest.Open(t)
+	row := storetest.Accept(t, s, storetest.Granted("shop"))
 	_, err := s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya", Why: "done"}) // released needs an absent request
 	require.NoError(t, err)
 	all := map[lifecycle.Phase]bool{}
@@ -80,16 +81,16 @@ func TestEveryPhaseOfTheHeartIsKnownToTheTable(t *testing.T) {
 			}
 		}
 	}
-	refuses(t, s, "clusters_status_phase", set, row.ID, lifecycle.Destroyed, lifecycle.Verifying)
+	storetest.Refuses(t, s, "clusters_status_phase", set, row.ID, lifecycle.Destroyed, lifecycle.Verifying)
 	_, err = s.Pool().Exec(t.Context(), set, row.ID, lifecycle.Destroyed, lifecycle.Released)
 	require.NoError(t, err)
-	refuses(t, s, "only a leak whose removal is allowed opens its teardown again", set, row.ID, lifecycle.Ready, lifecycle.PhaseReady)
+	storetest.Refuses(t, s, "only a leak whose removal is allowed opens its teardown again", set, row.ID, lifecycle.Ready, lifecycle.PhaseReady)
 }
 
 func TestTheClustersTableKeepsItsRules(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	row := accept(t, s, fromPR(granted("shop"), 41))
+	s, _ := storetest.Open(t)
+	row := storetest.Accept(t, s, storetest.FromPR(storetest.Granted("shop"), 41))
 	for set, words := range map[string]string{
 		"platform = 'ibmcloud'":                   "never changes",
 		"profile = 'other'":                       "never changes",
@@ -113,7 +114,7 @@ func TestTheClustersTableKeepsItsRules(t *testing.T) {
 		"installation = 7":       "by a renaming alone",
 		"progress_percent = 101": "clusters_progress_percent_check",
 	} {
-		refuses(t, s, words, `UPDATE clusters SET `+set+` WHERE id = $1`, row.ID)
+		storetest.Refuses(t, s, words, `UPDATE clusters SET `+set+` WHERE id = $1`, row.ID)
 	}
 	pull := map[string]string{"installation": "5001", "repo": "'acme/shop'", "pr_number": "41", "pr_head": "'abc123'"}
 	for missing := range pull {
@@ -123,100 +124,100 @@ func TestTheClustersTableKeepsItsRules(t *testing.T) {
 				names, values = names+name+", ", values+value+", "
 			}
 		}
-		half := strings.Replace(before(newClock())[0], "(id,", "("+names+"id,", 1)
+		half := strings.Replace(storetest.Before(storetest.NewClock())[0], "(id,", "("+names+"id,", 1)
 		half = strings.Replace(half, " door,", " source,", 1)
-		refuses(t, s, "clusters_pull_request", strings.Replace(half, "VALUES (", "VALUES ("+values, 1))
+		storetest.Refuses(t, s, "clusters_pull_request", strings.Replace(half, "VALUES (", "VALUES ("+values, 1))
 	}
 	_, err := s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
-	refuses(t, s, "absent, which is final", `UPDATE clusters SET desired = 'present', desired_why = '{}' WHERE id = $1`, row.ID)
+	storetest.Refuses(t, s, "absent, which is final", `UPDATE clusters SET desired = 'present', desired_why = '{}' WHERE id = $1`, row.ID)
 
-	bad := granted("secret")
+	bad := storetest.Granted("secret")
 	bad.Row.Spec.InstallConfig = "apiVersion: v1\npullSecret: '{}'\n"
-	_, err = judge(s, requests(bad), bad)
+	_, err = storetest.Judge(s, storetest.Requests(bad), bad)
 	require.ErrorIs(t, err, db.ErrConflict)
 	for _, name := range []string{"1shop", "shop-", "Shop", "a23456789012345678901z", ""} {
-		_, err := judge(s, requests(granted(name)), granted(name))
+		_, err := storetest.Judge(s, storetest.Requests(storetest.Granted(name)), storetest.Granted(name))
 		require.ErrorIs(t, err, db.ErrConflict, name)
 	}
 }
 
 func TestTheAttemptsTableIsAFence(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	row, open := claimed(t, s, "shop")
+	s, _ := storetest.Open(t)
+	row, open := storetest.Claimed(t, s, "shop")
 	const insert = `INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, phase)
 		VALUES ($1, $2, $3, $4, 'create', $1, now(), 'preflight')`
-	refuses(t, s, "attempts_one_open", insert, "att_2", row.ID, row.JobID, 2)
-	refuses(t, s, "only rise", insert, "att_1", row.ID, row.JobID, 1)
-	refuses(t, s, "written once", `UPDATE attempts SET claimed_by = 'pod-2'`)
-	refuses(t, s, "written once", `UPDATE attempts SET number = 7`)
-	refuses(t, s, "written once", `UPDATE attempts SET token_id = 'another'`)
-	refuses(t, s, "attempts_recorded", `UPDATE attempts SET recorded_at = now()`)
-	refuses(t, s, "recorded with its account and region", `UPDATE attempts SET cco_name = 'x', recorded_at = now()`)
-	refuses(t, s, "everything a teardown needs", `UPDATE attempts SET infra_id = 'x', recorded_at = now()`)
-	refuses(t, s, "a snapshot of its install directory", `UPDATE attempts SET infra_id = 'x', recorded_at = now(),
+	storetest.Refuses(t, s, "attempts_one_open", insert, "att_2", row.ID, row.JobID, 2)
+	storetest.Refuses(t, s, "only rise", insert, "att_1", row.ID, row.JobID, 1)
+	storetest.Refuses(t, s, "written once", `UPDATE attempts SET claimed_by = 'pod-2'`)
+	storetest.Refuses(t, s, "written once", `UPDATE attempts SET number = 7`)
+	storetest.Refuses(t, s, "written once", `UPDATE attempts SET token_id = 'another'`)
+	storetest.Refuses(t, s, "attempts_recorded", `UPDATE attempts SET recorded_at = now()`)
+	storetest.Refuses(t, s, "recorded with its account and region", `UPDATE attempts SET cco_name = 'x', recorded_at = now()`)
+	storetest.Refuses(t, s, "everything a teardown needs", `UPDATE attempts SET infra_id = 'x', recorded_at = now()`)
+	storetest.Refuses(t, s, "a snapshot of its install directory", `UPDATE attempts SET infra_id = 'x', recorded_at = now(),
 		cluster_uuid = 'x', account = 'x', region = 'x', release_digest = 'x', metadata = 'x'`)
-	refuses(t, s, "attempts_whose_check", `UPDATE attempts SET whose = 'nobody'`)
-	refuses(t, s, "attempts_cancelled_unclaimed", `UPDATE attempts SET closed_at = now(), outcome = 'cancelled'`)
-	refuses(t, s, "attempts_closed", `UPDATE attempts SET closed_at = now()`)
-	refuses(t, s, "fence and stays", `DELETE FROM attempts`)
-	_, err := s.Record(t.Context(), open.Attempt, open.Token, identity("demo-abcde"), bundles("demo-abcde"))
+	storetest.Refuses(t, s, "attempts_whose_check", `UPDATE attempts SET whose = 'nobody'`)
+	storetest.Refuses(t, s, "attempts_cancelled_unclaimed", `UPDATE attempts SET closed_at = now(), outcome = 'cancelled'`)
+	storetest.Refuses(t, s, "attempts_closed", `UPDATE attempts SET closed_at = now()`)
+	storetest.Refuses(t, s, "fence and stays", `DELETE FROM attempts`)
+	_, err := s.Record(t.Context(), open.Attempt, open.Token, storetest.Identity("demo-abcde"), storetest.Bundles("demo-abcde"))
 	require.NoError(t, err)
 	for _, column := range []string{"infra_id", "cluster_uuid", "account", "region", "release_digest", "metadata", "installer_sha256"} {
-		refuses(t, s, "written once", `UPDATE attempts SET `+column+` = 'another'`)
+		storetest.Refuses(t, s, "written once", `UPDATE attempts SET `+column+` = 'another'`)
 	}
 	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Failure})
 	require.NoError(t, err)
-	refuses(t, s, "closed, which is final", `UPDATE attempts SET outcome = 'succeeded'`)
+	storetest.Refuses(t, s, "closed, which is final", `UPDATE attempts SET outcome = 'succeeded'`)
 
 	_, err = s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
-	refuses(t, s, "no proof of zero",
+	storetest.Refuses(t, s, "no proof of zero",
 		`UPDATE clusters SET status = 'DESTROYED', phase = 'released', destroyed_at = now() WHERE id = $1`, row.ID)
 	_, err = s.Pool().Exec(t.Context(), insert, "att_2", row.ID, row.JobID, 2)
 	require.NoError(t, err)
-	refuses(t, s, "has an open attempt",
+	storetest.Refuses(t, s, "has an open attempt",
 		`UPDATE clusters SET status = 'DESTROYED', phase = 'released', destroyed_at = now() WHERE id = $1`, row.ID)
-	refuses(t, s, "verifications_clean", `INSERT INTO verifications
+	storetest.Refuses(t, s, "verifications_clean", `INSERT INTO verifications
 		VALUES ('att_2', 1, now(), '1', '{}', '', '[]', '[]', '{}', true)`)
 }
 
 func TestTheOtherTablesKeepTheirRules(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	row := accept(t, s, fromPR(granted("shop"), 41))
+	s, _ := storetest.Open(t)
+	row := storetest.Accept(t, s, storetest.FromPR(storetest.Granted("shop"), 41))
 	const job = `INSERT INTO jobs (id, cluster_id, job_type, status, created_at, started_at) VALUES ($1, $2, $3, $4, now(), now())`
 	_, err := s.Pool().Exec(t.Context(), job, "job_1", row.ID, "DESTROY", "RUNNING")
 	require.NoError(t, err, "a destroy may stand beside a waiting create")
-	refuses(t, s, "jobs_one_running", job, "job_2", row.ID, "SCALE_WORKERS", "RUNNING")
-	refuses(t, s, "jobs_one_unfinished_per_type", job, "job_2", row.ID, "DESTROY", "PENDING")
-	refuses(t, s, "jobs_job_type_check", job, "job_2", row.ID, "a dance", "PENDING")
-	refuses(t, s, "jobs_ended", job, "job_2", row.ID, "TAG", "SUCCEEDED")
+	storetest.Refuses(t, s, "jobs_one_running", job, "job_2", row.ID, "SCALE_WORKERS", "RUNNING")
+	storetest.Refuses(t, s, "jobs_one_unfinished_per_type", job, "job_2", row.ID, "DESTROY", "PENDING")
+	storetest.Refuses(t, s, "jobs_job_type_check", job, "job_2", row.ID, "a dance", "PENDING")
+	storetest.Refuses(t, s, "jobs_ended", job, "job_2", row.ID, "TAG", "SUCCEEDED")
 
-	refuses(t, s, "append-only", `UPDATE audit_events SET actor = 'nobody'`)
-	refuses(t, s, "append-only", `DELETE FROM audit_events`)
-	refuses(t, s, "append-only", `TRUNCATE audit_events`)
+	storetest.Refuses(t, s, "append-only", `UPDATE audit_events SET actor = 'nobody'`)
+	storetest.Refuses(t, s, "append-only", `DELETE FROM audit_events`)
+	storetest.Refuses(t, s, "append-only", `TRUNCATE audit_events`)
 
 	const place = `INSERT INTO subscribers (id, cluster_id, kind, installation, repo, number, head, left_behind, wanted_version, nudge_at)
 		SELECT 'sub_2', cluster_id, kind, installation, repo, number, $2, $3, 1, now() FROM subscribers WHERE kind = $1`
-	refuses(t, s, "subscribers_one_place", place, "github_comment", "other", false)
-	refuses(t, s, "subscribers_one_check", place, "github_check", "abc123", false)
-	refuses(t, s, "subscribers_left_check", place, "github_deployment", "abc123", true)
+	storetest.Refuses(t, s, "subscribers_one_place", place, "github_comment", "other", false)
+	storetest.Refuses(t, s, "subscribers_one_check", place, "github_check", "abc123", false)
+	storetest.Refuses(t, s, "subscribers_left_check", place, "github_deployment", "abc123", true)
 	const effect = `INSERT INTO effects (id, cause, kind, installation, repo, number, target, content, created_at, nudge_at)
 		VALUES ('eff_1', 'c', $1, 1, 'acme/shop', $2, $3, $4, now(), now())`
-	refuses(t, s, "effects_kind_check", effect, "dance", 41, 0, "x")
-	refuses(t, s, "effects_target", effect, "react", 41, 0, "eyes")
-	refuses(t, s, "effects_content", effect, "remove_label", 41, 0, "")
-	refuses(t, s, "effects_number", effect, "add_label", 0, 0, "ocp/x")
-	refuses(t, s, "pull_requests_merged_is_closed", `INSERT INTO pull_requests (repo, number, installation, open, merged, fork, labels, author, head, base,
+	storetest.Refuses(t, s, "effects_kind_check", effect, "dance", 41, 0, "x")
+	storetest.Refuses(t, s, "effects_target", effect, "react", 41, 0, "eyes")
+	storetest.Refuses(t, s, "effects_content", effect, "remove_label", 41, 0, "")
+	storetest.Refuses(t, s, "effects_number", effect, "add_label", 0, 0, "ocp/x")
+	storetest.Refuses(t, s, "pull_requests_merged_is_closed", `INSERT INTO pull_requests (repo, number, installation, open, merged, fork, labels, author, head, base,
 		updated_at, seen_at) VALUES ('acme/shop', 1, 1, true, true, false, '{}', '', '', '', now(), now())`)
-	refuses(t, s, "request_keys_pkey", `INSERT INTO request_keys (principal, key, cluster_id, created_at) VALUES ('p', 'k', $1, now()), ('p', 'k', $1, now())`, row.ID)
-	refuses(t, s, "request_keys_check", `INSERT INTO request_keys (principal, key, created_at) VALUES ('p', 'k', now())`)
-	refuses(t, s, "cluster_requests_check", `INSERT INTO cluster_requests
+	storetest.Refuses(t, s, "request_keys_pkey", `INSERT INTO request_keys (principal, key, cluster_id, created_at) VALUES ('p', 'k', $1, now()), ('p', 'k', $1, now())`, row.ID)
+	storetest.Refuses(t, s, "request_keys_check", `INSERT INTO request_keys (principal, key, created_at) VALUES ('p', 'k', now())`)
+	storetest.Refuses(t, s, "cluster_requests_check", `INSERT INTO cluster_requests
 		(id, principal_id, source, allowed, verdict, request, created_at) VALUES ('req_3', 'p', 'd', true, '{}', '{}', now())`)
-	refuses(t, s, "cluster_outputs_kubeadmin_secret_ref_check", `INSERT INTO cluster_outputs VALUES ($1, '', '', '', 'plain text', '')`, row.ID)
-	refuses(t, s, "artifacts_checksum_check", `INSERT INTO artifacts
+	storetest.Refuses(t, s, "cluster_outputs_kubeadmin_secret_ref_check", `INSERT INTO cluster_outputs VALUES ($1, '', '', '', 'plain text', '')`, row.ID)
+	storetest.Refuses(t, s, "artifacts_checksum_check", `INSERT INTO artifacts
 		VALUES ($1, 'att_1', 'LOG', 'k', '', 'short', 1, '', now(), now())`, row.ID)
 	require.NoError(t, s.Audit(t.Context(), clusters.Origin{Actor: "github:maya"}, "kubeconfig.read", row.ID, map[string]string{"name": "shop"}))
 	events, err := s.Timeline(t.Context(), row.ID)
@@ -229,12 +230,12 @@ func TestTheOtherTablesKeepTheirRules(t *testing.T) {
 // The column that finds what is due and the function that decides say the same of all ends.
 func TestTheTableAndTheHeartAgreeWhenAClusterEnds(t *testing.T) {
 	t.Parallel()
-	s, clock := open(t)
-	row := accept(t, s, granted("shop"))
-	span := int64(row.Ends.Max.Sub(clock.now()) / time.Second)
+	s, clock := storetest.Open(t)
+	row := storetest.Accept(t, s, storetest.Granted("shop"))
+	span := int64(row.Ends.Max.Sub(clock.Now()) / time.Second)
 	rapid.Check(t, func(t *rapid.T) {
 		moment := func(name string, from, to int64) time.Time {
-			return clock.now().Add(time.Duration(rapid.Int64Range(from, to).Draw(t, name)) * time.Second)
+			return clock.Now().Add(time.Duration(rapid.Int64Range(from, to).Draw(t, name)) * time.Second)
 		}
 		maybe := func(name string, to int64) time.Time {
 			if !rapid.Bool().Draw(t, "has "+name) {

@@ -9,36 +9,37 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/storetest"
 )
 
 func TestMetricsCountWhatEndedOnceAndMissNothing(t *testing.T) {
 	t.Parallel()
-	s, clock := open(t)
+	s, clock := storetest.Open(t)
 	counted := func(s *store.Store) (int64, int64, []store.JobCount) {
 		census, err := s.Census(t.Context())
 		require.NoError(t, err)
 		return census.Clusters[lifecycle.Pending], census.Clusters[lifecycle.Destroyed], census.Jobs
 	}
-	accept(t, s, granted("lives"))
+	storetest.Accept(t, s, storetest.Granted("lives"))
 	for i := range int64(4) {
-		released(t, s, string(rune('a'+i)))
+		storetest.Released(t, s, string(rune('a'+i)))
 		pending, destroyed, jobs := counted(s)
 		require.Equal(t, []int64{1, i + 1}, []int64{pending, destroyed})
 		again, destroyedAgain, jobsAgain := counted(s)
 		require.Equal(t, []any{pending, destroyed, jobs}, []any{again, destroyedAgain, jobsAgain}, "counting changes nothing")
-		clock.pass(10 * time.Minute)
+		clock.Pass(10 * time.Minute)
 	}
-	clock.pass(24 * time.Hour)
+	clock.Pass(24 * time.Hour)
 	pending, destroyed, jobs := counted(s)
-	fresh, destroyedFresh, jobsFresh := counted(openAt(t, s.Pool().Config().ConnString(), db.Options{Limits: limits, Lease: time.Minute, Now: clock.now}))
+	fresh, destroyedFresh, jobsFresh := counted(storetest.OpenAt(t, s.Pool().Config().ConnString(), db.Options{Limits: storetest.Limits, Lease: time.Minute, Now: clock.Now}))
 	require.Equal(t, []any{fresh, destroyedFresh, jobsFresh}, []any{pending, destroyed, jobs}, "as by a server that counts for the first time")
 }
 
 func TestALookForFindingsReadsAReadyClusterOnlyWhenItIsDue(t *testing.T) {
 	t.Parallel()
-	s, clock := open(t)
-	row, open := claimed(t, s, "shop")
-	ready(t, s, row, open, "shop-abcde")
+	s, clock := storetest.Open(t)
+	row, open := storetest.Claimed(t, s, "shop")
+	storetest.Ready(t, s, row, open, "shop-abcde")
 	read := func(seen lifecycle.Seen) int {
 		k, err := s.Reports.Known(t.Context(), seen)
 		require.NoError(t, err)
@@ -48,6 +49,6 @@ func TestALookForFindingsReadsAReadyClusterOnlyWhenItIsDue(t *testing.T) {
 	require.Equal(t, 1, read(lifecycle.Seen{Groups: []lifecycle.Group{{Identity: "shop-abcde"}}}), "by its name it is known all the same")
 	now, err := s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
-	clock.pass(now.WakeAt.Sub(clock.now()))
+	clock.Pass(now.WakeAt.Sub(clock.Now()))
 	require.Equal(t, 1, read(lifecycle.Seen{}))
 }

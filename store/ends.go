@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/usage"
@@ -95,8 +96,8 @@ func destroy(ctx context.Context, c *db.Tx, cur usage.Held, d clusters.Origin) (
 	if _, err := clusters.CloseOver(ctx, c, cur.ID); err != nil {
 		return "", err
 	}
-	ended := clusters.Origin{Actor: d.Actor, Name: d.Name, Source: d.Source, Why: clusters.AccessEnds + d.Reason()}
-	if _, err := clusters.RevokeAccess(ctx, c, cur.ID, clusters.EveryAccess, nil, ended); err != nil {
+	ended := clusters.Origin{Actor: d.Actor, Name: d.Name, Source: d.Source, Why: clusters.Unwanted + d.Reason()}
+	if _, err := access.Revoke(ctx, c, cur.ID, access.Every, nil, ended); err != nil {
 		return "", err
 	}
 	return jobID, clusters.RecordAction(c, d, "destroy_asked", cur.ID, clusters.Action{Move: db.Move{Job: jobID}, Before: lifecycle.Present, After: lifecycle.Absent})

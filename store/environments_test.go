@@ -13,21 +13,22 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/storetest"
 )
 
 // Clusters of the release before have an environment each. That of a living one is remembered until its end, that of a gone one is
 // cleared at once.
 func TestTheEnvironmentsOfEarlierClustersAreCarriedOver(t *testing.T) {
 	t.Parallel()
-	url, clock := pgtest.Empty(t), newClock()
+	url, clock := pgtest.Empty(t), storetest.NewClock()
 	database, err := sql.Open("pgx", url)
 	require.NoError(t, err)
 	defer database.Close()
 	p, err := goose.NewProvider(goose.DialectPostgres, database, migrations.FS)
 	require.NoError(t, err)
 	require.NoError(t, store.Migrate(t.Context(), url))
-	s := openAt(t, url, db.Options{Limits: limits, Lease: 15 * time.Minute, Now: clock.now})
-	lives, gone, unseen := accept(t, s, fromPR(granted("lives"), 41)), accept(t, s, fromPR(granted("gone"), 42)), accept(t, s, fromPR(granted("unseen"), 43))
+	s := storetest.OpenAt(t, url, db.Options{Limits: storetest.Limits, Lease: 15 * time.Minute, Now: clock.Now})
+	lives, gone, unseen := storetest.Accept(t, s, storetest.FromPR(storetest.Granted("lives"), 41)), storetest.Accept(t, s, storetest.FromPR(storetest.Granted("gone"), 42)), storetest.Accept(t, s, storetest.FromPR(storetest.Granted("unseen"), 43))
 	s.Close()
 	exec := func(sql string, args ...any) {
 		t.Helper()

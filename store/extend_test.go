@@ -9,6 +9,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/storetest"
 )
 
 // extend asks for more time, and returns what became of the cluster.
@@ -24,8 +25,8 @@ func extend(t *testing.T, s *store.Store, id string, by time.Duration) (row clus
 
 func TestAnExtensionEndsAtTheMaximumAndSaysSo(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	row := accept(t, s, granted("shop"))
+	s, _ := storetest.Open(t)
+	row := storetest.Accept(t, s, storetest.Granted("shop"))
 	now, capped, err := extend(t, s, row.ID, 3*time.Hour)
 	require.NoError(t, err)
 	require.False(t, capped)
@@ -45,8 +46,8 @@ func TestAnExtensionEndsAtTheMaximumAndSaysSo(t *testing.T) {
 
 func TestACauseExtendsOnce(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	row := accept(t, s, granted("shop"))
+	s, _ := storetest.Open(t)
+	row := storetest.Accept(t, s, storetest.Granted("shop"))
 	by := clusters.Origin{Actor: "github:maya", Reply: &clusters.ReplyOnce{Cause: "comment:9:0", Build: func(out clusters.Outcome) clusters.Reply {
 		require.Equal(t, time.Hour, out.After.TTL.Sub(out.Before.TTL))
 		return clusters.Reply{Installation: 5001, Repo: "acme/shop", Number: 41, Body: "an hour more"}
@@ -58,5 +59,5 @@ func TestACauseExtendsOnce(t *testing.T) {
 	now, err := s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, row.DestroyAt.Add(time.Hour), now.DestroyAt)
-	require.Len(t, riverJobs(t, s, "reply"), 1)
+	require.Len(t, storetest.RiverJobs(t, s, "reply"), 1)
 }

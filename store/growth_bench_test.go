@@ -11,6 +11,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/storetest"
 	"github.com/ocpctl/ocpctl/store/usage"
 )
 
@@ -21,9 +22,9 @@ func BenchmarkGrowth(b *testing.B) {
 	var stores []*store.Store
 	var seeds []string
 	for _, n := range sizes {
-		s, _ := open(b)
-		seed := accept(b, s, fromPR(granted("seed"), 41)).ID
-		crowdOf(b, s, seed, n, n/500)
+		s, _ := storetest.Open(b)
+		seed := storetest.Accept(b, s, storetest.FromPR(storetest.Granted("seed"), 41)).ID
+		storetest.CrowdOf(b, s, seed, n, n/500)
 		stores, seeds = append(stores, s), append(seeds, seed)
 	}
 	for _, c := range []struct {
@@ -43,7 +44,7 @@ func BenchmarkGrowth(b *testing.B) {
 			if err != nil {
 				return err
 			}
-			_ = lifecycle.Decide(c, f, limits)
+			_ = lifecycle.Decide(c, f, storetest.Limits)
 			return nil
 		}},
 		{"count for a request", func(ctx context.Context, s *store.Store, _ string) error {

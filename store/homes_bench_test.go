@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/ocpctl/ocpctl/store/storetest"
 	"github.com/stretchr/testify/require"
 )
 
@@ -11,8 +12,8 @@ import (
 // people who opened Home.
 func BenchmarkRefreshHomes(b *testing.B) {
 	s := durable(b)
-	seed := accept(b, s, fromPR(granted("seed"), 41))
-	crowd(b, s, seed.ID)
+	seed := storetest.Accept(b, s, storetest.FromPR(storetest.Granted("seed"), 41))
+	storetest.Crowd(b, s, seed.ID)
 	exec := func(sql string) {
 		_, err := s.Pool().Exec(context.Background(), sql)
 		require.NoError(b, err)

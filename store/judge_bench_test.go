@@ -14,6 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/reports"
+	"github.com/ocpctl/ocpctl/store/storetest"
 	"github.com/ocpctl/ocpctl/store/usage"
 )
 
@@ -29,11 +30,11 @@ func BenchmarkJudge(b *testing.B) {
 		run++
 		mine := run
 		return func(ctx context.Context, i int) error {
-			a := requestedBy(sized(fmt.Sprintf("r%d-%d", mine, i)), fmt.Sprintf("github:user%d", i))
+			a := storetest.RequestedBy(storetest.Sized(fmt.Sprintf("r%d-%d", mine, i)), fmt.Sprintf("github:user%d", i))
 			a.Row.Team = team(i)
-			ask := once(requests(a), fmt.Sprintf("key-%d-%d", mine, i), "a")
+			ask := once(storetest.Requests(a), fmt.Sprintf("key-%d-%d", mine, i), "a")
 			ask.Scope.Everywhere = everywhere
-			_, err := s.Judge(ctx, ask, atMost(1<<30, false, a))
+			_, err := s.Judge(ctx, ask, storetest.AtMost(1<<30, false, a))
 			return err
 		}
 	}
@@ -88,8 +89,8 @@ func crowded(b *testing.B, do func(context.Context, int) error) {
 // BenchmarkUsage counts among 10,000 live clusters and 100,000 past ones, 8,000 of them of this month, of twenty teams; and
 // gives turns to nobody out of 200 who wait there.
 func BenchmarkUsage(b *testing.B) {
-	s, clock := open(b)
-	seed := accept(b, s, sized("seed"))
+	s, clock := storetest.Open(b)
+	seed := storetest.Accept(b, s, storetest.Sized("seed"))
 	throng(b, s, seed.ID)
 	scope := usage.Scope{Person: "github:user7", Team: "team-3", Repo: "acme/repo5"}
 	for name, everywhere := range map[string]bool{"a team": false, "everybody": true} {
@@ -105,16 +106,16 @@ func BenchmarkUsage(b *testing.B) {
 	}
 	b.Run("report", func(b *testing.B) {
 		for b.Loop() {
-			_, err := s.Reports.UsageReport(b.Context(), reports.ReportFilter{From: clock.now().Add(-30 * 24 * time.Hour), By: "team"})
+			_, err := s.Reports.UsageReport(b.Context(), reports.ReportFilter{From: clock.Now().Add(-30 * 24 * time.Hour), By: "team"})
 			require.NoError(b, err)
 		}
 	})
 	for i := range 200 {
-		a := requestedBy(granted(fmt.Sprintf("waits-%d", i)), fmt.Sprintf("github:user%d", i))
+		a := storetest.RequestedBy(storetest.Granted(fmt.Sprintf("waits-%d", i)), fmt.Sprintf("github:user%d", i))
 		a.Row.Team = fmt.Sprintf("team-%d", i%20)
 		limit := lifecycle.Limit{Quota: "teams", Scope: lifecycle.ScopeTeam, Key: a.Row.Team, What: lifecycle.CountLive, Most: 500}
 		a.Turn = &store.TurnAsk{Limits: []lifecycle.Limit{limit}}
-		accept(b, s, a)
+		storetest.Accept(b, s, a)
 	}
 	b.Run("turns", func(b *testing.B) {
 		for b.Loop() {

@@ -17,28 +17,9 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/storetest"
 	"github.com/ocpctl/ocpctl/store/usage"
 )
-
-// atMost grants the acceptance as long as its team has fewer live clusters, with those that wait counted too. Beyond that it
-// is refused, or waits for its turn.
-func atMost(most int, wait bool, a store.Judgement) func(usage.Usage) (store.Judgement, error) {
-	limit := lifecycle.Limit{Quota: "teams", Scope: lifecycle.ScopeTeam, Key: a.Row.Team, What: lifecycle.CountLive, Most: most}
-	return func(u usage.Usage) (store.Judgement, error) {
-		switch full := u.Team.Live+u.Team.Waiting >= most; {
-		case full && !wait:
-			return refusal("the quota is full"), nil
-		case full:
-			a.Turn = &store.TurnAsk{Limits: []lifecycle.Limit{limit}, Words: limit.Text(), Position: 1 + u.Team.Waiting}
-		}
-		return a, nil
-	}
-}
-
-func refusal(words string) store.Judgement {
-	said := fmt.Appendf(nil, `[{"name":"quota","result":"fail","words":%q}]`, words)
-	return store.Judgement{Verdict: fmt.Appendf(nil, `{"allowed":false,"checks":%s}`, said), Failed: said}
-}
 
 // once makes a request a request that may be sent again.
 func once(ask store.Ask, key, body string) store.Ask {
@@ -55,36 +36,31 @@ func together(n int, do func(i int)) {
 	wg.Wait()
 }
 
-func requestedBy(a store.Judgement, person string) store.Judgement {
-	a.Row.RequestedBy = person
-	return a
-}
-
 func TestFiftyWishesAtOnceNeverPassAQuotaOfThree(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
+	s, _ := storetest.Open(t)
 	errs := make([]error, 50)
 	together(len(errs), func(i int) {
-		a := requestedBy(granted(fmt.Sprintf("shop-%d", i)), fmt.Sprintf("github:user%d", i))
-		_, errs[i] = s.Judge(t.Context(), requests(a), atMost(3, false, a))
+		a := storetest.RequestedBy(storetest.Granted(fmt.Sprintf("shop-%d", i)), fmt.Sprintf("github:user%d", i))
+		_, errs[i] = s.Judge(t.Context(), storetest.Requests(a), storetest.AtMost(3, false, a))
 	})
 	require.NoError(t, errors.Join(errs...))
-	require.Equal(t, 3, count(t, s, `SELECT count(*) FROM clusters`))
-	require.Equal(t, 3, count(t, s, `SELECT count(*) FROM cluster_requests WHERE allowed`))
-	require.Equal(t, 47, count(t, s, `SELECT count(*) FROM cluster_requests WHERE NOT allowed`))
-	require.Equal(t, 47, count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'refused'`))
+	require.Equal(t, 3, storetest.Count(t, s, `SELECT count(*) FROM clusters`))
+	require.Equal(t, 3, storetest.Count(t, s, `SELECT count(*) FROM cluster_requests WHERE allowed`))
+	require.Equal(t, 47, storetest.Count(t, s, `SELECT count(*) FROM cluster_requests WHERE NOT allowed`))
+	require.Equal(t, 47, storetest.Count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'refused'`))
 }
 
 func TestTheSameRequestSentFiftyTimesMakesOneClusterAndOneResult(t *testing.T) {
 	t.Parallel()
-	url, clock := pgtest.New(t), newClock()
-	options := db.Options{Limits: limits, Lease: time.Minute, Now: clock.now}
-	replicas := []*store.Store{openAt(t, url, options), openAt(t, url, options)}
-	a := granted("shop")
-	ask := once(requests(a), "key-1", "a")
+	url, clock := pgtest.New(t), storetest.NewClock()
+	options := db.Options{Limits: storetest.Limits, Lease: time.Minute, Now: clock.Now}
+	replicas := []*store.Store{storetest.OpenAt(t, url, options), storetest.OpenAt(t, url, options)}
+	a := storetest.Granted("shop")
+	ask := once(storetest.Requests(a), "key-1", "a")
 	ids, errs := make([]string, 50), make([]error, 50)
 	together(len(errs), func(i int) {
-		judged, err := replicas[i%2].Judge(t.Context(), ask, atMost(3, false, a))
+		judged, err := replicas[i%2].Judge(t.Context(), ask, storetest.AtMost(3, false, a))
 		ids[i], errs[i] = judged.Row.ID, err
 	})
 	require.NoError(t, errors.Join(errs...))
@@ -92,10 +68,10 @@ func TestTheSameRequestSentFiftyTimesMakesOneClusterAndOneResult(t *testing.T) {
 		require.Equal(t, ids[0], id)
 	}
 	require.NotEmpty(t, ids[0])
-	require.Equal(t, 1, count(t, replicas[0], `SELECT count(*) FROM clusters`))
-	require.Equal(t, 1, count(t, replicas[0], `SELECT count(*) FROM request_keys`))
+	require.Equal(t, 1, storetest.Count(t, replicas[0], `SELECT count(*) FROM clusters`))
+	require.Equal(t, 1, storetest.Count(t, replicas[0], `SELECT count(*) FROM request_keys`))
 
-	restarted := openAt(t, url, options)
+	restarted := storetest.OpenAt(t, url, options)
 	again, err := restarted.Judge(t.Context(), ask, mustNotJudge(t))
 	require.NoError(t, err)
 	require.True(t, again.Replayed)
@@ -112,42 +88,42 @@ func mustNotJudge(t *testing.T) func(usage.Usage) (store.Judgement, error) {
 
 func TestAKeyIsForOneRequestOfOnePrincipalForAWhile(t *testing.T) {
 	t.Parallel()
-	s, clock := open(t)
-	a := granted("shop")
-	first, err := s.Judge(t.Context(), once(requests(a), "key-1", "a"), atMost(3, false, a))
+	s, clock := storetest.Open(t)
+	a := storetest.Granted("shop")
+	first, err := s.Judge(t.Context(), once(storetest.Requests(a), "key-1", "a"), storetest.AtMost(3, false, a))
 	require.NoError(t, err)
-	_, err = s.Judge(t.Context(), once(requests(a), "key-1", "b"), mustNotJudge(t))
+	_, err = s.Judge(t.Context(), once(storetest.Requests(a), "key-1", "b"), mustNotJudge(t))
 	require.ErrorIs(t, err, db.ErrKeyReused)
 
-	other := requestedBy(granted("shop-2"), "github:will")
-	theirs, err := s.Judge(t.Context(), once(requests(other), "key-1", "b"), atMost(3, false, other))
+	other := storetest.RequestedBy(storetest.Granted("shop-2"), "github:will")
+	theirs, err := s.Judge(t.Context(), once(storetest.Requests(other), "key-1", "b"), storetest.AtMost(3, false, other))
 	require.NoError(t, err)
 	require.NotEqual(t, first.Row.ID, theirs.Row.ID, "a key belongs to its principal")
 
-	clock.pass(time.Hour)
-	later := granted("shop-3")
-	third, err := s.Judge(t.Context(), once(requests(later), "key-1", "b"), atMost(3, false, later))
+	clock.Pass(time.Hour)
+	later := storetest.Granted("shop-3")
+	third, err := s.Judge(t.Context(), once(storetest.Requests(later), "key-1", "b"), storetest.AtMost(3, false, later))
 	require.NoError(t, err)
 	require.False(t, third.Replayed, "the key expired")
-	again, err := s.Judge(t.Context(), once(requests(later), "key-1", "b"), mustNotJudge(t))
+	again, err := s.Judge(t.Context(), once(storetest.Requests(later), "key-1", "b"), mustNotJudge(t))
 	require.NoError(t, err)
 	require.Equal(t, third.Row.ID, again.Row.ID)
-	require.Equal(t, 2, count(t, s, `SELECT count(*) FROM request_keys`))
+	require.Equal(t, 2, storetest.Count(t, s, `SELECT count(*) FROM request_keys`))
 
-	clock.pass(time.Hour)
+	clock.Pass(time.Hour)
 	n, err := s.Prune(t.Context(), 30*24*time.Hour)
 	require.NoError(t, err)
 	require.EqualValues(t, 2, n)
-	require.Zero(t, count(t, s, `SELECT count(*) FROM request_keys`))
+	require.Zero(t, storetest.Count(t, s, `SELECT count(*) FROM request_keys`))
 }
 
 func TestARefusalIsReplayedThoughThereWouldBeRoomByNow(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	accept(t, s, granted("first"))
-	a := granted("shop")
-	ask := once(requests(a), "key-1", "a")
-	refused, err := s.Judge(t.Context(), ask, atMost(1, false, a))
+	s, _ := storetest.Open(t)
+	storetest.Accept(t, s, storetest.Granted("first"))
+	a := storetest.Granted("shop")
+	ask := once(storetest.Requests(a), "key-1", "a")
+	refused, err := s.Judge(t.Context(), ask, storetest.AtMost(1, false, a))
 	require.NoError(t, err)
 	require.False(t, refused.Allowed)
 	again, err := s.Judge(t.Context(), ask, mustNotJudge(t))
@@ -155,15 +131,15 @@ func TestARefusalIsReplayedThoughThereWouldBeRoomByNow(t *testing.T) {
 	require.False(t, again.Allowed)
 	require.True(t, again.Replayed)
 	require.JSONEq(t, string(refused.Verdict), string(again.Verdict))
-	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM cluster_requests WHERE NOT allowed`))
+	require.Equal(t, 1, storetest.Count(t, s, `SELECT count(*) FROM cluster_requests WHERE NOT allowed`))
 }
 
 func TestWhateverFailsAfterTheJudgementLeavesNothing(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	a := granted("shop")
+	s, _ := storetest.Open(t)
+	a := storetest.Granted("shop")
 	a.Approval = &store.ApprovalAsk{Why: []string{"it is dear"}, Needs: 1, By: "platform_admin", For: time.Hour, Asked: strings.Repeat("a", 64)}
-	ask := once(requests(a), "key-1", "a")
+	ask := once(storetest.Requests(a), "key-1", "a")
 	for name, fail := range map[string]func(context.CancelFunc) error{
 		"it cannot be judged":         func(context.CancelFunc) error { return errors.New("no") },
 		"the caller went away":        func(cancel context.CancelFunc) error { cancel(); return nil },
@@ -175,27 +151,27 @@ func TestWhateverFailsAfterTheJudgementLeavesNothing(t *testing.T) {
 			if err := fail(cancel); err != nil {
 				return store.Judgement{}, err
 			}
-			return atMost(3, false, a)(u)
+			return storetest.AtMost(3, false, a)(u)
 		})
 		cancel()
 		require.Error(t, err, name)
 		for _, table := range []string{"clusters", "cluster_requests", "jobs", "approvals", "turns", "request_keys", "audit_events", "usage_samples", "river_job"} {
-			require.Zero(t, count(t, s, `SELECT count(*) FROM `+table), "%s: %s", name, table)
+			require.Zero(t, storetest.Count(t, s, `SELECT count(*) FROM `+table), "%s: %s", name, table)
 		}
 	}
-	judged, err := s.Judge(t.Context(), ask, atMost(3, false, a))
+	judged, err := s.Judge(t.Context(), ask, storetest.AtMost(3, false, a))
 	require.NoError(t, err)
 	require.True(t, judged.Allowed, "and the next try is judged anew")
 }
 
 func TestARepeatedRequestIsToldOfItsApprovalAndItsTurn(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	accept(t, s, granted("first"))
-	a := granted("shop")
+	s, _ := storetest.Open(t)
+	storetest.Accept(t, s, storetest.Granted("first"))
+	a := storetest.Granted("shop")
 	a.Approval = &store.ApprovalAsk{Why: []string{"it is dear"}, Needs: 1, By: "platform_admin", For: time.Hour, Asked: strings.Repeat("a", 64), ID: db.NewID("apr")}
-	ask := once(requests(a), "key-1", "a")
-	made, err := s.Judge(t.Context(), ask, atMost(1, true, a))
+	ask := once(storetest.Requests(a), "key-1", "a")
+	made, err := s.Judge(t.Context(), ask, storetest.AtMost(1, true, a))
 	require.NoError(t, err)
 	again, err := s.Judge(t.Context(), ask, mustNotJudge(t))
 	require.NoError(t, err)
@@ -214,69 +190,69 @@ func endSessions(s *store.Store) error {
 
 func TestAWishIsWrittenOnlyForWhomItWasCounted(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	a := fromPR(granted("shop"), 41)
+	s, _ := storetest.Open(t)
+	a := storetest.FromPR(storetest.Granted("shop"), 41)
 	for _, scope := range []usage.Scope{
 		{}, {Person: a.Row.RequestedBy, Team: a.Row.Team}, {Person: a.Row.RequestedBy, Team: "other", Repo: "acme/shop"}, {Person: "github:will", Team: a.Row.Team, Repo: "acme/shop"},
 	} {
-		ask := requests(a)
+		ask := storetest.Requests(a)
 		ask.Scope = scope
-		_, err := judge(s, ask, a)
+		_, err := storetest.Judge(s, ask, a)
 		require.ErrorIs(t, err, db.ErrConflict)
 		require.ErrorContains(t, err, "counted for")
 	}
 	for _, j := range []store.Judgement{{}, {Allowed: true}, {Allowed: true, Row: a.Row}, {Allowed: true, Verdict: a.Verdict}, {Row: a.Row, Verdict: a.Verdict}} {
-		_, err := s.Judge(t.Context(), requests(a), func(usage.Usage) (store.Judgement, error) { return j, nil })
+		_, err := s.Judge(t.Context(), storetest.Requests(a), func(usage.Usage) (store.Judgement, error) { return j, nil })
 		require.ErrorContains(t, err, "either accepted or refused")
 	}
-	require.Zero(t, count(t, s, `SELECT count(*) FROM clusters`))
+	require.Zero(t, storetest.Count(t, s, `SELECT count(*) FROM clusters`))
 }
 
 func TestWhatHasToBeApprovedAndThenTakesItsTurn(t *testing.T) {
 	t.Parallel()
-	s, clock := open(t)
-	a := fromPR(granted("shop"), 41)
+	s, clock := storetest.Open(t)
+	a := storetest.FromPR(storetest.Granted("shop"), 41)
 	a.Row.Nodes, a.Row.WorkersBase, a.Row.WorkersLeast, a.Row.WorkersMost = 6, new(3), new(2), new(5)
 	a.Approval = &store.ApprovalAsk{
 		Why: []string{"the budget is at 90 %"}, Needs: 2, By: "platform_admin", For: 3 * time.Hour, Asked: strings.Repeat("a", 64), Head: "abc123",
 	}
 	a.Turn = &store.TurnAsk{Limits: []lifecycle.Limit{{Quota: "all", Scope: "everywhere", What: "creating", Most: 3}}}
 	a.Weight = 2
-	row := accept(t, s, a)
+	row := storetest.Accept(t, s, a)
 	require.Equal(t, []any{lifecycle.Pending, lifecycle.AwaitingApproval, true, true}, []any{row.Status, row.Phase, row.NeedsApproval, row.NeedsTurn})
-	require.Equal(t, clock.now().Add(3*time.Hour), row.ApproveBy)
+	require.Equal(t, clock.Now().Add(3*time.Hour), row.ApproveBy)
 	require.Equal(t, []int{6, 3, 2, 5}, []int{row.Nodes, *row.WorkersBase, *row.WorkersLeast, *row.WorkersMost})
-	require.Equal(t, 1, count(t, s, `
+	require.Equal(t, 1, storetest.Count(t, s, `
 		SELECT count(*) FROM approvals WHERE cluster_id = $1 AND kind = 'create' AND state = 'pending' AND needs = 2 AND by_role = 'platform_admin'
 			AND head = 'abc123' AND requested_by = 'github:maya' AND team = 'acme/platform' AND why = '{the budget is at 90 %}' AND expires_at = $2`,
 		row.ID, row.ApproveBy))
 
-	usage, err := s.Usage(t.Context(), requests(a).Scope)
+	usage, err := s.Usage(t.Context(), storetest.Requests(a).Scope)
 	require.NoError(t, err)
 	require.Equal(t, []int{1, 0, 0}, []int{usage.Team.Live, usage.Team.Creating, usage.Team.Waiting}, "who awaits approval has a place and creates nothing")
 	n, err := s.Turns(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, n, "it has no turn before it is approved")
-	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM turns`))
+	require.Equal(t, 1, storetest.Count(t, s, `SELECT count(*) FROM turns`))
 }
 
 // Requests over random persons, teams, repositories and everybody, some sent again, beside turns, decisions and teardowns:
 // whatever waits for what, nobody waits in a circle.
 func TestNobodyWaitsInACircle(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
+	s, _ := storetest.Open(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	errs := make([]error, 200)
 	together(len(errs), func(i int) {
 		r := rand.New(rand.NewPCG(1, uint64(i)))
-		a := requestedBy(granted(fmt.Sprintf("c%d", i)), fmt.Sprintf("github:user%d", r.IntN(4)))
+		a := storetest.RequestedBy(storetest.Granted(fmt.Sprintf("c%d", i)), fmt.Sprintf("github:user%d", r.IntN(4)))
 		a.Row.Team = fmt.Sprintf("team-%d", r.IntN(3))
 		if r.IntN(2) == 0 {
-			a = fromPR(a, i)
+			a = storetest.FromPR(a, i)
 			a.Row.PR.Repo = fmt.Sprintf("acme/repo%d", r.IntN(3))
 		}
-		ask := requests(a)
+		ask := storetest.Requests(a)
 		ask.Scope.Everywhere = r.IntN(2) == 0
 		if r.IntN(3) == 0 {
 			ask.Key = fmt.Sprintf("desired-%d", r.IntN(5))
@@ -284,7 +260,7 @@ func TestNobodyWaitsInACircle(t *testing.T) {
 		if r.IntN(3) == 0 {
 			ask = once(ask, fmt.Sprintf("key-%d", r.IntN(5)), "a")
 		}
-		judged, err := s.Judge(ctx, ask, atMost(5, r.IntN(2) == 0, a))
+		judged, err := s.Judge(ctx, ask, storetest.AtMost(5, r.IntN(2) == 0, a))
 		if err == nil && judged.Row.ID != "" && r.IntN(2) == 0 {
 			_, err = s.Destroy(ctx, judged.Row.ID, clusters.Origin{Actor: "github:maya"})
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/runs"
 	"github.com/ocpctl/ocpctl/store/usage"
@@ -56,7 +57,7 @@ type Judgement struct {
 	UserTags map[string]string    // the user's own, checked; Row.Tags are the effective ones
 	Weight   int                  // the team's share of what clusters wait for: turns and runners; 0 counts as 1
 	Addons   []clusters.Addon     // in addition to OpenShift, in this order
-	Access   *clusters.AccessAsk  // what its requester gets with it; nil: nothing
+	Access   *access.Ask          // what its requester gets with it; nil: nothing
 	Budget   []usage.Threshold    // parts of the team's budget that are reached with it
 	Approval *ApprovalAsk         // what has to be approved before anything runs; nil: nothing
 	Show     *clusters.SlackPlace // where in Slack it is shown; nil: nowhere

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/usage"
@@ -53,7 +54,7 @@ func (s *Store) loadIn(ctx context.Context, tx pgx.Tx, id string) (lifecycle.Clu
 	if facts.Turn, err = turnIn(ctx, tx, cluster); err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}
-	if facts.Access, err = clusters.AccessWork(ctx, tx, cluster); err != nil {
+	if facts.Access, err = access.CountWork(ctx, tx, cluster); err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}
 	if facts.Untagged, err = clusters.UntaggedOf(ctx, tx, cluster); err != nil {

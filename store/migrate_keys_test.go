@@ -12,22 +12,23 @@ import (
 	"github.com/ocpctl/ocpctl/migrations"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/storetest"
 )
 
 // What requests led to is known to the release before, and to the next one again.
 func TestTheKeysOfRequestsGoDownAndUp(t *testing.T) {
 	t.Parallel()
-	url, clock := pgtest.New(t), newClock()
-	o := db.Options{Limits: limits, Lease: time.Minute, Now: clock.now}
-	s := openAt(t, url, o)
-	a, b, c := granted("shop"), granted("cart"), granted("none")
-	accepted, err := s.Judge(t.Context(), once(requests(a), "api:key-1", "a"), atMost(2, false, a))
+	url, clock := pgtest.New(t), storetest.NewClock()
+	o := db.Options{Limits: storetest.Limits, Lease: time.Minute, Now: clock.Now}
+	s := storetest.OpenAt(t, url, o)
+	a, b, c := storetest.Granted("shop"), storetest.Granted("cart"), storetest.Granted("none")
+	accepted, err := s.Judge(t.Context(), once(storetest.Requests(a), "api:key-1", "a"), storetest.AtMost(2, false, a))
 	require.NoError(t, err)
-	keyed := requests(b)
+	keyed := storetest.Requests(b)
 	keyed.Key = "comment:7"
-	commented, err := s.Judge(t.Context(), keyed, atMost(2, false, b))
+	commented, err := s.Judge(t.Context(), keyed, storetest.AtMost(2, false, b))
 	require.NoError(t, err)
-	refused, err := s.Judge(t.Context(), once(requests(c), "web:key-2", "b"), atMost(2, false, c))
+	refused, err := s.Judge(t.Context(), once(storetest.Requests(c), "web:key-2", "b"), storetest.AtMost(2, false, c))
 	require.NoError(t, err)
 	require.False(t, refused.Allowed)
 	s.Close()
@@ -50,17 +51,17 @@ func TestTheKeysOfRequestsGoDownAndUp(t *testing.T) {
 	require.Equal(t, commented.Row.ID, cluster)
 
 	require.NoError(t, store.Migrate(t.Context(), url))
-	s = openAt(t, url, o)
-	again, err := s.Judge(t.Context(), once(requests(a), "api:key-1", "a"), mustNotJudge(t))
+	s = storetest.OpenAt(t, url, o)
+	again, err := s.Judge(t.Context(), once(storetest.Requests(a), "api:key-1", "a"), mustNotJudge(t))
 	require.NoError(t, err)
 	require.Equal(t, accepted.Row.ID, again.Row.ID)
 	again, err = s.Judge(t.Context(), keyed, mustNotJudge(t))
 	require.NoError(t, err)
 	require.Equal(t, commented.Row.ID, again.Row.ID)
-	again, err = s.Judge(t.Context(), once(requests(c), "web:key-2", "b"), mustNotJudge(t))
+	again, err = s.Judge(t.Context(), once(storetest.Requests(c), "web:key-2", "b"), mustNotJudge(t))
 	require.NoError(t, err)
 	require.False(t, again.Allowed)
 	require.JSONEq(t, string(refused.Verdict), string(again.Verdict))
-	_, err = s.Judge(t.Context(), once(requests(c), "web:key-2", "c"), mustNotJudge(t))
+	_, err = s.Judge(t.Context(), once(storetest.Requests(c), "web:key-2", "c"), mustNotJudge(t))
 	require.ErrorIs(t, err, db.ErrKeyReused)
 }

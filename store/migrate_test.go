@@ -19,6 +19,7 @@ import (
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/outbox"
+	"github.com/ocpctl/ocpctl/store/storetest"
 )
 
 // ofBefore adds a cluster as the release before the entry points knew it.
@@ -36,7 +37,7 @@ const ofBefore = `
 // under way it goes down, and up again. Whatever state a cluster was in, the controller goes on with it.
 func TestEveryStateGoesUpAndDown(t *testing.T) {
 	t.Parallel()
-	url, clock := pgtest.Empty(t), newClock()
+	url, clock := pgtest.Empty(t), storetest.NewClock()
 	database, err := sql.Open("pgx", url)
 	require.NoError(t, err)
 	defer database.Close()
@@ -56,10 +57,10 @@ func TestEveryStateGoesUpAndDown(t *testing.T) {
 				}
 				seeded++
 				name := fmt.Sprintf("c%d", seeded)
-				_, err := database.Exec(ofBefore, name, status, phase, present, clock.now())
+				_, err := database.Exec(ofBefore, name, status, phase, present, clock.Now())
 				require.NoError(t, err, "%s/%s", status, phase)
 				_, err = database.Exec(`INSERT INTO jobs (id, cluster_id, job_type, status, created_at) VALUES ('job_' || $1, 'clu_' || $1, $2, 'PENDING', $3)`,
-					name, map[bool]lifecycle.JobType{true: lifecycle.JobCreate, false: lifecycle.JobDestroy}[present], clock.now())
+					name, map[bool]lifecycle.JobType{true: lifecycle.JobCreate, false: lifecycle.JobDestroy}[present], clock.Now())
 				require.NoError(t, err)
 			}
 		}
@@ -73,8 +74,8 @@ func TestEveryStateGoesUpAndDown(t *testing.T) {
 		for _, row := range rows {
 			c, f, err := s.Load(t.Context(), row.ID)
 			require.NoError(t, err, row.Phase)
-			require.NoError(t, s.Apply(t.Context(), lifecycle.Decide(c, f, limits), c.Version), row.Phase)
-			_, err = s.Extend(t.Context(), row.ID, time.Second, maya(""))
+			require.NoError(t, s.Apply(t.Context(), lifecycle.Decide(c, f, storetest.Limits), c.Version), row.Phase)
+			_, err = s.Extend(t.Context(), row.ID, time.Second, storetest.Maya(""))
 			if row.Desired == lifecycle.Present {
 				require.NoError(t, err, row.Phase)
 			}
@@ -83,14 +84,14 @@ func TestEveryStateGoesUpAndDown(t *testing.T) {
 	up := func() *store.Store {
 		t.Helper()
 		require.NoError(t, store.Migrate(t.Context(), url))
-		return openAt(t, url, db.Options{Limits: limits, Lease: 15 * time.Minute, Now: clock.now})
+		return storetest.OpenAt(t, url, db.Options{Limits: storetest.Limits, Lease: 15 * time.Minute, Now: clock.Now})
 	}
 	s := up()
 	decides(s)
 	row := scalable(t, s)
-	_, err = s.Scale(t.Context(), row.ID, 4, maya(""))
+	_, err = s.Scale(t.Context(), row.ID, 4, storetest.Maya(""))
 	require.NoError(t, err)
-	require.Equal(t, lifecycle.Scale, step(t, s, row.ID).Open)
+	require.Equal(t, lifecycle.Scale, storetest.Step(t, s, row.ID).Open)
 	s.Close()
 
 	_, err = p.DownTo(t.Context(), 7)
@@ -106,16 +107,16 @@ func TestEveryStateGoesUpAndDown(t *testing.T) {
 	row, err = s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Ready, row.Status)
-	_, err = s.Destroy(t.Context(), row.ID, maya("done"))
+	_, err = s.Destroy(t.Context(), row.ID, storetest.Maya("done"))
 	require.NoError(t, err)
-	require.Equal(t, lifecycle.Destroy, step(t, s, row.ID).Open)
+	require.Equal(t, lifecycle.Destroy, storetest.Step(t, s, row.ID).Open)
 }
 
 // A database of the release before the front entry point, with live rows, goes up and works; with what only the new release knows
 // under way it goes down, and the release before finds its rules kept; and up again.
 func TestTheFrontDoorGoesUpAndDown(t *testing.T) {
 	t.Parallel()
-	url, clock := pgtest.Empty(t), newClock()
+	url, clock := pgtest.Empty(t), storetest.NewClock()
 	database, err := sql.Open("pgx", url)
 	require.NoError(t, err)
 	defer database.Close()
@@ -128,54 +129,54 @@ func TestTheFrontDoorGoesUpAndDown(t *testing.T) {
 		_, err := database.Exec(sql, args...)
 		require.NoError(t, err)
 	}
-	exec(ofBefore, "shop", "READY", "ready", true, clock.now())
-	exec(`UPDATE clusters SET installation = 5001, repo = 'acme/shop', pr_number = 41, pr_head = 'abc123', door = 'pr_label', end_pr_closed = $1`, clock.now().Add(time.Hour))
-	exec(`INSERT INTO jobs (id, cluster_id, job_type, status, created_at, ended_at) VALUES ('job_1', 'clu_shop', 'CREATE', 'SUCCEEDED', $1, $1)`, clock.now())
+	exec(ofBefore, "shop", "READY", "ready", true, clock.Now())
+	exec(`UPDATE clusters SET installation = 5001, repo = 'acme/shop', pr_number = 41, pr_head = 'abc123', door = 'pr_label', end_pr_closed = $1`, clock.Now().Add(time.Hour))
+	exec(`INSERT INTO jobs (id, cluster_id, job_type, status, created_at, ended_at) VALUES ('job_1', 'clu_shop', 'CREATE', 'SUCCEEDED', $1, $1)`, clock.Now())
 	const place = `INSERT INTO subscribers (id, cluster_id, kind, installation, repo, number, head, external_id, wanted_version, shown_version, nudge_at)
 		VALUES ('sub_' || $1, 'clu_shop', $1, 5001, 'acme/shop', 41, $2, 7, 1, 1, now())`
 	exec(place, "github_comment", "abc123")
 	exec(place, "github_check", "abc123")
 	exec(`INSERT INTO pull_requests (repo, number, installation, open, fork, labels, author, head, base, updated_at, seen_at)
-		VALUES ('acme/shop', 41, 5001, false, false, '{ocp/aws-minimal-test}', 'maya', 'abc123', 'main', $1, $1)`, clock.now())
-	exec(`INSERT INTO replies (id, cause, installation, repo, number, body, created_at, nudge_at) VALUES ('rep_1', 'comment:1', 5001, 'acme/shop', 41, 'hello', $1, $1)`, clock.now())
-	exec(`INSERT INTO replies (id, cause, workspace, channel, person, body, created_at, nudge_at) VALUES ('rep_2', 'slack:1', 'T1', 'C1', 'U1', 'hello', $1, $1)`, clock.now())
+		VALUES ('acme/shop', 41, 5001, false, false, '{ocp/aws-minimal-test}', 'maya', 'abc123', 'main', $1, $1)`, clock.Now())
+	exec(`INSERT INTO replies (id, cause, installation, repo, number, body, created_at, nudge_at) VALUES ('rep_1', 'comment:1', 5001, 'acme/shop', 41, 'hello', $1, $1)`, clock.Now())
+	exec(`INSERT INTO replies (id, cause, workspace, channel, person, body, created_at, nudge_at) VALUES ('rep_2', 'slack:1', 'T1', 'C1', 'U1', 'hello', $1, $1)`, clock.Now())
 
 	names, heads := []string{"acme/shop", "acme/store"}, []string{"abc123", "def456", "fed789"}
 	works := func(round int) {
 		t.Helper()
 		require.NoError(t, store.Migrate(t.Context(), url))
-		s := openAt(t, url, db.Options{Limits: limits, Lease: 15 * time.Minute, Now: clock.now})
+		s := storetest.OpenAt(t, url, db.Options{Limits: storetest.Limits, Lease: 15 * time.Minute, Now: clock.Now})
 		defer s.Close()
 		from, to := names[round], names[1-round]
 		row, err := s.Cluster(t.Context(), "clu_shop")
 		require.NoError(t, err)
 		require.Equal(t, "the pull request was closed", row.Ends.Reason().String())
-		step(t, s, row.ID)
-		pr := known(41, 1+round)
+		storetest.Step(t, s, row.ID)
+		pr := storetest.Known(41, 1+round)
 		pr.Repo = from
 		pr.Open = false
-		seen(t, s, pr)
-		require.Equal(t, 1, renamed(t, s, from, to, 900))
+		storetest.Seen(t, s, pr)
+		require.Equal(t, 1, storetest.Renamed(t, s, from, to, 900))
 		require.NoError(t, s.Outbox.FollowHead(t.Context(), to, 41, heads[round+1]))
-		places := placesOf(t, s, row.ID)
+		places := storetest.PlacesOf(t, s, row.ID)
 		require.True(t, places["github_check "+heads[round]].Left)
 		require.Contains(t, places, "github_check "+heads[round+1])
-		require.Equal(t, 1, count(t, s, `SELECT count(*) FROM replies WHERE workspace = 'T1' AND repo IS NULL`))
-		require.Equal(t, 1, count(t, s, `SELECT count(*) FROM replies WHERE id = 'rep_1' AND repo = $1`, to))
-		at := clock.now().Add(2 * time.Hour)
+		require.Equal(t, 1, storetest.Count(t, s, `SELECT count(*) FROM replies WHERE workspace = 'T1' AND repo IS NULL`))
+		require.Equal(t, 1, storetest.Count(t, s, `SELECT count(*) FROM replies WHERE id = 'rep_1' AND repo = $1`, to))
+		at := clock.Now().Add(2 * time.Hour)
 		require.NoError(t, s.SetEnd(t.Context(), row.ID, clusters.EndPRClosed, &at, lifecycle.Noted("the pull request became a draft"), "github:maya"))
-		fx := eyes("react:1")
+		fx := storetest.Eyes("react:1")
 		fx.Repo = to
 		require.NoError(t, s.Outbox.SaveEffect(t.Context(), fx))
 		wait, err := s.Outbox.TakePace(t.Context(), 5001, outbox.Pace{Every: time.Second})
 		require.NoError(t, err)
 		require.Zero(t, wait)
-		next := fromPR(granted(fmt.Sprintf("next%d", round)), 50+round)
-		subs, err := s.Outbox.Subscribers(t.Context(), accept(t, s, next).ID)
+		next := storetest.FromPR(storetest.Granted(fmt.Sprintf("next%d", round)), 50+round)
+		subs, err := s.Outbox.Subscribers(t.Context(), storetest.Accept(t, s, next).ID)
 		require.NoError(t, err)
 		require.Len(t, subs, 4)
-		clock.pass(time.Minute)
-		prs, err := s.PullRequests.PullsToLook(t.Context(), clock.now(), 10)
+		clock.Pass(time.Minute)
+		prs, err := s.PullRequests.PullsToLook(t.Context(), clock.Now(), 10)
 		require.NoError(t, err)
 		require.Len(t, prs, 2+round)
 	}
@@ -215,7 +216,7 @@ func TestAMigrationGivesWayToWhoIsAtWorkAndIsTriedAgain(t *testing.T) {
 		var waits bool
 		err := db.QueryRow(`SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'attempts'::regclass)`).Scan(&waits)
 		return err == nil && waits
-	}, patience, time.Millisecond)
+	}, storetest.Patience, time.Millisecond)
 	_, err = conn.ExecContext(t.Context(), `SELECT count(*) FROM clusters`)
 	require.NoError(t, err, "it is not the one that is ended")
 	_, err = conn.ExecContext(t.Context(), `COMMIT`)
@@ -225,7 +226,7 @@ func TestAMigrationGivesWayToWhoIsAtWorkAndIsTriedAgain(t *testing.T) {
 
 func TestJobsThatWaitAreCarriedOverToThePlainQueues(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
+	s, _ := storetest.Open(t)
 	_, err := s.Pool().Exec(t.Context(), `
 		INSERT INTO river_job (kind, queue, args, state, attempt, max_attempts)
 		VALUES ('line', 'heart', '{}', 'available', 0, 5), ('publish', 'words', '{}', 'available', 0, 10)`)
@@ -236,6 +237,6 @@ func TestJobsThatWaitAreCarriedOverToThePlainQueues(t *testing.T) {
 	require.True(t, found)
 	_, err = s.Pool().Exec(t.Context(), up)
 	require.NoError(t, err)
-	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM river_job WHERE kind = $1 AND queue = $2`, queue.CapacityQueueArgs{}.Kind(), queue.QueueReconcile))
-	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM river_job WHERE kind = 'publish' AND queue = $1`, queue.QueueMessages))
+	require.Equal(t, 1, storetest.Count(t, s, `SELECT count(*) FROM river_job WHERE kind = $1 AND queue = $2`, queue.CapacityQueueArgs{}.Kind(), queue.QueueReconcile))
+	require.Equal(t, 1, storetest.Count(t, s, `SELECT count(*) FROM river_job WHERE kind = 'publish' AND queue = $1`, queue.QueueMessages))
 }

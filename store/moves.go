@@ -11,6 +11,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/tracing"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 )
@@ -75,7 +76,7 @@ func openAttempt(ctx context.Context, c *db.Tx, cluster string, d lifecycle.Deci
 	case err != nil:
 		return 0, fmt.Errorf("open an attempt of %s: %w", cluster, err)
 	case kind == lifecycle.Create:
-		return number, clusters.ForgetAccounts(ctx, c, cluster)
+		return number, access.ForgetAccounts(ctx, c, cluster)
 	}
 	return number, nil
 }

@@ -12,16 +12,17 @@ import (
 	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/storetest"
 )
 
 // A server of this release and one of the next, which knows a kind of work more, share a database. No migration is needed for the kind.
 func TestAServerLeavesWorkOfTheNextReleaseToServersThatKnowIt(t *testing.T) {
 	t.Parallel()
-	url, clock := pgtest.New(t), newClock()
-	known := limits
+	url, clock := pgtest.New(t), storetest.NewClock()
+	known := storetest.Limits
 	known.More = []lifecycle.WorkKind{{Kind: "backup", Job: "BACKUP", Text: "backup", Tries: 3}}
 	server := func(l lifecycle.Limits) (*store.Store, func(string) lifecycle.Decision) {
-		s := openAt(t, url, db.Options{Limits: l, Lease: 15 * time.Minute, Now: clock.now})
+		s := storetest.OpenAt(t, url, db.Options{Limits: l, Lease: 15 * time.Minute, Now: clock.Now})
 		return s, func(id string) lifecycle.Decision {
 			t.Helper()
 			c, f, err := s.Load(t.Context(), id)
@@ -31,14 +32,14 @@ func TestAServerLeavesWorkOfTheNextReleaseToServersThatKnowIt(t *testing.T) {
 			return d
 		}
 	}
-	older, olderDecides := server(limits)
+	older, olderDecides := server(storetest.Limits)
 	newer, newerDecides := server(known)
 	row := scalableAddons(t, older)
 	asks := func() {
 		_, err := newer.Pool().Exec(t.Context(), `UPDATE clusters SET work = work || '{"backup": {"wanted": 1, "of_the_future": true}}' WHERE id = $1`, row.ID)
 		require.NoError(t, err)
 	}
-	backup := func() lifecycle.Work { return load(t, older, row.ID).Work["backup"] }
+	backup := func() lifecycle.Work { return storetest.Load(t, older, row.ID).Work["backup"] }
 
 	asks()
 	require.Empty(t, olderDecides(row.ID).Open)
@@ -58,11 +59,11 @@ func TestAServerLeavesWorkOfTheNextReleaseToServersThatKnowIt(t *testing.T) {
 	require.Nil(t, olderDecides(row.ID).Close)
 	_, err = older.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Succeeded})
 	require.NoError(t, err)
-	_, err = older.WantRefresh(t.Context(), row.ID, "push:abc", maya(""))
+	_, err = older.WantRefresh(t.Context(), row.ID, "push:abc", storetest.Maya(""))
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Configure, olderDecides(row.ID).Open)
 	require.Equal(t, lifecycle.Work{Wanted: 1}, backup())
-	require.Equal(t, 1, count(t, older, `SELECT count(*) FROM clusters WHERE work #> '{backup,of_the_future}' = 'true'`), "what it does not know of it stays too")
+	require.Equal(t, 1, storetest.Count(t, older, `SELECT count(*) FROM clusters WHERE work #> '{backup,of_the_future}' = 'true'`), "what it does not know of it stays too")
 	refresh, err := older.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
 	_, err = older.Attempts.Claim(t.Context(), refresh.Attempt, refresh.Token, "pod-2")
@@ -73,7 +74,7 @@ func TestAServerLeavesWorkOfTheNextReleaseToServersThatKnowIt(t *testing.T) {
 
 	newerDecides(row.ID)
 	require.Equal(t, lifecycle.Work{Wanted: 1, Done: 1, Seen: 1}, backup())
-	require.Equal(t, "SUCCEEDED", text(t, older, `SELECT status FROM jobs WHERE cluster_id = $1 AND job_type = 'BACKUP'`, row.ID))
+	require.Equal(t, "SUCCEEDED", storetest.Text(t, older, `SELECT status FROM jobs WHERE cluster_id = $1 AND job_type = 'BACKUP'`, row.ID))
 
 	// The older server ends a cluster that waits for one. Whoever knows the kind cancels it.
 	_, err = newer.Pool().Exec(t.Context(), `UPDATE clusters SET work = jsonb_set(work, '{backup,wanted}', '2') WHERE id = $1`, row.ID)
@@ -86,5 +87,5 @@ func TestAServerLeavesWorkOfTheNextReleaseToServersThatKnowIt(t *testing.T) {
 	require.True(t, backup().IsRequested())
 	newerDecides(row.ID)
 	require.False(t, backup().IsRequested())
-	require.Equal(t, "FAILED", text(t, older, `SELECT status FROM jobs WHERE cluster_id = $1 AND job_type = 'BACKUP' ORDER BY created_at DESC, id DESC LIMIT 1`, row.ID))
+	require.Equal(t, "FAILED", storetest.Text(t, older, `SELECT status FROM jobs WHERE cluster_id = $1 AND job_type = 'BACKUP' ORDER BY created_at DESC, id DESC LIMIT 1`, row.ID))
 }

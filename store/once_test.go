@@ -7,12 +7,13 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/storetest"
 )
 
 func TestACauseDestroysWhatItMeantAndNothingMadeSince(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	first := accept(t, s, fromPR(granted("shop"), 41))
+	s, _ := storetest.Open(t)
+	first := storetest.Accept(t, s, storetest.FromPR(storetest.Granted("shop"), 41))
 	const cause = "comment:9:0"
 	var jobs []string
 	by := clusters.Origin{Actor: "github:maya", Why: "enough", Reply: &clusters.ReplyOnce{Cause: cause, Build: func(out clusters.Outcome) clusters.Reply {
@@ -28,9 +29,9 @@ func TestACauseDestroysWhatItMeantAndNothingMadeSince(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, done)
 
-	newer := fromPR(granted("shop-2"), 41)
+	newer := storetest.FromPR(storetest.Granted("shop-2"), 41)
 	newer.Row.Generation = 2
-	second := accept(t, s, newer)
+	second := storetest.Accept(t, s, newer)
 	_, err = s.Destroy(t.Context(), second.ID, by)
 	require.NoError(t, err)
 	now, err := s.Cluster(t.Context(), second.ID)
@@ -38,5 +39,5 @@ func TestACauseDestroysWhatItMeantAndNothingMadeSince(t *testing.T) {
 	require.Equal(t, lifecycle.Present, now.Desired)
 	require.Len(t, jobs, 1)
 	require.NotEmpty(t, jobs[0])
-	require.Len(t, riverJobs(t, s, "reply"), 1)
+	require.Len(t, storetest.RiverJobs(t, s, "reply"), 1)
 }

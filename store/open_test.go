@@ -9,12 +9,13 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/store/costs"
 	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/storetest"
 )
 
 // A process that hangs in the middle of a change, or a host that is lost, must not hold up others for long.
 func TestPostgreSQLEndsTheSessionsOfWhoHangsOrIsLost(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
+	s, _ := storetest.Open(t)
 	for setting, want := range map[string]string{
 		"idle_in_transaction_session_timeout": "1min",
 		"tcp_keepalives_idle":                 "5", "tcp_keepalives_interval": "2", "tcp_keepalives_count": "3", "tcp_user_timeout": "10000",
@@ -28,10 +29,10 @@ func TestPostgreSQLEndsTheSessionsOfWhoHangsOrIsLost(t *testing.T) {
 func TestTheDaysOfABillAreThoseOfUTC(t *testing.T) {
 	t.Parallel()
 	url := pgtest.New(t)
-	o := db.Options{Limits: limits, Lease: time.Minute}
-	_, err := openAt(t, url, o).Pool().Exec(t.Context(), `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET timezone = %L', current_database(), 'Europe/Berlin'); END $$`)
+	o := db.Options{Limits: storetest.Limits, Lease: time.Minute}
+	_, err := storetest.OpenAt(t, url, o).Pool().Exec(t.Context(), `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET timezone = %L', current_database(), 'Europe/Berlin'); END $$`)
 	require.NoError(t, err)
-	s := openAt(t, url, o)
+	s := storetest.OpenAt(t, url, o)
 	month := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	var billed []costs.Billed
 	for i := range 3 {

@@ -10,6 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/storetest"
 )
 
 // moves are the phases that a timeline tells of, in its order.
@@ -28,18 +29,18 @@ func moves(t *testing.T, s *store.Store, cluster string) (phases []string, times
 
 func TestAPhaseThatWasOverBeforeAnybodyDecidedStandsInTheTimelineWithItsTime(t *testing.T) {
 	t.Parallel()
-	s, clock := open(t)
-	row, open := claimed(t, s, "shop")
+	s, clock := storetest.Open(t)
+	row, open := storetest.Claimed(t, s, "shop")
 	before, _ := moves(t, s, row.ID)
 	began := map[string]time.Time{}
 	for seq, phase := range []lifecycle.Phase{lifecycle.Preflight, lifecycle.Claiming, lifecycle.Rendering, lifecycle.Recording, lifecycle.Installing} {
-		clock.pass(time.Second)
-		began[string(phase)] = clock.now()
+		clock.Pass(time.Second)
+		began[string(phase)] = clock.Now()
 		_, err := s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: seq + 1, Phase: phase, Percent: 10})
 		require.NoError(t, err)
 	}
-	clock.pass(time.Second)
-	step(t, s, row.ID) // the first decision since the claim sees the last phase alone
+	clock.Pass(time.Second)
+	storetest.Step(t, s, row.ID) // the first decision since the claim sees the last phase alone
 	phases, times := moves(t, s, row.ID)
 	require.Equal(t, append(before, "claiming", "rendering", "recording", "installing"), phases)
 	for i, phase := range phases {
@@ -48,10 +49,10 @@ func TestAPhaseThatWasOverBeforeAnybodyDecidedStandsInTheTimelineWithItsTime(t *
 		}
 	}
 
-	clock.pass(time.Second)
+	clock.Pass(time.Second)
 	_, err := s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: 6, Phase: lifecycle.Installing, Percent: 50})
 	require.NoError(t, err)
-	step(t, s, row.ID)
+	storetest.Step(t, s, row.ID)
 	again, _ := moves(t, s, row.ID)
 	require.Equal(t, phases, again, "what was decided on is told once")
 	now, err := s.Cluster(t.Context(), row.ID)

@@ -11,13 +11,14 @@ import (
 	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/inbox"
+	"github.com/ocpctl/ocpctl/store/storetest"
 )
 
 func TestWhatServedItsTimeIsPrunedAndEveryProofStays(t *testing.T) {
 	t.Parallel()
-	s, clock := open(t)
-	row, attempt := claimed(t, s, "shop")
-	_, err := s.Record(t.Context(), attempt.Attempt, attempt.Token, identity("demo-abcde"), bundles("demo-abcde"))
+	s, clock := storetest.Open(t)
+	row, attempt := storetest.Claimed(t, s, "shop")
+	_, err := s.Record(t.Context(), attempt.Attempt, attempt.Token, storetest.Identity("demo-abcde"), storetest.Bundles("demo-abcde"))
 	require.NoError(t, err)
 	for seq := 1; seq <= 3; seq++ {
 		_, err := s.Attempts.Report(t.Context(), attempt.Attempt, attempt.Token, attempts.ReportRow{Seq: seq, Phase: lifecycle.Claiming, Log: fmt.Sprintf("line %d\n", seq)})
@@ -30,23 +31,23 @@ func TestWhatServedItsTimeIsPrunedAndEveryProofStays(t *testing.T) {
 	}
 	require.NoError(t, s.Inbox.FinishDelivery(t.Context(), 1, "done"))
 	const keep = 30 * 24 * time.Hour
-	left := func(table string) int { return count(t, s, `SELECT count(*) FROM `+table) }
+	left := func(table string) int { return storetest.Count(t, s, `SELECT count(*) FROM `+table) }
 
-	clock.pass(keep + time.Hour)
+	clock.Pass(keep + time.Hour)
 	_, err = s.Prune(t.Context(), keep)
 	require.NoError(t, err)
 	require.Equal(t, []int{1, 3, 3}, []int{left("deliveries"), left("reports"), left("log_chunks")}, "the attempt is open")
-	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM deliveries WHERE state = 'received'`), "what nobody worked is never dropped")
-	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM replies WHERE external_id = -1`))
+	require.Equal(t, 1, storetest.Count(t, s, `SELECT count(*) FROM deliveries WHERE state = 'received'`), "what nobody worked is never dropped")
+	require.Equal(t, 1, storetest.Count(t, s, `SELECT count(*) FROM replies WHERE external_id = -1`))
 
-	require.Equal(t, lifecycle.Lost, step(t, s, row.ID).Close.Outcome)
+	require.Equal(t, lifecycle.Lost, storetest.Step(t, s, row.ID).Close.Outcome)
 	before, _ := moves(t, s, row.ID)
 	require.Contains(t, before, "claiming")
-	clock.pass(keep - time.Minute)
+	clock.Pass(keep - time.Minute)
 	n, err := s.Prune(t.Context(), keep)
 	require.NoError(t, err)
 	require.Zero(t, n)
-	clock.pass(time.Hour)
+	clock.Pass(time.Hour)
 	n, err = s.Prune(t.Context(), keep)
 	require.NoError(t, err)
 	require.EqualValues(t, 5, n)
@@ -54,7 +55,7 @@ func TestWhatServedItsTimeIsPrunedAndEveryProofStays(t *testing.T) {
 	after, _ := moves(t, s, row.ID)
 	require.Equal(t, before, after, "the timeline still has the phases that were over before anybody decided")
 	require.NotZero(t, left("audit_events"))
-	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM attempts WHERE infra_id = 'demo-abcde'`))
+	require.Equal(t, 1, storetest.Count(t, s, `SELECT count(*) FROM attempts WHERE infra_id = 'demo-abcde'`))
 	done, err := s.Outbox.Answered(t.Context(), "comment:1:0")
 	require.NoError(t, err)
 	require.True(t, done, "an old comment that is sent again is still known")
@@ -62,16 +63,16 @@ func TestWhatServedItsTimeIsPrunedAndEveryProofStays(t *testing.T) {
 
 func TestWordsOfALongReleasedClusterAreGivenUp(t *testing.T) {
 	t.Parallel()
-	s, clock := open(t)
-	row := accept(t, s, fromPR(granted("shop"), 41))
+	s, clock := storetest.Open(t)
+	row := storetest.Accept(t, s, storetest.FromPR(storetest.Granted("shop"), 41))
 	_, err := s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya", Why: "enough"})
 	require.NoError(t, err)
-	require.Equal(t, lifecycle.Released, step(t, s, row.ID).Next.Phase)
-	clock.pass(time.Hour)
+	require.Equal(t, lifecycle.Released, storetest.Step(t, s, row.ID).Next.Phase)
+	clock.Pass(time.Hour)
 	n, err := s.WakeDue(t.Context(), 10)
 	require.NoError(t, err)
 	require.Equal(t, 4, n, "all places are asked for as long as there is hope")
-	clock.pass(31 * 24 * time.Hour)
+	clock.Pass(31 * 24 * time.Hour)
 	n64, err := s.Prune(t.Context(), 30*24*time.Hour)
 	require.NoError(t, err)
 	require.EqualValues(t, 4, n64)

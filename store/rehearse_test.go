@@ -10,12 +10,13 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/storetest"
 	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 func rehearse(t *testing.T, s *store.Store, a store.Judgement) (lifecycle.Forecast, error) {
 	t.Helper()
-	judged, err := s.Rehearse(t.Context(), requests(a), func(usage.Usage) (store.Judgement, error) { return a, nil })
+	judged, err := s.Rehearse(t.Context(), storetest.Requests(a), func(usage.Usage) (store.Judgement, error) { return a, nil })
 	return judged.Forecast, err
 }
 
@@ -39,22 +40,22 @@ func tableCounts(t *testing.T, s *store.Store) (counts []string) {
 
 func TestARehearsalLeavesNoRowBehind(t *testing.T) {
 	t.Parallel()
-	s, clock := open(t)
-	row, first := claimed(t, s, "first")
-	clock.pass(30 * time.Minute)
-	_, err := s.Pool().Exec(t.Context(), `UPDATE attempts SET closed_at = $2, outcome = 'succeeded' WHERE id = $1`, first.Attempt, clock.now())
+	s, clock := storetest.Open(t)
+	row, first := storetest.Claimed(t, s, "first")
+	clock.Pass(30 * time.Minute)
+	_, err := s.Pool().Exec(t.Context(), `UPDATE attempts SET closed_at = $2, outcome = 'succeeded' WHERE id = $1`, first.Attempt, clock.Now())
 	require.NoError(t, err)
 	before := tableCounts(t, s)
 
-	seen, err := rehearse(t, s, fromPR(granted("second"), 41))
+	seen, err := rehearse(t, s, storetest.FromPR(storetest.Granted("second"), 41))
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Forecast{StartsAt: seen.StartsAt, ReadyP50: 30 * time.Minute, ReadyP90: 30 * time.Minute}, seen)
-	require.WithinDuration(t, clock.now(), seen.StartsAt, 0)
+	require.WithinDuration(t, clock.Now(), seen.StartsAt, 0)
 
-	_, err = rehearse(t, s, granted(row.Name))
+	_, err = rehearse(t, s, storetest.Granted(row.Name))
 	require.ErrorIs(t, err, db.ErrNameTaken, "as the real call says")
 
-	refused, err := s.Rehearse(t.Context(), requests(granted("third")), func(usage.Usage) (store.Judgement, error) {
+	refused, err := s.Rehearse(t.Context(), storetest.Requests(storetest.Granted("third")), func(usage.Usage) (store.Judgement, error) {
 		return store.Judgement{Verdict: []byte(`{}`), Failed: []byte(`[]`)}, nil
 	})
 	require.NoError(t, err)
@@ -65,10 +66,10 @@ func TestARehearsalLeavesNoRowBehind(t *testing.T) {
 
 func TestARehearsalTellsThePlaceInLineAndWhenItsTurnMayCome(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	holder := accept(t, s, granted("holder"))
+	s, _ := storetest.Open(t)
+	holder := storetest.Accept(t, s, storetest.Granted("holder"))
 	waits := func(name string) store.Judgement {
-		a := granted(name)
+		a := storetest.Granted(name)
 		limit := lifecycle.Limit{Quota: "team", Scope: lifecycle.ScopeTeam, Key: a.Row.Team, What: lifecycle.CountLive, Most: 1}
 		a.Turn = &store.TurnAsk{Limits: []lifecycle.Limit{limit}, Words: "the team has 1 of 1", Position: 1}
 		return a
@@ -78,7 +79,7 @@ func TestARehearsalTellsThePlaceInLineAndWhenItsTurnMayCome(t *testing.T) {
 	require.Equal(t, 1, seen.Position)
 	require.True(t, seen.StartsAt.Equal(holder.DestroyAt), "when the one that holds the place ends: %s", seen.StartsAt)
 
-	accept(t, s, waits("one"))
+	storetest.Accept(t, s, waits("one"))
 	seen, err = rehearse(t, s, waits("two"))
 	require.NoError(t, err)
 	require.Equal(t, 2, seen.Position)

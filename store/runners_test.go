@@ -17,20 +17,21 @@ import (
 	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/storetest"
 )
 
 // capped returns a store with caps on runners.
-func capped(t testing.TB, caps lifecycle.RunnerCaps) (*store.Store, *clock) {
+func capped(t testing.TB, caps lifecycle.RunnerCaps) (*store.Store, *storetest.Clock) {
 	t.Helper()
-	c, bound := newClock(), limits
+	c, bound := storetest.NewClock(), storetest.Limits
 	bound.Runners = caps
-	return openAt(t, pgtest.New(t), db.Options{Limits: bound, Lease: 15 * time.Minute, Now: c.now}), c
+	return storetest.OpenAt(t, pgtest.New(t), db.Options{Limits: bound, Lease: 15 * time.Minute, Now: c.Now}), c
 }
 
 // stepWithin decides once under the caps.
 func stepWithin(t testing.TB, s *store.Store, caps lifecycle.RunnerCaps, id string) lifecycle.Decision {
 	t.Helper()
-	bound := limits
+	bound := storetest.Limits
 	bound.Runners = caps
 	c, f, err := s.Load(t.Context(), id)
 	require.NoError(t, err)
@@ -58,7 +59,7 @@ func assigned(t testing.TB, s *store.Store) int {
 }
 
 func in(region, name string) store.Judgement {
-	a := granted(name)
+	a := storetest.Granted(name)
 	a.Row.Region = region
 	return a
 }
@@ -67,22 +68,22 @@ func TestWhoWaitsForARunnerSaysSoAndStartsWhenOneIsFree(t *testing.T) {
 	t.Parallel()
 	caps := lifecycle.RunnerCaps{Region: 2} // one of them is for teardowns
 	s, clock := capped(t, caps)
-	first := accept(t, s, in("us-east-1", "first"))
+	first := storetest.Accept(t, s, in("us-east-1", "first"))
 	require.Equal(t, lifecycle.Create, stepWithin(t, s, caps, first.ID).Open)
-	clock.pass(time.Minute)
-	second, third := accept(t, s, in("us-east-1", "second")), accept(t, s, in("us-east-1", "third"))
+	clock.Pass(time.Minute)
+	second, third := storetest.Accept(t, s, in("us-east-1", "second")), storetest.Accept(t, s, in("us-east-1", "third"))
 	for i, id := range []string{second.ID, third.ID} {
 		require.Equal(t, &lifecycle.RunnerWait{Kind: lifecycle.Create, Position: 1 + i,
 			For: "at most 1 run at once in region us-east-1 of the runners' aws account besides teardowns"}, stepWithin(t, s, caps, id).Wait)
 	}
-	elsewhere := accept(t, s, in("us-west-2", "elsewhere"))
+	elsewhere := storetest.Accept(t, s, in("us-west-2", "elsewhere"))
 	require.NotNil(t, stepWithin(t, s, caps, elsewhere.ID).Wait, "others came first")
 	require.Equal(t, 1, assigned(t, s), "a full region holds up no other")
 	require.Equal(t, lifecycle.Create, stepWithin(t, s, caps, elsewhere.ID).Open)
 
 	row, err := s.Cluster(t.Context(), third.ID)
 	require.NoError(t, err)
-	require.Equal(t, []any{lifecycle.Pending, lifecycle.AwaitingCapacity, 2, clock.now()}, []any{row.Status, row.Phase, row.Position, row.WaitsSince})
+	require.Equal(t, []any{lifecycle.Pending, lifecycle.AwaitingCapacity, 2, clock.Now()}, []any{row.Status, row.Phase, row.Position, row.WaitsSince})
 	require.Equal(t, lifecycle.WaitingForRunner+"at most 1 run at once in region us-east-1 of the runners' aws account besides teardowns", row.Why)
 	counts, err := s.RunnersByKind(t.Context())
 	require.NoError(t, err)
@@ -90,14 +91,14 @@ func TestWhoWaitsForARunnerSaysSoAndStartsWhenOneIsFree(t *testing.T) {
 	require.Contains(t, counts, store.RunnerCount{Kind: lifecycle.Destroy})
 	require.Zero(t, assigned(t, s), "nothing is free")
 
-	lose(t, s)
+	storetest.Lose(t, s)
 	ends(t, s, first.ID, lifecycle.Failure)
-	require.Len(t, riverJobs(t, s, "turns"), 1, "a pass is asked for with the end of an attempt")
+	require.Len(t, storetest.RiverJobs(t, s, "turns"), 1, "a pass is asked for with the end of an attempt")
 	require.Equal(t, 1, assigned(t, s))
-	require.Len(t, riverJobs(t, s, "reconcile"), 2+2, "the first's own, the next, and the one whose position moved")
+	require.Len(t, storetest.RiverJobs(t, s, "reconcile"), 2+2, "the first's own, the next, and the one whose position moved")
 	require.Equal(t, lifecycle.Create, stepWithin(t, s, caps, second.ID).Open)
 	require.Equal(t, 1, stepWithin(t, s, caps, third.ID).Next.Position)
-	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM runner_queue`))
+	require.Equal(t, 1, storetest.Count(t, s, `SELECT count(*) FROM runner_queue`))
 }
 
 func TestATeardownDoesNotWaitBehindCreates(t *testing.T) {
@@ -106,7 +107,7 @@ func TestATeardownDoesNotWaitBehindCreates(t *testing.T) {
 	s, _ := capped(t, caps)
 	var ids []string
 	for i := range 3 {
-		ids = append(ids, accept(t, s, granted(fmt.Sprintf("shop-%d", i))).ID)
+		ids = append(ids, storetest.Accept(t, s, storetest.Granted(fmt.Sprintf("shop-%d", i))).ID)
 		stepWithin(t, s, caps, ids[i])
 	}
 	ends(t, s, ids[0], lifecycle.Failure)
@@ -135,9 +136,9 @@ func TestADecisionForARunnerThatIsTakenIsStale(t *testing.T) {
 	t.Parallel()
 	caps := lifecycle.RunnerCaps{All: 1}
 	s, _ := capped(t, caps)
-	bound := limits
+	bound := storetest.Limits
 	bound.Runners = caps
-	first, second := accept(t, s, granted("first")), accept(t, s, granted("second"))
+	first, second := storetest.Accept(t, s, storetest.Granted("first")), storetest.Accept(t, s, storetest.Granted("second"))
 	c, f, err := s.Load(t.Context(), second.ID)
 	require.NoError(t, err)
 	late := lifecycle.Decide(c, f, bound)
@@ -154,17 +155,17 @@ func TestOneWhoseTurnCameAndThatDoesNotStartHoldsUpNobody(t *testing.T) {
 	s, clock := capped(t, caps)
 	var ids []string
 	for i := range 3 {
-		clock.pass(time.Minute)
-		ids = append(ids, accept(t, s, granted(fmt.Sprintf("shop-%d", i))).ID)
+		clock.Pass(time.Minute)
+		ids = append(ids, storetest.Accept(t, s, storetest.Granted(fmt.Sprintf("shop-%d", i))).ID)
 		stepWithin(t, s, caps, ids[i])
 	}
 	ends(t, s, ids[0], lifecycle.Failure)
 	require.Equal(t, 1, assigned(t, s))
 	require.Zero(t, assigned(t, s), "it has time to start")
-	clock.pass(time.Minute)
-	lose(t, s)
+	clock.Pass(time.Minute)
+	storetest.Lose(t, s)
 	require.Equal(t, 1, assigned(t, s))
-	require.Len(t, riverJobs(t, s, "reconcile"), 2, "it is asked again")
+	require.Len(t, storetest.RiverJobs(t, s, "reconcile"), 2, "it is asked again")
 	require.Equal(t, lifecycle.Create, stepWithin(t, s, caps, ids[2]).Open)
 	require.NotNil(t, stepWithin(t, s, caps, ids[1]).Wait)
 	ends(t, s, ids[2], lifecycle.Failure)
@@ -174,17 +175,17 @@ func TestOneWhoseTurnCameAndThatDoesNotStartHoldsUpNobody(t *testing.T) {
 
 func TestWithoutCapsNobodyWaitsAnyMore(t *testing.T) {
 	t.Parallel()
-	url, clock, caps := pgtest.New(t), newClock(), lifecycle.RunnerCaps{All: 1}
-	bound := limits
+	url, clock, caps := pgtest.New(t), storetest.NewClock(), lifecycle.RunnerCaps{All: 1}
+	bound := storetest.Limits
 	bound.Runners = caps
-	s := openAt(t, url, db.Options{Limits: bound, Lease: time.Hour, Now: clock.now})
-	first, second := accept(t, s, granted("first")), accept(t, s, granted("second"))
+	s := storetest.OpenAt(t, url, db.Options{Limits: bound, Lease: time.Hour, Now: clock.Now})
+	first, second := storetest.Accept(t, s, storetest.Granted("first")), storetest.Accept(t, s, storetest.Granted("second"))
 	stepWithin(t, s, caps, first.ID)
 	stepWithin(t, s, caps, second.ID)
-	free := openAt(t, url, db.Options{Limits: limits, Lease: time.Hour, Now: clock.now})
+	free := storetest.OpenAt(t, url, db.Options{Limits: storetest.Limits, Lease: time.Hour, Now: clock.Now})
 	require.Equal(t, 1, assigned(t, free))
-	require.Equal(t, lifecycle.Create, step(t, free, second.ID).Open)
-	require.Zero(t, count(t, s, `SELECT count(*) FROM runner_queue`))
+	require.Equal(t, lifecycle.Create, storetest.Step(t, free, second.ID).Open)
+	require.Zero(t, storetest.Count(t, s, `SELECT count(*) FROM runner_queue`))
 }
 
 // A server of the release before opens attempts and knows no queue.
@@ -192,7 +193,7 @@ func TestAnAttemptThatWasOpenedBesideTheQueueLeavesIt(t *testing.T) {
 	t.Parallel()
 	caps := lifecycle.RunnerCaps{All: 1}
 	s, _ := capped(t, caps)
-	first, second := accept(t, s, granted("first")), accept(t, s, granted("second"))
+	first, second := storetest.Accept(t, s, storetest.Granted("first")), storetest.Accept(t, s, storetest.Granted("second"))
 	stepWithin(t, s, caps, first.ID)
 	stepWithin(t, s, caps, second.ID)
 	_, err := s.Pool().Exec(t.Context(), `
@@ -200,7 +201,7 @@ func TestAnAttemptThatWasOpenedBesideTheQueueLeavesIt(t *testing.T) {
 		SELECT 'att_old', cluster_id, id, 1, 'create', 'old', now(), 'preflight' FROM jobs WHERE cluster_id = $1`, second.ID)
 	require.NoError(t, err)
 	require.Zero(t, assigned(t, s))
-	require.Zero(t, count(t, s, `SELECT count(*) FROM runner_queue`))
+	require.Zero(t, storetest.Count(t, s, `SELECT count(*) FROM runner_queue`))
 }
 
 const mostRunners = 5
@@ -217,9 +218,9 @@ func TestNoCapOnRunnersIsEverPassedAndEverybodyGetsOne(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	for i := range 30 {
-		a := requestedBy(granted(fmt.Sprintf("shop-%d", i)), fmt.Sprintf("github:user%d", i))
+		a := storetest.RequestedBy(storetest.Granted(fmt.Sprintf("shop-%d", i)), fmt.Sprintf("github:user%d", i))
 		a.Row.Team, a.Weight = fmt.Sprintf("team-%d", i%3), 1+i%2
-		s.ids = append(s.ids, accept(t, s.replicas[0], a).ID)
+		s.ids = append(s.ids, storetest.Accept(t, s.replicas[0], a).ID)
 	}
 	seed, errs, busiest := rand.Uint64(), make([]error, 8), make([]int, 8)
 	t.Logf("seed %d", seed)
@@ -275,8 +276,8 @@ func (s *storm) usesEveryRunner(ctx context.Context) {
 			require.NoError(s, s.deciding(ctx, at, id))
 		}
 	}
-	waiting := count(s, at, `SELECT count(*) FROM runner_queue`)
-	running := count(s, at, `SELECT count(*) FROM attempts WHERE closed_at IS NULL`)
+	waiting := storetest.Count(s, at, `SELECT count(*) FROM runner_queue`)
+	running := storetest.Count(s, at, `SELECT count(*) FROM attempts WHERE closed_at IS NULL`)
 	require.True(s, waiting == 0 || running >= mostRunners-1, "%d wait and %d run", waiting, running)
 }
 
@@ -286,9 +287,9 @@ func BenchmarkAssignRunners(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			caps := lifecycle.RunnerCaps{All: 2}
 			s, _ := capped(b, caps)
-			seed := accept(b, s, fromPR(granted("seed"), 41))
+			seed := storetest.Accept(b, s, storetest.FromPR(storetest.Granted("seed"), 41))
 			stepWithin(b, s, caps, seed.ID)
-			crowd(b, s, seed.ID)
+			storetest.Crowd(b, s, seed.ID)
 			_, err := s.Pool().Exec(b.Context(), `
 				INSERT INTO runner_queue (cluster_id, kind, account, since, position, words)
 				SELECT id, 'create', '', created_at, row_number() OVER (ORDER BY created_at, id), 'at most 1 run at once in this installation besides teardowns'
@@ -296,7 +297,7 @@ func BenchmarkAssignRunners(b *testing.B) {
 			require.NoError(b, err)
 			_, err = s.Pool().Exec(b.Context(), `ANALYZE`)
 			require.NoError(b, err)
-			require.Equal(b, n, count(b, s, `SELECT count(*) FROM runner_queue`))
+			require.Equal(b, n, storetest.Count(b, s, `SELECT count(*) FROM runner_queue`))
 			assigned(b, s)
 			b.Run("pass", func(b *testing.B) {
 				for b.Loop() {

@@ -9,12 +9,13 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/storetest"
 )
 
 func TestAServerWorksOnTheSchemaOfANewerReleaseUnlessThatExcludesIt(t *testing.T) {
 	t.Parallel()
 	url := pgtest.New(t)
-	s := openAt(t, url, db.Options{Limits: limits, Lease: time.Minute})
+	s := storetest.OpenAt(t, url, db.Options{Limits: storetest.Limits, Lease: time.Minute})
 	exec := func(sql string) {
 		t.Helper()
 		_, err := s.Pool().Exec(t.Context(), sql)
@@ -35,8 +36,8 @@ func TestAServerWorksOnTheSchemaOfANewerReleaseUnlessThatExcludesIt(t *testing.T
 	require.NoError(t, err)
 	require.True(t, schema.Newer())
 	require.Equal(t, 9000, schema.Database)
-	accept(t, s, granted("shop"))
-	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM information_schema.columns WHERE column_name = 'of_the_future'`), "and nothing is undone")
+	storetest.Accept(t, s, storetest.Granted("shop"))
+	require.Equal(t, 1, storetest.Count(t, s, `SELECT count(*) FROM information_schema.columns WHERE column_name = 'of_the_future'`), "and nothing is undone")
 
 	exec(`UPDATE schema_support SET oldest = 9000`)
 	const excluded = "the database works with servers that know migration 9000, and this one knows"
@@ -47,7 +48,7 @@ func TestAServerWorksOnTheSchemaOfANewerReleaseUnlessThatExcludesIt(t *testing.T
 
 func TestAServerThatDoesNotMigrateWaitsForItsSchema(t *testing.T) {
 	t.Parallel()
-	s := openAt(t, pgtest.New(t), db.Options{Limits: limits, Lease: time.Minute})
+	s := storetest.OpenAt(t, pgtest.New(t), db.Options{Limits: storetest.Limits, Lease: time.Minute})
 	_, err := s.Pool().Exec(t.Context(), `DELETE FROM goose_db_version WHERE version_id = (SELECT max(version_id) FROM goose_db_version)`)
 	require.NoError(t, err)
 	_, err = s.Schema(t.Context())

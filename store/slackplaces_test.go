@@ -9,6 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/storetest"
 )
 
 // inChannel has a cluster shown in a channel of Slack.
@@ -20,28 +21,28 @@ func inChannel(a store.Judgement) store.Judgement {
 
 func TestAClusterAskedForInSlackHasAMessageAndAThreadThere(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	row := accept(t, s, inChannel(granted("shop")))
-	places := placesOf(t, s, row.ID)
+	s, _ := storetest.Open(t)
+	row := storetest.Accept(t, s, inChannel(storetest.Granted("shop")))
+	places := storetest.PlacesOf(t, s, row.ID)
 	require.Len(t, places, 2)
 	require.Contains(t, places, clusters.KindSlackMessage)
 	require.Contains(t, places, clusters.KindSlackThread)
-	require.Equal(t, 2, count(t, s, `SELECT count(*) FROM river_job WHERE kind = 'publish'`))
-	require.Equal(t, 2, count(t, s, `SELECT count(*) FROM subscribers WHERE workspace = 'T1' AND channel = 'C1' AND person = 'U1' AND repo = ''`))
+	require.Equal(t, 2, storetest.Count(t, s, `SELECT count(*) FROM river_job WHERE kind = 'publish'`))
+	require.Equal(t, 2, storetest.Count(t, s, `SELECT count(*) FROM subscribers WHERE workspace = 'T1' AND channel = 'C1' AND person = 'U1' AND repo = ''`))
 
-	again, err := judge(s, keyed(requests(inChannel(granted("vault"))), "slack:T1:1"), inChannel(granted("vault")))
+	again, err := storetest.Judge(s, storetest.Keyed(storetest.Requests(inChannel(storetest.Granted("vault"))), "slack:T1:1"), inChannel(storetest.Granted("vault")))
 	require.NoError(t, err)
-	same, err := judge(s, keyed(requests(inChannel(granted("vault"))), "slack:T1:1"), inChannel(granted("vault")))
+	same, err := storetest.Judge(s, storetest.Keyed(storetest.Requests(inChannel(storetest.Granted("vault"))), "slack:T1:1"), inChannel(storetest.Granted("vault")))
 	require.NoError(t, err)
 	require.Equal(t, again.ID, same.ID)
-	require.Len(t, placesOf(t, s, again.ID), 2, "the request that came again added nothing")
+	require.Len(t, storetest.PlacesOf(t, s, again.ID), 2, "the request that came again added nothing")
 }
 
 func TestAMessageThatWasDeletedIsPostedAgainOnlyAtItsPlace(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	row := accept(t, s, inChannel(granted("shop")))
-	showAll(t, s, row.ID)
+	s, _ := storetest.Open(t)
+	row := storetest.Accept(t, s, inChannel(storetest.Granted("shop")))
+	storetest.ShowAll(t, s, row.ID)
 	again := func(workspace, channel string) bool {
 		t.Helper()
 		shown, err := s.Outbox.ShowAgain(t.Context(), row.ID, workspace, channel)
@@ -49,14 +50,14 @@ func TestAMessageThatWasDeletedIsPostedAgainOnlyAtItsPlace(t *testing.T) {
 		return shown
 	}
 	require.False(t, again("T1", "C1"), "it stands")
-	require.NoError(t, s.Outbox.Mute(t.Context(), placesOf(t, s, row.ID)[clusters.KindSlackMessage].ID))
-	require.NoError(t, s.Outbox.Mute(t.Context(), placesOf(t, s, row.ID)[clusters.KindSlackThread].ID))
+	require.NoError(t, s.Outbox.Mute(t.Context(), storetest.PlacesOf(t, s, row.ID)[clusters.KindSlackMessage].ID))
+	require.NoError(t, s.Outbox.Mute(t.Context(), storetest.PlacesOf(t, s, row.ID)[clusters.KindSlackThread].ID))
 	require.False(t, again("T1", "C2"), "in another channel")
 	require.False(t, again("T2", "C1"), "in another workspace")
-	require.Zero(t, behind(t, s))
+	require.Zero(t, storetest.Behind(t, s))
 	require.True(t, again("T1", "C1"))
-	require.Equal(t, 2, behind(t, s), "the message and its thread")
-	for kind, place := range placesOf(t, s, row.ID) {
+	require.Equal(t, 2, storetest.Behind(t, s), "the message and its thread")
+	for kind, place := range storetest.PlacesOf(t, s, row.ID) {
 		require.False(t, place.Muted, kind)
 		require.Zero(t, place.ExternalID, "it is a new message: "+kind)
 	}
@@ -66,9 +67,9 @@ func TestAMessageThatWasDeletedIsPostedAgainOnlyAtItsPlace(t *testing.T) {
 // Whose a cluster is follows the last handover that was accepted, and before that the request; an owner's name counts besides.
 func TestTheClustersOfAPersonFollowRequestsHandoversAndNames(t *testing.T) {
 	t.Parallel()
-	s, clock := open(t)
-	first := accept(t, s, inChannel(granted("shop")))
-	accept(t, s, inChannel(granted("vault")))
+	s, clock := storetest.Open(t)
+	first := storetest.Accept(t, s, inChannel(storetest.Granted("shop")))
+	storetest.Accept(t, s, inChannel(storetest.Granted("vault")))
 	mine := func(principal, name string) (names []string) {
 		t.Helper()
 		page, _, err := s.List(t.Context(), store.Filter{Mine: principal, MyName: name})
@@ -83,10 +84,10 @@ func TestTheClustersOfAPersonFollowRequestsHandoversAndNames(t *testing.T) {
 	require.Empty(t, mine("slack:T2/U1", "U1 (Slack)"), "the same id in another workspace is somebody else")
 	require.Equal(t, []string{"shop", "vault"}, mine("saml:maya", "maya"), "as their owner")
 
-	clock.pass(time.Minute)
-	h := offers(t, s, first, "slack:T1:2")
+	clock.Pass(time.Minute)
+	h := storetest.Offers(t, s, first, "slack:T1:2")
 	require.Equal(t, []string{"shop", "vault"}, mine("slack:T1/U1", "U1 (Slack)"), "an offer changes nothing")
-	require.NoError(t, s.AcceptHandover(t.Context(), h, first.Team, "will", will(""), nil))
+	require.NoError(t, s.AcceptHandover(t.Context(), h, first.Team, "will", storetest.Will(""), nil))
 	require.Equal(t, []string{"vault"}, mine("slack:T1/U1", "U1 (Slack)"))
 	require.Equal(t, []string{"shop"}, mine("slack:T1/U2", "U2 (Slack)"))
 	require.Equal(t, []string{"vault"}, mine("saml:maya", "maya"))
@@ -94,17 +95,17 @@ func TestTheClustersOfAPersonFollowRequestsHandoversAndNames(t *testing.T) {
 
 func TestWhenAKubeconfigWasLastHandedOutIsKnownOfEachCluster(t *testing.T) {
 	t.Parallel()
-	s, clock := open(t)
-	read, unread := accept(t, s, granted("shop")), accept(t, s, granted("vault"))
+	s, clock := storetest.Open(t)
+	read, unread := storetest.Accept(t, s, storetest.Granted("shop")), storetest.Accept(t, s, storetest.Granted("vault"))
 	for range 2 {
-		clock.pass(time.Hour)
-		require.NoError(t, s.Audit(t.Context(), maya("to look"), "kubeconfig.read", read.ID, map[string]string{"why": "to look"}))
+		clock.Pass(time.Hour)
+		require.NoError(t, s.Audit(t.Context(), storetest.Maya("to look"), "kubeconfig.read", read.ID, map[string]string{"why": "to look"}))
 	}
-	require.NoError(t, s.Audit(t.Context(), maya("to look"), "outputs.read", unread.ID, map[string]string{"why": "to look"}))
+	require.NoError(t, s.Audit(t.Context(), storetest.Maya("to look"), "outputs.read", unread.ID, map[string]string{"why": "to look"}))
 	last, err := s.KubeconfigsRead(t.Context(), []string{read.ID, unread.ID, "clu_nothing"})
 	require.NoError(t, err)
 	require.Len(t, last, 1)
-	require.WithinDuration(t, clock.now(), last[read.ID], time.Second)
+	require.WithinDuration(t, clock.Now(), last[read.ID], time.Second)
 	none, err := s.KubeconfigsRead(t.Context(), nil)
 	require.NoError(t, err)
 	require.Empty(t, none)

@@ -16,155 +16,135 @@ import (
 	"github.com/ocpctl/ocpctl/store/costs"
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/reports"
+	"github.com/ocpctl/ocpctl/store/storetest"
 )
 
 // sleepy is a ready cluster that sleeps in that mode, and for that price.
 func sleepy(t testing.TB, s *store.Store, mode lifecycle.SleepMode, cents *int) clusters.Row {
 	t.Helper()
-	a := sized("shop")
+	a := storetest.Sized("shop")
 	a.Row.SleepMode, a.Row.ListAsleep = mode, cents
-	row := accept(t, s, a)
-	step(t, s, row.ID)
+	row := storetest.Accept(t, s, a)
+	storetest.Step(t, s, row.ID)
 	open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
 	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
 	require.NoError(t, err)
-	ready(t, s, row, open, "demo-abcde")
-	return load(t, s, row.ID)
-}
-
-func load(t testing.TB, s *store.Store, id string) clusters.Row {
-	t.Helper()
-	row, err := s.Cluster(t.Context(), id)
-	require.NoError(t, err)
-	return row
-}
-
-// powers lets a runner do what the cluster waits for, and see that.
-func powers(t testing.TB, s *store.Store, id string, kind lifecycle.Kind) {
-	t.Helper()
-	open, err := s.Attempts.OpenAttempt(t.Context(), id)
-	require.NoError(t, err)
-	require.Equal(t, kind, open.Kind)
-	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
-	require.NoError(t, err)
-	asleep := kind == lifecycle.Sleep
-	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Succeeded, Asleep: &asleep})
-	require.NoError(t, err)
-	step(t, s, id)
+	storetest.Ready(t, s, row, open, "demo-abcde")
+	return storetest.Load(t, s, row.ID)
 }
 
 func TestAClusterIsPutToSleepAndWoken(t *testing.T) {
 	t.Parallel()
-	s, clock := open(t)
+	s, clock := storetest.Open(t)
 	row := sleepy(t, s, lifecycle.SleepStopped, new(30))
-	out, err := s.Sleep(t.Context(), row.ID, store.SleepRequest{}, maya(""))
+	out, err := s.Sleep(t.Context(), row.ID, store.SleepRequest{}, storetest.Maya(""))
 	require.NoError(t, err)
 	require.NotEmpty(t, out.Job)
-	require.Equal(t, lifecycle.Sleep, step(t, s, row.ID).Open)
-	row = load(t, s, row.ID)
+	require.Equal(t, lifecycle.Sleep, storetest.Step(t, s, row.ID).Open)
+	row = storetest.Load(t, s, row.ID)
 	require.Equal(t, []any{lifecycle.GoingToSleep, lifecycle.Changing}, []any{row.Phase, row.Power}, "the row says so before a runner starts")
 	require.Equal(t, 70, row.HourlyCents, "between awake and asleep it costs what it costs awake")
 	require.Equal(t, "False", conditionOf(t, s, row.ID, "Ready").Status)
-	again, err := s.Sleep(t.Context(), row.ID, store.SleepRequest{}, maya(""))
+	again, err := s.Sleep(t.Context(), row.ID, store.SleepRequest{}, storetest.Maya(""))
 	require.NoError(t, err)
 	require.Equal(t, clusters.Outcome{Job: out.Job, Already: true}, again)
 
-	powers(t, s, row.ID, lifecycle.Sleep)
-	clock.pass(2 * time.Hour)
-	row = load(t, s, row.ID)
+	storetest.Powers(t, s, row.ID, lifecycle.Sleep)
+	clock.Pass(2 * time.Hour)
+	row = storetest.Load(t, s, row.ID)
 	require.Equal(t, []any{lifecycle.PhaseAsleep, lifecycle.Asleep, 30}, []any{row.Phase, row.Power, row.HourlyCents})
-	require.EqualValues(t, 80, row.Meter.Saved(clock.now()))
+	require.EqualValues(t, 80, row.Meter.Saved(clock.Now()))
 	require.Equal(t, 70, row.Meter.ToCome, "it may be woken at any time")
-	requireReport(t, s, clock.now().Add(-2*time.Hour), 2, 0, 60)
+	storetest.RequireReport(t, s, clock.Now().Add(-2*time.Hour), 2, 0, 60)
 
-	out, err = s.Wake(t.Context(), row.ID, maya(""))
+	out, err = s.Wake(t.Context(), row.ID, storetest.Maya(""))
 	require.NoError(t, err)
 	require.NotEmpty(t, out.Job)
-	require.Equal(t, lifecycle.Wake, step(t, s, row.ID).Open)
-	powers(t, s, row.ID, lifecycle.Wake)
-	row = load(t, s, row.ID)
+	require.Equal(t, lifecycle.Wake, storetest.Step(t, s, row.ID).Open)
+	storetest.Powers(t, s, row.ID, lifecycle.Wake)
+	row = storetest.Load(t, s, row.ID)
 	require.True(t, row.Usable())
 	require.Equal(t, 70, row.HourlyCents)
-	require.EqualValues(t, 80, row.Meter.Saved(clock.now().Add(time.Hour)), "nothing more is saved")
+	require.EqualValues(t, 80, row.Meter.Saved(clock.Now().Add(time.Hour)), "nothing more is saved")
 	require.Equal(t, "True", conditionOf(t, s, row.ID, "Ready").Status)
-	out, err = s.Wake(t.Context(), row.ID, maya(""))
+	out, err = s.Wake(t.Context(), row.ID, storetest.Maya(""))
 	require.NoError(t, err)
 	require.Equal(t, clusters.Outcome{Already: true}, out)
 }
 
 func TestSleepIsRefused(t *testing.T) {
 	t.Parallel()
-	s, clock := open(t)
-	pending := accept(t, s, granted("pending"))
-	_, err := s.Sleep(t.Context(), pending.ID, store.SleepRequest{}, maya(""))
+	s, clock := storetest.Open(t)
+	pending := storetest.Accept(t, s, storetest.Granted("pending"))
+	_, err := s.Sleep(t.Context(), pending.ID, store.SleepRequest{}, storetest.Maya(""))
 	require.ErrorIs(t, err, db.ErrConflict)
 	require.ErrorContains(t, err, "the cluster is PENDING")
 
 	row := sleepy(t, s, "", nil)
-	_, err = s.Sleep(t.Context(), row.ID, store.SleepRequest{}, maya(""))
+	_, err = s.Sleep(t.Context(), row.ID, store.SleepRequest{}, storetest.Maya(""))
 	require.ErrorIs(t, err, db.ErrConflict)
 	require.ErrorContains(t, err, "its profile has no way to sleep")
-	refuses(t, s, "clusters_sleep_wanted", `UPDATE clusters SET sleep_wanted = true WHERE id = $1`, row.ID)
+	storetest.Refuses(t, s, "clusters_sleep_wanted", `UPDATE clusters SET sleep_wanted = true WHERE id = $1`, row.ID)
 
 	_, err = s.Pool().Exec(t.Context(), `UPDATE clusters SET sleep_mode = 'workers' WHERE id = $1`, row.ID)
 	require.NoError(t, err)
-	_, err = s.Sleep(t.Context(), row.ID, store.SleepRequest{Until: clock.now()}, maya(""))
+	_, err = s.Sleep(t.Context(), row.ID, store.SleepRequest{Until: clock.Now()}, storetest.Maya(""))
 	require.ErrorContains(t, err, "which is past")
 }
 
 // A wake that comes while the cluster goes to sleep ends the job to sleep, and a sleep that comes while it wakes ends the other.
 func TestTheNewestRequestEndsTheOppositeJob(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
+	s, _ := storetest.Open(t)
 	row := sleepy(t, s, lifecycle.SleepWorkers, nil)
-	_, err := s.Wake(t.Context(), row.ID, maya(""))
+	_, err := s.Wake(t.Context(), row.ID, storetest.Maya(""))
 	require.NoError(t, err)
-	asked, err := s.Sleep(t.Context(), row.ID, store.SleepRequest{Why: "nobody used it for 2 h"}, maya(""))
+	asked, err := s.Sleep(t.Context(), row.ID, store.SleepRequest{Why: "nobody used it for 2 h"}, storetest.Maya(""))
 	require.NoError(t, err)
-	open := claims(t, s, row.ID, lifecycle.Sleep)
-	require.Equal(t, "it goes to sleep (nobody used it for 2 h)", load(t, s, row.ID).Why)
-	_, err = s.Wake(t.Context(), row.ID, maya(""))
+	open := storetest.Claims(t, s, row.ID, lifecycle.Sleep)
+	require.Equal(t, "it goes to sleep (nobody used it for 2 h)", storetest.Load(t, s, row.ID).Why)
+	_, err = s.Wake(t.Context(), row.ID, storetest.Maya(""))
 	require.NoError(t, err)
-	require.Equal(t, "FAILED: it is to be awake: saml:maya@acme.example asked for it", text(t, s, `SELECT status || ': ' || error_message FROM jobs WHERE id = $1`, asked.Job))
-	require.True(t, step(t, s, row.ID).StopNow, "its runner is told to stop")
+	require.Equal(t, "FAILED: it is to be awake: saml:maya@acme.example asked for it", storetest.Text(t, s, `SELECT status || ': ' || error_message FROM jobs WHERE id = $1`, asked.Job))
+	require.True(t, storetest.Step(t, s, row.ID).StopNow, "its runner is told to stop")
 	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Stopped})
 	require.NoError(t, err)
-	require.Equal(t, lifecycle.Wake, step(t, s, row.ID).Open, "what was begun is taken back")
-	require.Equal(t, 1, count(t, s, `SELECT count(*) FROM jobs WHERE cluster_id = $1 AND job_type IN ('SLEEP', 'WAKE') AND ended_at IS NULL`, row.ID))
+	require.Equal(t, lifecycle.Wake, storetest.Step(t, s, row.ID).Open, "what was begun is taken back")
+	require.Equal(t, 1, storetest.Count(t, s, `SELECT count(*) FROM jobs WHERE cluster_id = $1 AND job_type IN ('SLEEP', 'WAKE') AND ended_at IS NULL`, row.ID))
 }
 
 func TestAClusterWithoutWorkersCostsItsControlPlane(t *testing.T) {
 	t.Parallel()
-	s, clock := open(t)
+	s, clock := storetest.Open(t)
 	row := sleepy(t, s, lifecycle.SleepWorkers, nil)
-	until := clock.now().Add(time.Hour)
-	_, err := s.Sleep(t.Context(), row.ID, store.SleepRequest{Until: until}, maya(""))
+	until := clock.Now().Add(time.Hour)
+	_, err := s.Sleep(t.Context(), row.ID, store.SleepRequest{Until: until}, storetest.Maya(""))
 	require.NoError(t, err)
-	step(t, s, row.ID)
-	powers(t, s, row.ID, lifecycle.Sleep)
-	row = load(t, s, row.ID)
+	storetest.Step(t, s, row.ID)
+	storetest.Powers(t, s, row.ID, lifecycle.Sleep)
+	row = storetest.Load(t, s, row.ID)
 	require.Equal(t, 35, row.HourlyCents, "three of six machines")
 	require.Nil(t, row.Workers, "it wakes with what it had")
-	clock.pass(time.Hour)
-	requireReport(t, s, clock.now().Add(-time.Hour), 1, 3, 35)
-	require.Equal(t, lifecycle.Wake, step(t, s, row.ID).Open, "it wakes by itself")
-	require.Zero(t, load(t, s, row.ID).SleepUntil)
+	clock.Pass(time.Hour)
+	storetest.RequireReport(t, s, clock.Now().Add(-time.Hour), 1, 3, 35)
+	require.Equal(t, lifecycle.Wake, storetest.Step(t, s, row.ID).Open, "it wakes by itself")
+	require.Zero(t, storetest.Load(t, s, row.ID).SleepUntil)
 }
 
 func TestAClusterThatSleepsIsDestroyed(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
+	s, _ := storetest.Open(t)
 	row := sleepy(t, s, lifecycle.SleepStopped, new(30))
-	_, err := s.Sleep(t.Context(), row.ID, store.SleepRequest{}, maya(""))
+	_, err := s.Sleep(t.Context(), row.ID, store.SleepRequest{}, storetest.Maya(""))
 	require.NoError(t, err)
-	step(t, s, row.ID)
-	powers(t, s, row.ID, lifecycle.Sleep)
-	_, err = s.Destroy(t.Context(), row.ID, maya(""))
+	storetest.Step(t, s, row.ID)
+	storetest.Powers(t, s, row.ID, lifecycle.Sleep)
+	_, err = s.Destroy(t.Context(), row.ID, storetest.Maya(""))
 	require.NoError(t, err)
-	require.Equal(t, lifecycle.Destroy, step(t, s, row.ID).Open)
-	require.Equal(t, 30, load(t, s, row.ID).HourlyCents)
-	_, err = s.Wake(t.Context(), row.ID, maya(""))
+	require.Equal(t, lifecycle.Destroy, storetest.Step(t, s, row.ID).Open)
+	require.Equal(t, 30, storetest.Load(t, s, row.ID).HourlyCents)
+	_, err = s.Wake(t.Context(), row.ID, storetest.Maya(""))
 	require.ErrorIs(t, err, db.ErrConflict)
 }
 
@@ -173,15 +153,15 @@ func TestAClusterThatSleepsIsDestroyed(t *testing.T) {
 func TestReportsOfSpentAndSavedAreWhatItWouldHaveCostAwake(t *testing.T) {
 	t.Parallel()
 	for mode, cents := range map[lifecycle.SleepMode]int{lifecycle.SleepWorkers: 33, lifecycle.SleepStopped: 21} {
-		s, clock := open(t)
+		s, clock := storetest.Open(t)
 		id := sleepy(t, s, mode, &cents).ID
 		rapid.Check(t, func(rt *rapid.T) { addsUp(rt, s, clock, id) })
 	}
 }
 
-func addsUp(rt *rapid.T, s *store.Store, clock *clock, id string) {
+func addsUp(rt *rapid.T, s *store.Store, clock *storetest.Clock, id string) {
 	ctx := context.Background()
-	from := clock.now()
+	from := clock.Now()
 	awake := price.Amount(0)
 	for range rapid.IntRange(1, 5).Draw(rt, "moves") {
 		c, _, err := s.Load(ctx, id)
@@ -190,9 +170,9 @@ func addsUp(rt *rapid.T, s *store.Store, clock *clock, id string) {
 		d.Next.Power = rapid.SampledFrom([]lifecycle.Power{lifecycle.Awake, lifecycle.Changing, lifecycle.Asleep}).Draw(rt, "power")
 		d.Next.Workers = new(rapid.IntRange(0, 6).Draw(rt, "workers"))
 		require.NoError(rt, s.Apply(ctx, d, c.Version))
-		at := clock.now()
-		clock.pass(time.Duration(rapid.Int64Range(1, 40*3600*1000).Draw(rt, "milliseconds")) * time.Millisecond)
-		awake += price.Between(price.Hourly(70, 6, 3, *d.Next.Workers), at, clock.now())
+		at := clock.Now()
+		clock.Pass(time.Duration(rapid.Int64Range(1, 40*3600*1000).Draw(rt, "milliseconds")) * time.Millisecond)
+		awake += price.Between(price.Hourly(70, 6, 3, *d.Next.Workers), at, clock.Now())
 	}
 	all, err := s.Reports.UsageReport(ctx, reports.ReportFilter{From: from, By: "cluster"})
 	require.NoError(rt, err)

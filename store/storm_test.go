@@ -20,6 +20,7 @@ import (
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/people"
+	"github.com/ocpctl/ocpctl/store/storetest"
 	"github.com/ocpctl/ocpctl/store/usage"
 )
 
@@ -42,11 +43,11 @@ type storm struct {
 }
 
 func newStorm(t *testing.T) *storm {
-	url, quick := pgtest.New(t), limits
+	url, quick := pgtest.New(t), storetest.Limits
 	quick.RetryBase, quick.RetryMax, quick.WarnBefore = time.Millisecond, 10*time.Millisecond, time.Second
 	quick.Runners = lifecycle.RunnerCaps{All: mostRunners}
 	options := db.Options{Limits: quick, Lease: time.Hour}
-	return &storm{T: t, replicas: []*store.Store{openAt(t, url, options), openAt(t, url, options)}, limits: quick, waited: map[string]bool{}}
+	return &storm{T: t, replicas: []*store.Store{storetest.OpenAt(t, url, options), storetest.OpenAt(t, url, options)}, limits: quick, waited: map[string]bool{}}
 }
 
 // tolerable are the answers that people and runners who do everything at once have to expect.
@@ -86,17 +87,17 @@ func (s *storm) limitsOf(a store.Judgement) []lifecycle.Limit {
 func (s *storm) wishing(ctx context.Context, r *rand.Rand) error {
 	s.mu.Lock()
 	s.made++
-	a := requestedBy(granted(fmt.Sprintf("c%d", s.made)), fmt.Sprintf("github:user%d", r.IntN(3)))
+	a := storetest.RequestedBy(storetest.Granted(fmt.Sprintf("c%d", s.made)), fmt.Sprintf("github:user%d", r.IntN(3)))
 	number := s.made
 	s.mu.Unlock()
 	a.Row.Team = fmt.Sprintf("team-%d", r.IntN(stormTeams))
 	least, base, most := 1, 3, 5
 	a.Row.WorkersLeast, a.Row.WorkersBase, a.Row.WorkersMost, a.Row.Nodes = &least, &base, &most, 6
 	if r.IntN(2) == 0 {
-		a = fromPR(a, number)
+		a = storetest.FromPR(a, number)
 		a.Row.PR.Repo = fmt.Sprintf("acme/repo%d", r.IntN(stormRepos))
 	}
-	ask := requests(a)
+	ask := storetest.Requests(a)
 	ask.Scope.Everywhere = true
 	if r.IntN(2) == 0 {
 		ask = once(ask, fmt.Sprintf("key-%d", r.IntN(200)), "a")
@@ -113,7 +114,7 @@ func (s *storm) wishing(ctx context.Context, r *rand.Rand) error {
 			full = full || have+of.Waiting >= l.Most
 		}
 		if full && !wait {
-			return refusal("full"), nil
+			return storetest.Refusal("full"), nil
 		}
 		if approve {
 			a.Approval = &store.ApprovalAsk{Why: []string{"it is dear"}, Needs: 1 + number%2, By: "platform_admin", For: time.Hour, Asked: strings.Repeat("a", 64)}
@@ -178,11 +179,11 @@ func (s *storm) running(ctx context.Context, r *rand.Rand, at *store.Store, id s
 	said := []attempts.ReportRow{{Phase: lifecycle.Installing, Percent: r.IntN(100), Log: "hello\n"}}
 	switch open.Kind {
 	case lifecycle.Create:
-		if lease, err = at.Record(ctx, open.Attempt, open.Token, identity(infra), bundles(infra)); err != nil || lease.Stop != "" {
+		if lease, err = at.Record(ctx, open.Attempt, open.Token, storetest.Identity(infra), storetest.Bundles(infra)); err != nil || lease.Stop != "" {
 			result = attempts.ResultRow{Outcome: lifecycle.Stopped, Message: lease.Stop}
 		}
 	case lifecycle.Destroy:
-		said = []attempts.ReportRow{{Phase: lifecycle.Verifying, ToolExit: &attempts.ToolExitRow{}}, {Phase: lifecycle.Verifying, Pass: pass(1)}, {Phase: lifecycle.Verifying, Pass: pass(2)}}
+		said = []attempts.ReportRow{{Phase: lifecycle.Verifying, ToolExit: &attempts.ToolExitRow{}}, {Phase: lifecycle.Verifying, Pass: storetest.Pass(1)}, {Phase: lifecycle.Verifying, Pass: storetest.Pass(2)}}
 		said[1].Pass.Identities, said[2].Pass.Identities = names, names
 	case lifecycle.Scale:
 		spec, err := at.Attempts.AttemptSpec(ctx, open.Attempt)
@@ -363,5 +364,5 @@ func (s *storm) whole(ctx context.Context) {
 	proof, err := at.VerifyAudit(ctx)
 	require.NoError(s, err)
 	require.True(s, proof.Whole(), proof.Text())
-	s.Logf("%d clusters, %d lines in the trail, %d turns", len(s.ids), proof.Lines, count(s, at, `SELECT count(*) FROM audit_events WHERE action = 'turn'`))
+	s.Logf("%d clusters, %d lines in the trail, %d turns", len(s.ids), proof.Lines, storetest.Count(s, at, `SELECT count(*) FROM audit_events WHERE action = 'turn'`))
 }

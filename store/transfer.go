@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/people"
@@ -125,7 +126,7 @@ func transfer(ctx context.Context, c *db.Tx, id string, before, after holder, d 
 	if before.Team != after.Team {
 		left := d
 		left.Why = "the cluster was given to team " + after.Team
-		if _, err := clusters.RevokeAccess(ctx, c, id, `a.by_right = @right`, pgx.NamedArgs{"right": clusters.OwnRight}, left); err != nil {
+		if _, err := access.Revoke(ctx, c, id, `a.by_right = @right`, pgx.NamedArgs{"right": access.OwnRight}, left); err != nil {
 			return err
 		}
 	}

@@ -10,42 +10,36 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/storetest"
 )
-
-// lose forgets every job, as if each had been lost on its way.
-func lose(t *testing.T, s *store.Store) {
-	t.Helper()
-	_, err := s.Pool().Exec(t.Context(), `DELETE FROM river_job`)
-	require.NoError(t, err)
-}
 
 func TestWhatWasLostIsAskedForAgain(t *testing.T) {
 	t.Parallel()
-	s, clock := open(t)
-	row := accept(t, s, fromPR(granted("shop"), 41))
+	s, clock := storetest.Open(t)
+	row := storetest.Accept(t, s, storetest.FromPR(storetest.Granted("shop"), 41))
 	require.NoError(t, s.Outbox.SaveReply(t.Context(), clusters.Reply{Cause: "comment:1", Repo: "acme/shop", Number: 41, Body: "hello"}))
-	_, err := s.Inbox.SaveDelivery(t.Context(), delivery("d-1"))
+	_, err := s.Inbox.SaveDelivery(t.Context(), storetest.Delivery("d-1"))
 	require.NoError(t, err)
-	_, err = s.Pool().Exec(t.Context(), `UPDATE deliveries SET nudge_at = $1`, clock.now().Add(30*time.Second)) // stamped by the real clock
+	_, err = s.Pool().Exec(t.Context(), `UPDATE deliveries SET nudge_at = $1`, clock.Now().Add(30*time.Second)) // stamped by the real clock
 	require.NoError(t, err)
-	lose(t, s)
+	storetest.Lose(t, s)
 
 	n, err := s.WakeDue(t.Context(), 100)
 	require.NoError(t, err)
 	require.Equal(t, 1, n, "a cluster is due from its acceptance on")
-	require.Len(t, riverJobs(t, s, "reconcile"), 1)
-	clock.pass(3 * time.Second)
+	require.Len(t, storetest.RiverJobs(t, s, "reconcile"), 1)
+	clock.Pass(3 * time.Second)
 	n, err = s.WakeDue(t.Context(), 100)
 	require.NoError(t, err)
 	require.Equal(t, 4, n, "four places lag behind")
-	require.Len(t, riverJobs(t, s, "publish"), 4)
-	clock.pass(time.Minute)
+	require.Len(t, storetest.RiverJobs(t, s, "publish"), 4)
+	clock.Pass(time.Minute)
 	_, err = s.WakeDue(t.Context(), 100)
 	require.NoError(t, err)
-	require.Len(t, riverJobs(t, s, "inbox"), 1)
-	require.Len(t, riverJobs(t, s, "reply"), 1)
-	require.Len(t, riverJobs(t, s, "publish"), 4, "what is already asked for stays single")
-	require.Len(t, riverJobs(t, s, "reconcile"), 2, "a look is asked for under a new name: the first may be done and not yet written down")
+	require.Len(t, storetest.RiverJobs(t, s, "inbox"), 1)
+	require.Len(t, storetest.RiverJobs(t, s, "reply"), 1)
+	require.Len(t, storetest.RiverJobs(t, s, "publish"), 4, "what is already asked for stays single")
+	require.Len(t, storetest.RiverJobs(t, s, "reconcile"), 2, "a look is asked for under a new name: the first may be done and not yet written down")
 
 	subs, err := s.Outbox.Subscribers(t.Context(), row.ID)
 	require.NoError(t, err)
@@ -54,9 +48,9 @@ func TestWhatWasLostIsAskedForAgain(t *testing.T) {
 	}
 	_, err = s.Pool().Exec(t.Context(), `UPDATE replies SET external_id = 5`)
 	require.NoError(t, err)
-	require.NoError(t, s.Inbox.FinishDelivery(t.Context(), int64(count(t, s, `SELECT id FROM deliveries`)), "done"))
-	lose(t, s)
-	clock.pass(time.Hour)
+	require.NoError(t, s.Inbox.FinishDelivery(t.Context(), int64(storetest.Count(t, s, `SELECT id FROM deliveries`)), "done"))
+	storetest.Lose(t, s)
+	clock.Pass(time.Hour)
 	n, err = s.WakeDue(t.Context(), 100)
 	require.NoError(t, err)
 	require.Equal(t, 1, n, "only the cluster is left")
@@ -64,39 +58,39 @@ func TestWhatWasLostIsAskedForAgain(t *testing.T) {
 
 func TestAReleasedClusterIsStillShownButNeverWoken(t *testing.T) {
 	t.Parallel()
-	s, clock := open(t)
-	row := accept(t, s, fromPR(granted("shop"), 41))
+	s, clock := storetest.Open(t)
+	row := storetest.Accept(t, s, storetest.FromPR(storetest.Granted("shop"), 41))
 	_, err := s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
-	require.Equal(t, lifecycle.Destroyed, step(t, s, row.ID).Next.Status)
-	lose(t, s)
-	clock.pass(time.Hour)
+	require.Equal(t, lifecycle.Destroyed, storetest.Step(t, s, row.ID).Next.Status)
+	storetest.Lose(t, s)
+	clock.Pass(time.Hour)
 	n, err := s.WakeDue(t.Context(), 100)
 	require.NoError(t, err)
 	require.Equal(t, 4, n)
-	require.Empty(t, riverJobs(t, s, "reconcile"))
-	require.Len(t, riverJobs(t, s, "publish"), 4)
+	require.Empty(t, storetest.RiverJobs(t, s, "reconcile"))
+	require.Len(t, storetest.RiverJobs(t, s, "publish"), 4)
 }
 
 func TestWakingTakesNoMoreThanItsLimit(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
+	s, _ := storetest.Open(t)
 	for _, name := range []string{"one", "two", "three"} {
-		accept(t, s, granted(name))
+		storetest.Accept(t, s, storetest.Granted(name))
 	}
-	lose(t, s)
+	storetest.Lose(t, s)
 	for _, want := range []int{2, 1, 0} {
 		n, err := s.WakeDue(t.Context(), 2)
 		require.NoError(t, err)
 		require.Equal(t, want, n)
 	}
-	require.Len(t, riverJobs(t, s, "reconcile"), 3)
+	require.Len(t, storetest.RiverJobs(t, s, "reconcile"), 3)
 }
 
 func TestAPlaceShowsTheNewestVersion(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
-	row := accept(t, s, fromPR(granted("shop"), 41))
+	s, _ := storetest.Open(t)
+	row := storetest.Accept(t, s, storetest.FromPR(storetest.Granted("shop"), 41))
 	subs, err := s.Outbox.Subscribers(t.Context(), row.ID)
 	require.NoError(t, err)
 	sub, shown, err := s.Outbox.SubscriberToShow(t.Context(), subs[0].ID)
@@ -116,12 +110,12 @@ func TestAPlaceShowsTheNewestVersion(t *testing.T) {
 
 func TestACauseIsAnsweredOnce(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
+	s, _ := storetest.Open(t)
 	r := clusters.Reply{Cause: "label:acme/shop#41:ocp/nope", Installation: 5001, Repo: "acme/shop", Number: 41, Body: "first"}
 	require.NoError(t, s.Outbox.SaveReply(t.Context(), r))
 	r.Body = "second"
 	require.NoError(t, s.Outbox.SaveReply(t.Context(), r))
-	require.Len(t, riverJobs(t, s, "reply"), 1)
+	require.Len(t, storetest.RiverJobs(t, s, "reply"), 1)
 	var id string
 	require.NoError(t, s.Pool().QueryRow(t.Context(), `SELECT id FROM replies`).Scan(&id))
 	got, err := s.Outbox.Reply(t.Context(), id)
@@ -135,18 +129,18 @@ func TestACauseIsAnsweredOnce(t *testing.T) {
 
 func TestAListIsPagedAndFiltered(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
+	s, _ := storetest.Open(t)
 	var ids []string
 	for i, name := range []string{"one", "two", "three", "four", "five"} {
-		a := fromPR(granted(name), 41+i)
+		a := storetest.FromPR(storetest.Granted(name), 41+i)
 		if i%2 == 1 {
 			a.Row.Team, a.Row.Owner = "acme/web", "will"
 		}
-		ids = append(ids, accept(t, s, a).ID)
+		ids = append(ids, storetest.Accept(t, s, a).ID)
 	}
 	_, err := s.Destroy(t.Context(), ids[0], clusters.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
-	step(t, s, ids[0])
+	storetest.Step(t, s, ids[0])
 
 	for name, c := range map[string]struct {
 		filter store.Filter

@@ -66,13 +66,13 @@ func (s *Service) CheckAction(ctx context.Context, e CheckEvent) (note string, e
 		return "", err
 	}
 	c := command{event: event, pr: pr, cause: "click:" + e.Cause, by: "with the " + e.Identifier + " button of its check", Command: click}
-	if c.request, err = s.request(ctx, policy.SourceComment, pr, e.by()); err != nil {
-		if click.Verb == chatops.VerbDestroy && unanswered(err) {
+	if c.request, err = s.newRequest(ctx, policy.SourceComment, pr, e.actorOf()); err != nil {
+		if click.Verb == chatops.VerbDestroy && isUnanswered(err) {
 			err = errors.Join(err, s.endByMemory(ctx, c, row))
 		}
 		return "", err
 	}
-	return s.once(ctx, c, func(c command) (string, string, error) { return s.clicked(ctx, c, row) })
+	return s.runOnce(ctx, c, func(c command) (string, string, error) { return s.handleClick(ctx, c, row) })
 }
 
 // clusterOf returns the cluster whose check was clicked; its id is empty if it is none of the repository's.
@@ -87,10 +87,10 @@ func (s *Service) clusterOf(ctx context.Context, e CheckEvent) (clusters.Row, er
 	return row, nil
 }
 
-// clicked acts only on the cluster whose check was clicked: if a newer one replaced it, people do not mean the old one.
-func (s *Service) clicked(ctx context.Context, c command, row clusters.Row) (reply, note string, err error) {
+// handleClick acts only on the cluster whose check was clicked: if a newer one replaced it, people do not mean the old one.
+func (s *Service) handleClick(ctx context.Context, c command, row clusters.Row) (reply, note string, err error) {
 	if verdict := policy.Authorize(c.request, c.Verb.Act(), nil); !verdict.Allowed {
-		return "", "", declined{chatops.Refusal(c.event.Author, verdict), refusedNote(string(c.Verb), verdict)}
+		return "", "", declined{chatops.Refusal(c.event.Author, verdict), refusalNote(string(c.Verb), verdict)}
 	}
 	newest, err := s.store.ClusterForPR(ctx, c.pr.Repo, c.pr.Number, row.Profile)
 	if err != nil {
@@ -102,11 +102,11 @@ func (s *Service) clicked(ctx context.Context, c command, row clusters.Row) (rep
 	}
 	switch c.Verb {
 	case chatops.VerbExtend:
-		return s.extend(ctx, c, row)
+		return s.extendCluster(ctx, c, row)
 	case chatops.VerbDestroy:
-		return s.destroy(ctx, c, row)
+		return s.destroyCluster(ctx, c, row)
 	case chatops.VerbApprove:
 		return s.voteByComment(ctx, c)
 	}
-	return s.retry(ctx, c, row)
+	return s.retryCluster(ctx, c, row)
 }

@@ -21,7 +21,7 @@ import (
 
 // logsByComment replies with the end of the newest job's log, which is redacted, in a collapsed section.
 func (s *Service) logsByComment(ctx context.Context, c command) (reply, note string, err error) {
-	row, err := s.one(ctx, c)
+	row, err := s.findCluster(ctx, c)
 	if err != nil {
 		return "", "", err
 	}
@@ -35,11 +35,11 @@ func (s *Service) logsByComment(ctx context.Context, c command) (reply, note str
 // kubeconfigByComment replies with a one-time link that works only for the signed-in owner of the author's account: others who
 // read the comment gain nothing.
 func (s *Service) kubeconfigByComment(ctx context.Context, c command) (reply, note string, err error) {
-	row, err := s.one(ctx, c)
+	row, err := s.findCluster(ctx, c)
 	if err != nil {
 		return "", "", err
 	}
-	p, linked, err := s.core.LinkedOwner(ctx, c.event.by().principal())
+	p, linked, err := s.core.LinkedOwner(ctx, c.event.actorOf().principalID())
 	if err != nil {
 		return "", "", err
 	}
@@ -47,7 +47,7 @@ func (s *Service) kubeconfigByComment(ctx context.Context, c command) (reply, no
 		return "", "", app.Fail(app.Denied, fmt.Sprintf("@%s, to get a kubeconfig you have to sign in, and this GitHub account is not linked to you yet. "+
 			"Comment `/ocp link`, open the link and sign in, then try again. The cluster's page offers the kubeconfig, too.", c.event.Author))
 	}
-	link, err := s.credentials.KubeconfigLink(ctx, p, row.ID, credentials.Want{Role: c.Role}, c.origin(c.Line))
+	link, err := s.credentials.KubeconfigLink(ctx, p, row.ID, credentials.Want{Role: c.Role}, c.originWith(c.Line))
 	if err != nil {
 		return "", "", err
 	}
@@ -56,11 +56,11 @@ func (s *Service) kubeconfigByComment(ctx context.Context, c command) (reply, no
 }
 
 func (s *Service) scaleByComment(ctx context.Context, c command) (reply, note string, err error) {
-	row, err := s.one(ctx, c)
+	row, err := s.findCluster(ctx, c)
 	if err != nil {
 		return "", "", err
 	}
-	_, job, err := s.core.Scale(ctx, c.request.Principal, row.ID, c.Replicas, c.origin(c.Line))
+	_, job, err := s.core.Scale(ctx, c.request.Principal, row.ID, c.Replicas, c.originWith(c.Line))
 	if err != nil {
 		return "", "", err
 	}
@@ -68,29 +68,29 @@ func (s *Service) scaleByComment(ctx context.Context, c command) (reply, note st
 }
 
 func (s *Service) sleepByComment(ctx context.Context, c command) (reply, note string, err error) {
-	row, err := s.one(ctx, c)
+	row, err := s.findCluster(ctx, c)
 	if err != nil {
 		return "", "", err
 	}
-	_, _, err = s.core.Sleep(ctx, c.request.Principal, row.ID, app.Span{For: c.TTL}, c.once(cmp.Or(c.Reason, messages.AskedFor(c.event.Author, messages.ByComment, "")), func(out clusters.Outcome) string {
+	_, _, err = s.core.Sleep(ctx, c.request.Principal, row.ID, app.Span{For: c.TTL}, c.onceWith(cmp.Or(c.Reason, messages.AskedFor(c.event.Author, messages.ByComment, "")), func(out clusters.Outcome) string {
 		return chatops.Said("@"+c.event.Author+", "+messages.FallingAsleep(row.Card, out.Job), c.event.Author)
 	}))
 	return "", "sleep of " + row.Name, err
 }
 
 func (s *Service) wakeByComment(ctx context.Context, c command) (reply, note string, err error) {
-	row, err := s.one(ctx, c)
+	row, err := s.findCluster(ctx, c)
 	if err != nil {
 		return "", "", err
 	}
-	_, _, err = s.core.Wake(ctx, c.request.Principal, row.ID, c.once(messages.AskedFor(c.event.Author, messages.ByComment, ""), func(out clusters.Outcome) string {
+	_, _, err = s.core.Wake(ctx, c.request.Principal, row.ID, c.onceWith(messages.AskedFor(c.event.Author, messages.ByComment, ""), func(out clusters.Outcome) string {
 		return chatops.Said("@"+c.event.Author+", "+messages.WakingUp(row.Card, out.Job), c.event.Author)
 	}))
 	return "", "waking of " + row.Name, err
 }
 
 func (s *Service) holdByComment(ctx context.Context, c command) (reply, note string, err error) {
-	row, err := s.one(ctx, c)
+	row, err := s.findCluster(ctx, c)
 	if err != nil {
 		return "", "", err
 	}
@@ -98,7 +98,7 @@ func (s *Service) holdByComment(ctx context.Context, c command) (reply, note str
 	if why == "" {
 		why = messages.AskedFor(c.event.Author, messages.ByComment, "")
 	}
-	change, err := s.core.Hold(ctx, c.request.Principal, row.ID, app.Span{For: c.TTL, Tonight: c.Tonight}, c.origin(why))
+	change, err := s.core.Hold(ctx, c.request.Principal, row.ID, app.Span{For: c.TTL, Tonight: c.Tonight}, c.originWith(why))
 	if err != nil {
 		return "", "", err
 	}
@@ -106,7 +106,7 @@ func (s *Service) holdByComment(ctx context.Context, c command) (reply, note str
 }
 
 func (s *Service) shareByComment(ctx context.Context, c command) (reply, note string, err error) {
-	row, err := s.one(ctx, c)
+	row, err := s.findCluster(ctx, c)
 	if err != nil {
 		return "", "", err
 	}
@@ -117,7 +117,7 @@ func (s *Service) shareByComment(ctx context.Context, c command) (reply, note st
 			return "", "", err
 		}
 	}
-	if _, err := s.core.Share(ctx, c.request.Principal, row.ID, share, c.origin(c.Line)); err != nil {
+	if _, err := s.core.Share(ctx, c.request.Principal, row.ID, share, c.originWith(c.Line)); err != nil {
 		var said *app.Error
 		if errors.As(err, &said) && len(said.Fields) > 0 { // its fields are those of another entry point
 			wrong := messages.Problem{Detail: said.Fields[0].Detail, Accept: said.Fields[0].Accept}
@@ -154,7 +154,7 @@ func (s *Service) principalOf(ctx context.Context, c command) (named, principal 
 
 // retryByComment asks again for a cluster that failed or ended, or moves the next try of a stuck teardown to now.
 func (s *Service) retryByComment(ctx context.Context, c command) (reply, note string, err error) {
-	rows, err := s.newest(ctx, c.pr.Repo, c.pr.Number)
+	rows, err := s.listNewest(ctx, c.pr.Repo, c.pr.Number)
 	if err != nil {
 		return "", "", err
 	}
@@ -162,58 +162,58 @@ func (s *Service) retryByComment(ctx context.Context, c command) (reply, note st
 	for _, row := range rows {
 		if c.Profile == "" || row.Profile == c.Profile {
 			all = append(all, row)
-			if !lively(row) {
+			if !isLively(row) {
 				meant = append(meant, row)
 			}
 		}
 	}
 	switch {
 	case len(all) == 0:
-		return "", "", s.none(c)
+		return "", "", s.noClusterError(c)
 	case len(meant) == 0:
-		return "", "", well(c, all[0])
+		return "", "", checkRetryable(c, all[0])
 	case len(meant) > 1:
-		return "", "", s.which(c, meant)
+		return "", "", s.askWhich(c, meant)
 	}
-	return s.retry(ctx, c, meant[0])
+	return s.retryCluster(ctx, c, meant[0])
 }
 
-// lively reports whether a cluster exists or is on its way.
-func lively(row clusters.Row) bool { return row.Desired == lifecycle.Present }
+// isLively reports whether a cluster exists or is on its way.
+func isLively(row clusters.Row) bool { return row.Desired == lifecycle.Present }
 
-func well(c command, row clusters.Row) error {
+func checkRetryable(c command, row clusters.Row) error {
 	return app.Fail(app.Conflict, fmt.Sprintf("@%s, there is nothing to retry: `/ocp status %s` shows the state of `%s`. To replace it, use `/ocp destroy %s` and then `/ocp create %s`.",
 		c.event.Author, row.Card.Profile, row.Card.Name, row.Card.Profile, row.Card.Profile))
 }
 
-// retry retries the teardown if that is stuck, else creates a cluster of the next generation on behalf of whoever asks.
-func (s *Service) retry(ctx context.Context, c command, row clusters.Row) (reply, note string, err error) {
+// retryCluster retries the teardown if that is stuck, else creates a cluster of the next generation on behalf of whoever asks.
+func (s *Service) retryCluster(ctx context.Context, c command, row clusters.Row) (reply, note string, err error) {
 	switch {
-	case lively(row):
-		return "", "", well(c, row)
+	case isLively(row):
+		return "", "", checkRetryable(c, row)
 	case row.Phase == lifecycle.DestroyBlocked || row.Phase == lifecycle.Abandoned:
-		_, err := s.core.RetryTeardown(ctx, c.request.Principal, row.ID, c.once(messages.AskedFor(c.event.Author, c.how(), ""), func(clusters.Outcome) string {
+		_, err := s.core.RetryTeardown(ctx, c.request.Principal, row.ID, c.onceWith(messages.AskedFor(c.event.Author, c.describeOrigin(), ""), func(clusters.Outcome) string {
 			return fmt.Sprintf("@%s, the teardown of `%s` is tried again now. Its comment shows the progress.", c.event.Author, row.Name)
 		}))
 		return "", "retry of " + row.Name, err
 	}
-	w, err := s.alike(ctx, c.request, c.pr, row)
+	w, err := s.requestAlike(ctx, c.request, c.pr, row)
 	if err != nil {
 		return "", "", err
 	}
 	return s.createOnce(ctx, c, w)
 }
 
-// alike returns a request for a cluster like an earlier one: with the same choice about the time outside working hours, and with the same
+// requestAlike returns a request for a cluster like an earlier one: with the same choice about the time outside working hours, and with the same
 // lifetime unless a label sets another.
-func (s *Service) alike(ctx context.Context, r policy.Request, pr pullrequests.PullRequest, row clusters.Row) (app.ClusterRequest, error) {
-	w, err := s.asked(ctx, r, pr)
+func (s *Service) requestAlike(ctx context.Context, r policy.Request, pr pullrequests.PullRequest, row clusters.Row) (app.ClusterRequest, error) {
+	w, err := s.toClusterRequest(ctx, r, pr)
 	if err != nil {
 		return app.ClusterRequest{}, err
 	}
 	w.Request.Profile, w.Request.Region, w.Request.Version = row.Profile, row.Region, row.Release
 	w.Request.OffHours = row.Spec.OffHoursChosen
-	if w.Request.TTL = labelled(pr.Labels); w.Request.TTL == 0 {
+	if w.Request.TTL = ttlFromLabels(pr.Labels); w.Request.TTL == 0 {
 		w.Request.TTL = s.policy.Asked(row.TTL)
 	}
 	if row.Team != r.Ownership.Team {
@@ -223,11 +223,11 @@ func (s *Service) alike(ctx context.Context, r policy.Request, pr pullrequests.P
 }
 
 func (s *Service) refreshByComment(ctx context.Context, c command) (reply, note string, err error) {
-	row, err := s.one(ctx, c)
+	row, err := s.findCluster(ctx, c)
 	if err != nil {
 		return "", "", err
 	}
-	_, _, err = s.core.Refresh(ctx, c.request.Principal, row.ID, c.once(c.Line, func(out clusters.Outcome) string {
+	_, _, err = s.core.Refresh(ctx, c.request.Principal, row.ID, c.onceWith(c.Line, func(out clusters.Outcome) string {
 		return fmt.Sprintf("@%s, the add-ons of `%s` are being applied again: %s (job `%s`). Its comment shows the result.",
 			c.event.Author, row.Card.Name, strings.Join(row.Card.Addons, ", "), out.Job)
 	}))

@@ -37,7 +37,7 @@ func (s *Service) statusByComment(ctx context.Context, c command) (reply, note s
 	return chatops.StatusReply(c.event.Author, cards, chatops.Links{UI: s.ui}, now), "status of " + messages.Clusters(len(rows)), nil
 }
 
-func (s *Service) exists(ctx context.Context, c command, row clusters.Row) (reply, note string, err error) {
+func (s *Service) showStatus(ctx context.Context, c command, row clusters.Row) (reply, note string, err error) {
 	now, err := s.store.Now(ctx)
 	if err != nil {
 		return "", "", fmt.Errorf("read the clock: %w", err)
@@ -46,16 +46,16 @@ func (s *Service) exists(ctx context.Context, c command, row clusters.Row) (repl
 }
 
 func (s *Service) extendByComment(ctx context.Context, c command) (reply, note string, err error) {
-	row, err := s.one(ctx, c)
+	row, err := s.findCluster(ctx, c)
 	if err != nil {
 		return "", "", err
 	}
-	return s.extend(ctx, c, row)
+	return s.extendCluster(ctx, c, row)
 }
 
-// extend extends a cluster as the command says, once, and replies.
-func (s *Service) extend(ctx context.Context, c command, row clusters.Row) (reply, note string, err error) {
-	origin := c.once("", func(out clusters.Outcome) string {
+// extendCluster extends a cluster as the command says, once, and replies.
+func (s *Service) extendCluster(ctx context.Context, c command, row clusters.Row) (reply, note string, err error) {
+	origin := c.onceWith("", func(out clusters.Outcome) string {
 		return messages.Extended(c.event.Author, row.Card, out.Before, out.After, out.Capped, out.Warning)
 	})
 	_, err = s.core.Extend(ctx, c.request.Principal, row.ID, app.Span{For: c.TTL}, origin)
@@ -63,17 +63,17 @@ func (s *Service) extend(ctx context.Context, c command, row clusters.Row) (repl
 }
 
 func (s *Service) destroyByComment(ctx context.Context, c command) (reply, note string, err error) {
-	row, err := s.one(ctx, c)
+	row, err := s.findCluster(ctx, c)
 	if err != nil {
 		return "", "", err
 	}
-	return s.destroy(ctx, c, row)
+	return s.destroyCluster(ctx, c, row)
 }
 
-// destroy starts a cluster's teardown, once, and replies.
-func (s *Service) destroy(ctx context.Context, c command, row clusters.Row) (reply, note string, err error) {
-	why := messages.AskedFor(c.event.Author, c.how(), c.Reason)
-	_, _, err = s.core.Destroy(ctx, c.request.Principal, row.ID, c.once(why, func(out clusters.Outcome) string {
+// destroyCluster starts a cluster's teardown, once, and replies.
+func (s *Service) destroyCluster(ctx context.Context, c command, row clusters.Row) (reply, note string, err error) {
+	why := messages.AskedFor(c.event.Author, c.describeOrigin(), c.Reason)
+	_, _, err = s.core.Destroy(ctx, c.request.Principal, row.ID, c.onceWith(why, func(out clusters.Outcome) string {
 		if out.Already {
 			return fmt.Sprintf("@%s, `%s` is already being destroyed: %s. Its comment says when nothing is left.", c.event.Author, row.Card.Name, chatops.Code(row.Card.DesiredWhy.String()))
 		}
@@ -90,30 +90,30 @@ func (s *Service) destroy(ctx context.Context, c command, row clusters.Row) (rep
 	return "", "destroying " + row.Name, nil
 }
 
-// once returns the origin of a command whose reply is saved with the change, so that a comment that is processed twice changes
+// onceWith returns the origin of a command whose reply is saved with the change, so that a comment that is processed twice changes
 // nothing the second time.
-func (c command) once(why string, reply func(clusters.Outcome) string) app.Origin {
-	origin := c.origin(why)
-	origin.Reply = &clusters.ReplyOnce{Cause: c.cause, Build: func(out clusters.Outcome) clusters.Reply { return c.reply(reply(out)) }}
+func (c command) onceWith(why string, reply func(clusters.Outcome) string) app.Origin {
+	origin := c.originWith(why)
+	origin.Reply = &clusters.ReplyOnce{Cause: c.cause, Build: func(out clusters.Outcome) clusters.Reply { return c.replyWith(reply(out)) }}
 	return origin
 }
 
-// origin returns who asks by a command, from where and why.
-func (c command) origin(why string) app.Origin {
+// originWith returns who asks by a command, from where and why.
+func (c command) originWith(why string) app.Origin {
 	return app.Origin{Source: policy.SourceComment, Why: why, Repository: &c.request}
 }
 
-// how returns as text how the command was given.
-func (c command) how() string {
+// describeOrigin returns as text how the command was given.
+func (c command) describeOrigin() string {
 	if c.by == "" {
 		return messages.ByComment
 	}
 	return c.by
 }
 
-// one finds the cluster that a command means: the live one (see liveOne), else the newest released one, so that its end can
+// findCluster finds the cluster that a command means: the live one (see liveOne), else the newest released one, so that its end can
 // still be read.
-func (s *Service) one(ctx context.Context, c command) (clusters.Row, error) {
+func (s *Service) findCluster(ctx context.Context, c command) (clusters.Row, error) {
 	row, err := s.liveOne(ctx, c)
 	if app.KindOf(err) != app.NotFound {
 		return row, err
@@ -145,22 +145,22 @@ func (s *Service) liveOne(ctx context.Context, c command) (clusters.Row, error) 
 	if err != nil {
 		return clusters.Row{}, fmt.Errorf("list clusters: %w", err)
 	}
-	if present := slices.DeleteFunc(slices.Clone(rows), going); len(present) > 0 {
+	if present := slices.DeleteFunc(slices.Clone(rows), isGoing); len(present) > 0 {
 		rows = present
 	} else if len(rows) > 1 {
 		rows = rows[:1] // all are going; people mean the newest
 	}
 	switch len(rows) {
 	case 0:
-		return clusters.Row{}, s.none(c)
+		return clusters.Row{}, s.noClusterError(c)
 	case 1:
 		return rows[0], nil
 	}
-	return clusters.Row{}, s.which(c, rows)
+	return clusters.Row{}, s.askWhich(c, rows)
 }
 
-// which returns an error that asks which of several clusters the command means.
-func (s *Service) which(c command, rows []clusters.Row) error {
+// askWhich returns an error that asks which of several clusters the command means.
+func (s *Service) askWhich(c command, rows []clusters.Row) error {
 	names := make([]string, 0, len(rows))
 	for _, row := range rows {
 		names = append(names, row.Profile)
@@ -168,12 +168,12 @@ func (s *Service) which(c command, rows []clusters.Row) error {
 	return app.Fail(app.Invalid, sayWhichCluster(c.event.Author, c.Command, names))
 }
 
-// none returns an error that says that the pull request has no cluster, or none of the command's profile.
-func (s *Service) none(c command) error {
+// noClusterError returns an error that says that the pull request has no cluster, or none of the command's profile.
+func (s *Service) noClusterError(c command) error {
 	return app.Fail(app.NotFound, sayNoClusterHere(c.event.Author, c.Profile, s.core.ProfileNames()))
 }
 
-func going(r clusters.Row) bool { return r.Desired != lifecycle.Present }
+func isGoing(r clusters.Row) bool { return r.Desired != lifecycle.Present }
 
 // sayWhichCluster asks a commenter which of a pull request's clusters a command means. Its line is repeated for each profile, with the
 // other arguments, unless it is too long or cannot be shown as code.

@@ -59,34 +59,34 @@ func (s *Service) Comment(ctx context.Context, e CommentEvent) (note string, err
 	if len(lines) == 0 {
 		return "no command", nil
 	}
-	if note, err := s.unanswered(ctx, e); note != "" || err != nil {
+	if note, err := s.noteIfAnsweredEnough(ctx, e); note != "" || err != nil {
 		return note, err
 	}
-	if err := s.react(ctx, e, "seen", "eyes"); err != nil {
+	if err := s.reactTo(ctx, e, "seen", "eyes"); err != nil {
 		return "", err
 	}
-	pr, err := s.pullRequest(ctx, e, slices.ContainsFunc(lines, present))
+	pr, err := s.pullRequest(ctx, e, slices.ContainsFunc(lines, needsPresent))
 	if err != nil {
 		return "", s.endUnanswered(ctx, e, err)
 	}
-	request, err := s.request(ctx, policy.SourceComment, pr, e.by())
+	request, err := s.newRequest(ctx, policy.SourceComment, pr, e.actorOf())
 	if err != nil {
 		return "", s.endUnanswered(ctx, e, err)
 	}
-	s.answering(e, request, len(lines)+2)
+	s.countAnswer(e, request, len(lines)+2)
 	var notes []string
 	for i, line := range lines {
-		c := command{event: e, pr: pr, request: request, cause: cause(e, i, line.Line), Command: chatops.Command{Line: line.Line}}
+		c := command{event: e, pr: pr, request: request, cause: causeOfLine(e, i, line.Line), Command: chatops.Command{Line: line.Line}}
 		if line.Command != nil {
 			c.Command = line.Command.For(s.core.ProfileNames())
 		}
-		said, err := s.run(ctx, c, line)
+		said, err := s.runLine(ctx, c, line)
 		if err != nil {
 			return "", err
 		}
 		notes = append(notes, said)
 	}
-	return strings.Join(notes, "; "), s.react(ctx, e, outcome, "+1") // has no effect after a line that failed: that one has reacted already
+	return strings.Join(notes, "; "), s.reactTo(ctx, e, outcome, "+1") // has no effect after a line that failed: that one has reacted already
 }
 
 // CommentGivenUp tells the author of a comment with commands that they are not tried any more. Commands that were done before
@@ -96,15 +96,15 @@ func (s *Service) CommentGivenUp(ctx context.Context, e CommentEvent, why error)
 		return nil
 	}
 	pr := pullrequests.PullRequest{Installation: e.Installation, Repo: e.Repo, Number: e.Number}
-	if err := s.say(ctx, pr, "given up:"+e.key(), messages.GivenUp(e.Author, asRefusal(why))); err != nil {
+	if err := s.replyOnce(ctx, pr, "given up:"+e.keyOfComment(), messages.GivenUp(e.Author, asRefusal(why))); err != nil {
 		return err
 	}
-	return s.react(ctx, e, outcome, "confused")
+	return s.reactTo(ctx, e, outcome, "confused")
 }
 
-// present reports whether a line needs the pull request's current state instead of the last one seen: what is created or
+// needsPresent reports whether a line needs the pull request's current state instead of the last one seen: what is created or
 // approved is for its newest commit.
-func present(line chatops.Parsed) bool {
+func needsPresent(line chatops.Parsed) bool {
 	c := line.Command
 	return c != nil && slices.Contains([]chatops.Verb{chatops.VerbCreate, chatops.VerbApprove, chatops.VerbRetry}, c.Verb)
 }
@@ -112,37 +112,37 @@ func present(line chatops.Parsed) bool {
 // outcome is the kind of reaction that shows the result: a comment gets one.
 const outcome = "outcome"
 
-// react asks for a reaction to a comment. Only the first of its kind counts. A review gets none: GitHub's REST API has no reactions to it,
+// reactTo asks for a reaction to a comment. Only the first of its kind counts. A review gets none: GitHub's REST API has no reactions to it,
 // and the answer to what was written at a line stands in the conversation, as all answers do.
-func (s *Service) react(ctx context.Context, e CommentEvent, kind, reaction string) error {
+func (s *Service) reactTo(ctx context.Context, e CommentEvent, kind, reaction string) error {
 	if !e.inConversation() {
 		return nil
 	}
-	err := s.store.Outbox.SaveEffect(ctx, e.reaction(kind, reaction))
+	err := s.store.Outbox.SaveEffect(ctx, e.reactionEffect(kind, reaction))
 	if err != nil {
 		return fmt.Errorf("react: %w", err)
 	}
 	return nil
 }
 
-// key identifies what was written.
-func (e CommentEvent) key() string {
+// keyOfComment identifies what was written.
+func (e CommentEvent) keyOfComment() string {
 	return fmt.Sprintf("%s:%d", cmp.Or(e.Place, InConversation), e.ID)
 }
 
 func (e CommentEvent) inConversation() bool { return cmp.Or(e.Place, InConversation) == InConversation }
 
-func (e CommentEvent) reaction(kind, reaction string) clusters.Effect {
+func (e CommentEvent) reactionEffect(kind, reaction string) clusters.Effect {
 	return clusters.Effect{
-		Cause: fmt.Sprintf("react:%s:%s", kind, e.key()), Kind: outbox.EffectReact,
+		Cause: fmt.Sprintf("react:%s:%s", kind, e.keyOfComment()), Kind: outbox.EffectReact,
 		Installation: e.Installation, Repo: e.Repo, Number: e.Number, Target: e.ID, Content: reaction,
 	}
 }
 
-// cause identifies one line of one comment: reading it again gives the same value, and another line gives another.
-func cause(e CommentEvent, i int, line string) string {
+// causeOfLine identifies one line of one comment: reading it again gives the same value, and another line gives another.
+func causeOfLine(e CommentEvent, i int, line string) string {
 	sum := sha256.Sum256([]byte(e.Author + "\n" + line))
-	return fmt.Sprintf("%s:%d:%x", e.key(), i, sum[:4])
+	return fmt.Sprintf("%s:%d:%x", e.keyOfComment(), i, sum[:4])
 }
 
 // command is one line of a comment, a click or a workflow's request on its way through the service.
@@ -161,19 +161,19 @@ type declined struct{ reply, note string }
 // Error implements error. It returns the note for the delivery.
 func (d declined) Error() string { return d.note }
 
-// run runs one line of a comment.
-func (s *Service) run(ctx context.Context, c command, line chatops.Parsed) (note string, err error) {
-	return s.once(ctx, c, func(c command) (string, string, error) {
+// runLine runs one line of a comment.
+func (s *Service) runLine(ctx context.Context, c command, line chatops.Parsed) (note string, err error) {
+	return s.runOnce(ctx, c, func(c command) (string, string, error) {
 		if line.Command == nil {
 			return "", "", declined{line.Reply, "answered"}
 		}
-		return s.dispatch(ctx, c)
+		return s.dispatchCommand(ctx, c)
 	})
 }
 
-// once runs a command and saves its answer. People's mistakes become answers; only what may pass by itself is an error. A
+// runOnce runs a command and saves its answer. People's mistakes become answers; only what may pass by itself is an error. A
 // command that was answered is done: a comment is read again if its process died between two of its lines.
-func (s *Service) once(ctx context.Context, c command, do func(command) (reply, note string, err error)) (note string, err error) {
+func (s *Service) runOnce(ctx context.Context, c command, do func(command) (reply, note string, err error)) (note string, err error) {
 	made, err := s.store.Made(ctx, c.request.Principal.ID, c.cause)
 	if err != nil {
 		return "", err
@@ -190,66 +190,66 @@ func (s *Service) once(ctx context.Context, c command, do func(command) (reply, 
 	var no declined
 	switch {
 	case errors.As(err, &said):
-		body, note = chatops.Said(to(c.event.Author, said.Message), c.event.Author), string(c.Verb)+": "+said.Message
+		body, note = chatops.Said(addressTo(c.event.Author, said.Message), c.event.Author), string(c.Verb)+": "+said.Message
 	case errors.As(err, &no):
 		body, note = no.reply, no.note
 	case err != nil:
 		return "", fmt.Errorf("%s: %w", c.Verb, err)
 	}
 	if err != nil && c.event.ID != 0 {
-		if err := s.react(ctx, c.event, outcome, "confused"); err != nil {
+		if err := s.reactTo(ctx, c.event, outcome, "confused"); err != nil {
 			return "", err
 		}
 	}
 	if body == "" {
 		return note, nil
 	}
-	if err := s.store.Outbox.SaveReply(ctx, c.reply(body)); err != nil {
+	if err := s.store.Outbox.SaveReply(ctx, c.replyWith(body)); err != nil {
 		return "", fmt.Errorf("answer: %w", err)
 	}
 	return note, nil
 }
 
-// to addresses a message to the commenter.
-func to(login, message string) string {
+// addressTo addresses a message to the commenter.
+func addressTo(login, message string) string {
 	if at := "@" + login; !strings.HasPrefix(message, at) {
 		return at + ": " + message
 	}
 	return message
 }
 
-// reply returns the command's reply, which is posted once.
-func (c command) reply(body string) clusters.Reply {
+// replyWith returns the command's reply, which is posted once.
+func (c command) replyWith(body string) clusters.Reply {
 	return clusters.Reply{
-		Cause: c.cause, Thread: c.thread(), Installation: c.pr.Installation, Repo: c.pr.Repo, Number: c.pr.Number,
+		Cause: c.cause, Thread: c.replyThread(), Installation: c.pr.Installation, Repo: c.pr.Repo, Number: c.pr.Number,
 		Body: chatops.Answer(c.Line, body),
 	}
 }
 
-// thread returns the comment in which the reply stands: together with those to the comment's other lines. A reply stands alone
+// replyThread returns the comment in which the reply stands: together with those to the comment's other lines. A reply stands alone
 // if there is no comment, if it holds a link (which is removed from the stored text once posted, so it could not be posted again
 // with the next line's reply), or if it is a log, which fills a comment by itself.
-func (c command) thread() string {
+func (c command) replyThread() string {
 	if c.event.ID == 0 || slices.Contains([]chatops.Verb{chatops.VerbLink, chatops.VerbKubeconfig, chatops.VerbLogs}, c.Verb) {
 		return ""
 	}
-	return c.event.key()
+	return c.event.keyOfComment()
 }
 
-// dispatch runs the command's use case. It returns the reply for the pull request (empty: the cluster's own comment shows the
+// dispatchCommand runs the command's use case. It returns the reply for the pull request (empty: the cluster's own comment shows the
 // result) and a note for the delivery.
-func (s *Service) dispatch(ctx context.Context, c command) (reply, note string, err error) {
+func (s *Service) dispatchCommand(ctx context.Context, c command) (reply, note string, err error) {
 	switch c.Verb {
 	case chatops.VerbCreate:
 		return s.createByComment(ctx, c)
 	case chatops.VerbHelp:
-		names, err := s.offered(ctx, c)
+		names, err := s.listOffered(ctx, c)
 		return chatops.Help(names...), "help", err
 	case chatops.VerbLink:
 		return s.linkByComment(ctx, c)
 	}
 	if verdict := policy.Authorize(c.request, c.Verb.Act(), nil); !verdict.Allowed {
-		return "", "", declined{chatops.Refusal(c.event.Author, verdict), refusedNote(string(c.Verb), verdict)}
+		return "", "", declined{chatops.Refusal(c.event.Author, verdict), refusalNote(string(c.Verb), verdict)}
 	}
 	if do, ok := map[chatops.Verb]func(context.Context, command) (string, string, error){
 		chatops.VerbStatus: s.statusByComment, chatops.VerbList: s.statusByComment,
@@ -266,7 +266,7 @@ func (s *Service) dispatch(ctx context.Context, c command) (reply, note string, 
 }
 
 func (s *Service) createByComment(ctx context.Context, c command) (reply, note string, err error) {
-	w, err := s.asked(ctx, c.request, c.pr)
+	w, err := s.toClusterRequest(ctx, c.request, c.pr)
 	if err != nil {
 		return "", "", err
 	}
@@ -274,7 +274,7 @@ func (s *Service) createByComment(ctx context.Context, c command) (reply, note s
 	r.Profile, r.Name, r.Region, r.Version, r.Team, r.TTL = c.Profile, c.Name, c.Region, c.Version, c.Team, c.TTL
 	r.OffHours = c.OffHours
 	if r.TTL == 0 {
-		r.TTL = labelled(c.pr.Labels)
+		r.TTL = ttlFromLabels(c.pr.Labels)
 	}
 	if r.Profile, err = s.profileOf(ctx, *r); err != nil {
 		return "", "", err
@@ -294,17 +294,17 @@ func (s *Service) createOnce(ctx context.Context, c command, w app.ClusterReques
 	}
 	if newest.ID != "" && newest.Desired == lifecycle.Present {
 		if verdict := policy.Authorize(c.request, c.Verb.Act(), nil); !verdict.Allowed { // a create must not reveal the state of a cluster that the author may not see
-			return "", "", declined{chatops.Refusal(c.event.Author, verdict), refusedNote(string(c.Verb), verdict)}
+			return "", "", declined{chatops.Refusal(c.event.Author, verdict), refusalNote(string(c.Verb), verdict)}
 		}
-		return s.exists(ctx, c, newest)
+		return s.showStatus(ctx, c, newest)
 	}
 	w.Request.Generation = newest.Generation + 1
-	w.Actor, w.Key, w.Cause, w.Thread, w.Line = c.event.Author, c.cause, c.cause, c.thread(), c.Line
+	w.Actor, w.Key, w.Cause, w.Thread, w.Line = c.event.Author, c.cause, c.cause, c.replyThread(), c.Line
 	if c.event.ID != 0 {
-		w.AskedAt = latest(c.event.At, c.pr.UpdatedAt)
+		w.AskedAt = latestOf(c.event.At, c.pr.UpdatedAt)
 	}
 	if c.event.ID != 0 && c.event.inConversation() {
-		w.OnRefusal = []clusters.Effect{c.event.reaction(outcome, "confused")}
+		w.OnRefusal = []clusters.Effect{c.event.reactionEffect(outcome, "confused")}
 	}
 	if c.DryRun {
 		return s.previewByComment(ctx, c, w)
@@ -314,7 +314,7 @@ func (s *Service) createOnce(ctx context.Context, c command, w app.ClusterReques
 		return "", "", err
 	}
 	if made.Row.ID == "" {
-		return "", "", declined{note: refusedNote(profile, made.Verdict)}
+		return "", "", declined{note: refusalNote(profile, made.Verdict)}
 	}
 	return "", fmt.Sprintf("accepted %s as %s", profile, made.Row.ID), s.followUp(ctx, c, made.Row.ID)
 }
@@ -326,12 +326,12 @@ func (s *Service) previewByComment(ctx context.Context, c command, w app.Cluster
 		return "", "", err
 	}
 	if !preview.Allowed {
-		return "", "", declined{chatops.Refusal(c.event.Author, preview.Verdict), refusedNote(w.Request.Profile, preview.Verdict)}
+		return "", "", declined{chatops.Refusal(c.event.Author, preview.Verdict), refusalNote(w.Request.Profile, preview.Verdict)}
 	}
 	return chatops.Preview(c.event.Author, preview.Verdict, preview.Forecast), "dry run of " + w.Request.Profile, nil
 }
 
-func latest(a, b time.Time) time.Time {
+func latestOf(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}
@@ -340,7 +340,7 @@ func latest(a, b time.Time) time.Time {
 
 // followUp does what follows after a command created a cluster. A second call changes nothing.
 func (s *Service) followUp(ctx context.Context, c command, made string) error {
-	if _, err := s.settle(ctx, c.pr.Repo, c.pr.Number, c.event.by()); err != nil {
+	if _, err := s.settlePull(ctx, c.pr.Repo, c.pr.Number, c.event.actorOf()); err != nil {
 		return err
 	}
 	row, err := s.store.Cluster(ctx, made)
@@ -363,5 +363,5 @@ func (s *Service) pullRequest(ctx context.Context, e CommentEvent, now bool) (pu
 	if !now && err == nil {
 		return pr, nil
 	}
-	return s.truth(ctx, pr)
+	return s.askTruth(ctx, pr)
 }

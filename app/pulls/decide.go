@@ -15,12 +15,12 @@ import (
 	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
-// decide returns what to do about a pull request, in this order. It has no side effects, and equal facts give equal acts.
+// decideActs returns what to do about a pull request, in this order. It has no side effects, and equal facts give equal acts.
 //
 // There are at most two rounds. In the first the clusters come to follow the state of the pull request. If there is nothing to
 // do about that, what people ask for is decided at once; otherwise in the second round, because ends, approvals and row versions
 // are different by then, and because no end may wait for an answer of GitHub that only a request needs.
-func decide(f facts) []act {
+func decideActs(f facts) []act {
 	switch {
 	case f.round == endsOnly:
 		return decideEnds(f)
@@ -32,7 +32,7 @@ func decide(f facts) []act {
 
 // followState returns what makes the live clusters follow the state of the pull request.
 func followState(f facts) (acts []act) {
-	live, e := f.live(), f.event
+	live, e := f.liveClusters(), f.event
 	if slices.ContainsFunc(live, func(r clusters.Row) bool { return r.PR.Installation != e.PR.Installation }) { // GitHub sent no event about that
 		acts = append(acts, moveInstallation{})
 	}
@@ -43,7 +43,7 @@ func followState(f facts) (acts []act) {
 
 // decideEnds returns what brings the ends and the approvals of the live clusters up to date.
 func decideEnds(f facts) (acts []act) {
-	for _, row := range f.live() {
+	for _, row := range f.liveClusters() {
 		acts = append(acts, endsOf(f, row)...)
 		if f.outdated[row.ID] {
 			acts = append(acts, rebindApproval{row})
@@ -61,7 +61,7 @@ func endsOf(f facts, row clusters.Row) (acts []act) {
 		set    time.Time
 		why    lifecycle.Reason
 	}{
-		{clusters.EndPRClosed, closed, row.Ends.PRClosed, closedWhy(e, row)},
+		{clusters.EndPRClosed, closed, row.Ends.PRClosed, whyClosed(e, row)},
 		{clusters.EndLabelRemoved, isUnlabeled(e, row, f.returning[chatops.LabelPrefix+row.Profile]), row.Ends.LabelRemoved, lifecycle.Reason{Code: lifecycle.ReasonLabelRemoved}},
 	} {
 		why := end.why
@@ -83,7 +83,7 @@ func isClosed(f facts) bool { return !f.event.PR.Open || f.noDrafts || f.event.A
 // needsVisibility reports whether the decision depends on whether the App still sees the pull request.
 func needsVisibility(f facts) bool {
 	return !isClosed(f) && f.event.Action == ActionSeen &&
-		slices.ContainsFunc(f.live(), func(r clusters.Row) bool { return !r.Ends.PRClosed.IsZero() })
+		slices.ContainsFunc(f.liveClusters(), func(r clusters.Row) bool { return !r.Ends.PRClosed.IsZero() })
 }
 
 // isUnlabeled reports whether somebody removed the label that a cluster was requested by. A removal by us does not count: the
@@ -123,7 +123,7 @@ func decideUnhold(e PullRequestEvent, live []clusters.Row) (acts []act) {
 		return nil
 	}
 	for _, row := range live {
-		if kept(row) {
+		if isKept(row) {
 			acts = append(acts, liftHold{row, messages.SeenLater("the label "+chatops.KeepLabel+" was taken off", e.how())})
 		}
 	}
@@ -147,13 +147,13 @@ func answerRequests(f facts) (acts []act) {
 			others = append(others, a)
 		}
 	}
-	acts = longest(lifetimes)                 // first: it is refused if the row changed since it was read, and the other acts change it
-	if e.PR.Head != "" && len(f.live()) > 0 { // also when it returns to its first head
+	acts = longestExtension(lifetimes)                // first: it is refused if the row changed since it was read, and the other acts change it
+	if e.PR.Head != "" && len(f.liveClusters()) > 0 { // also when it returns to its first head
 		acts = append(acts, followHead{})
 	}
 	acts = append(acts, decidePush(f)...)
 	acts = append(acts, others...)
-	if slices.ContainsFunc(acts, stores) {
+	if slices.ContainsFunc(acts, storesRequest) {
 		acts = append(acts, recheckEnds{})
 	}
 	switch {
@@ -165,8 +165,8 @@ func answerRequests(f facts) (acts []act) {
 	return acts
 }
 
-// stores reports whether an act stores a request for a cluster.
-func stores(a act) bool {
+// storesRequest reports whether an act stores a request for a cluster.
+func storesRequest(a act) bool {
 	switch a.(type) {
 	case requestCluster, replaceCluster:
 		return true
@@ -174,23 +174,23 @@ func stores(a act) bool {
 	return false
 }
 
-// longest returns the extension to the longest lifetime. It includes the others.
-func longest(lifetimes []extendClusters) []act {
+// longestExtension returns the extension to the longest lifetime. It includes the others.
+func longestExtension(lifetimes []extendClusters) []act {
 	if len(lifetimes) == 0 {
 		return nil
 	}
 	return []act{slices.MaxFunc(lifetimes, func(a, b extendClusters) int { return cmp.Compare(a.ttl, b.ttl) })}
 }
 
-// pushedOver returns the newest cluster of each profile that was requested for an older commit.
-func pushedOver(f facts) []clusters.Row {
-	return slices.DeleteFunc(f.newest(), func(r clusters.Row) bool { return r.PR == nil || r.PR.Head == f.event.PR.Head })
+// olderCommitClusters returns the newest cluster of each profile that was requested for an older commit.
+func olderCommitClusters(f facts) []clusters.Row {
+	return slices.DeleteFunc(f.newestClusters(), func(r clusters.Row) bool { return r.PR == nil || r.PR.Head == f.event.PR.Head })
 }
 
 // needsPush reports whether something may follow from a push.
 func needsPush(f facts) bool {
 	e := f.event
-	return e.PR.Open && e.PR.Head != "" && e.Action == ActionSynchronize && e.Actor != "" && len(pushedOver(f)) > 0
+	return e.PR.Open && e.PR.Head != "" && e.Action == ActionSynchronize && e.Actor != "" && len(olderCommitClusters(f)) > 0
 }
 
 // isUsedByPush reports whether a push is a use of the cluster that matters.
@@ -203,11 +203,11 @@ func decidePush(f facts) (acts []act) {
 	if push == nil {
 		return nil
 	}
-	if !may(push.request) {
+	if !mayCreate(push.request) {
 		return []act{remark{fmt.Sprintf("kept as they are: %s pushed and has %s permission", e.Actor, push.request.Permission)}}
 	}
 	why := lifecycle.Reason{Code: lifecycle.ReasonPushed, Name: chatops.ShortSHA(e.PR.Head), To: string(push.mode)}
-	for _, row := range pushedOver(f) {
+	for _, row := range olderCommitClusters(f) {
 		ending := !row.Ends.PRClosed.IsZero() || !row.Ends.LabelRemoved.IsZero()
 		if isUsedByPush(row) {
 			acts = append(acts, useCluster{row})
@@ -226,9 +226,9 @@ func decidePush(f facts) (acts []act) {
 
 // decideLabel returns what follows from a label that the pull request has; nil: nothing.
 func decideLabel(f facts, label string) act {
-	e, live := f.event, f.live()
+	e, live := f.event, f.liveClusters()
 	if label == chatops.KeepLabel {
-		if !setsLabel(e, label) || e.late && slices.ContainsFunc(live, kept) {
+		if !setsLabel(e, label) || e.late && slices.ContainsFunc(live, isKept) {
 			return nil
 		}
 		return holdClusters{live}
@@ -242,7 +242,7 @@ func decideLabel(f facts, label string) act {
 	}
 	profile, known := f.asked.profiles[label]
 	if !known {
-		return reject(e, label, "no profile is called "+name, chatops.UnknownLabel(label, f.asked.profileNames))
+		return rejectUnknownLabel(e, label, "no profile is called "+name, chatops.UnknownLabel(label, f.asked.profileNames))
 	}
 	row := f.newestOf(profile)
 	if row.ID != "" && isPresent(row) {
@@ -255,7 +255,7 @@ func decideLabel(f facts, label string) act {
 		return nil
 	}
 	switch {
-	case !asks(e, f.asked, label):
+	case !asksFor(e, f.asked, label):
 		return decideUnasked(f, label)
 	case f.asked.refused[label]: // the person whose label is there now was answered
 		return nil
@@ -270,16 +270,16 @@ func decideLifetime(e PullRequestEvent, live []clusters.Row, label string) act {
 	ttl, ok := chatops.ParseTTLLabel(label)
 	switch {
 	case !ok:
-		return reject(e, label, label+" is no lifetime", messages.NoLifetime(label))
+		return rejectUnknownLabel(e, label, label+" is no lifetime", messages.NoLifetime(label))
 	case !setsLabel(e, label) || len(live) == 0:
 		return nil
 	}
 	return extendClusters{label, ttl, live}
 }
 
-// reject returns that a label is removed that can never mean anything. If it is not known who added it, it stays: it may be the
+// rejectUnknownLabel returns that a label is removed that can never mean anything. If it is not known who added it, it stays: it may be the
 // repository's own, from before.
-func reject(e PullRequestEvent, label, note, why string) act {
+func rejectUnknownLabel(e PullRequestEvent, label, note, why string) act {
 	if !setsLabel(e, label) {
 		return nil
 	}
@@ -299,14 +299,14 @@ func decideUnasked(f facts, label string) act {
 	return removeLabel{label, "unasked:" + e.at, label + " was set by nobody we know", messages.LabelOfNobody(label)}
 }
 
-// asks reports whether the event is a request for what a label stands for: somebody added it, or made a pull request with it ready
+// asksFor reports whether the event is a request for what a label stands for: somebody added it, or made a pull request with it ready
 // for review where drafts count as closed, which reopens it.
-func asks(e PullRequestEvent, asked *requestFacts, label string) bool {
-	return setsLabel(e, label) || asked.draftsDenied && undrafts(e, label)
+func asksFor(e PullRequestEvent, asked *requestFacts, label string) bool {
+	return setsLabel(e, label) || asked.draftsDenied && undraftsLabel(e, label)
 }
 
-// undrafts reports whether somebody made a pull request with the label ready for review.
-func undrafts(e PullRequestEvent, label string) bool {
+// undraftsLabel reports whether somebody made a pull request with the label ready for review.
+func undraftsLabel(e PullRequestEvent, label string) bool {
 	return e.Action == ActionReady && !e.own && e.Actor != "" && slices.Contains(e.as.Labels, label)
 }
 

@@ -123,7 +123,7 @@ func TestDecideFollowsTheStateOfThePullRequest(t *testing.T) {
 		"after a request only ends count":    {after(seen(cluster(held)), closed, func(f *facts) { f.round = endsOnly }), []act{setEnd{cluster(held), clusters.EndPRClosed, end, lifecycle.Reason{Code: lifecycle.ReasonPRClosed}}}},
 		"what people ask for is not decided": {after(seen(), action(ActionLabeled, smallLabel)), nil},
 	} {
-		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, decide(c.facts)) })
+		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, decideActs(c.facts)) })
 	}
 }
 
@@ -166,7 +166,7 @@ func TestDecideAnswersLabels(t *testing.T) {
 		"a label that has no meaning for us":   {after(asking(), labels("bug"), action(ActionLabeled, "bug")), nil},
 		"in the second round the ends are not": {after(asking(row), labels(), func(f *facts) { f.round = secondRound }), nil},
 	} {
-		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, decide(c.facts)) })
+		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, decideActs(c.facts)) })
 	}
 }
 
@@ -202,7 +202,7 @@ func TestDecideFollowsAPush(t *testing.T) {
 		"an unknown file delays no request": {after(asking(), action(ActionLabeled, smallLabel), func(f *facts) { f.asked.fileErr = unread }),
 			[]act{requestCluster{smallLabel, small, 1}, recheckEnds{}, tryAgain{unread}}},
 	} {
-		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, decide(c.facts)) })
+		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, decideActs(c.facts)) })
 	}
 }
 
@@ -217,14 +217,14 @@ func TestDecideOrdersItsActs(t *testing.T) {
 	rows := []clusters.Row{large}
 	require.Equal(t, []act{
 		extendClusters{lifetime24, 24 * time.Hour, rows}, followHead{}, holdClusters{rows}, requestCluster{smallLabel, small, 1}, recheckEnds{}, checkFile{},
-	}, decide(f))
+	}, decideActs(f))
 
 	state := after(seen(cluster(closing, held)), labels(), func(f *facts) {
 		f.event.PR.Installation = 6
 		f.outdated = map[string]bool{"clu_1": true}
 	})
 	var kinds []string
-	for _, a := range decide(state) {
+	for _, a := range decideActs(state) {
 		kinds = append(kinds, strings.TrimPrefix(fmt.Sprintf("%T", a), "pulls."))
 	}
 	require.Equal(t, []string{"moveInstallation", "liftEnd", "setEnd", "rebindApproval", "liftHold"}, kinds)
@@ -288,8 +288,8 @@ func TestDecidingAgainAfterTheActsChangesNothing(t *testing.T) {
 			f.returning = map[string]bool{smallLabel: flip("returning")}
 			f.outdated = map[string]bool{row.ID: flip("outdated")}
 		})
-		acts := decide(f)
-		require.Equal(t, acts, decide(f), "equal facts give equal acts")
-		require.Empty(t, decide(carryOut(f, acts)), "%T", acts)
+		acts := decideActs(f)
+		require.Equal(t, acts, decideActs(f), "equal facts give equal acts")
+		require.Empty(t, decideActs(carryOut(f, acts)), "%T", acts)
 	})
 }

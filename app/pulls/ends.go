@@ -11,8 +11,8 @@ import (
 	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
-// live returns the clusters of a pull request whose desired state is present.
-func (s *Service) live(ctx context.Context, repo string, number int) ([]clusters.Row, error) {
+// listLive returns the clusters of a pull request whose desired state is present.
+func (s *Service) listLive(ctx context.Context, repo string, number int) ([]clusters.Row, error) {
 	rows, _, err := s.store.List(ctx, store.Filter{Repo: repo, Number: number, Live: true, Limit: 500})
 	if err != nil {
 		return nil, fmt.Errorf("list clusters of %s#%d: %w", repo, number, err)
@@ -20,8 +20,8 @@ func (s *Service) live(ctx context.Context, repo string, number int) ([]clusters
 	return slices.DeleteFunc(rows, func(r clusters.Row) bool { return r.Desired != lifecycle.Present }), nil
 }
 
-// closedWhy returns why the pull request counts as closed, or did.
-func closedWhy(e PullRequestEvent, row clusters.Row) lifecycle.Reason {
+// whyClosed returns why the pull request counts as closed, or did.
+func whyClosed(e PullRequestEvent, row clusters.Row) lifecycle.Reason {
 	switch {
 	case e.PR.Open && e.Archived:
 		return lifecycle.Reason{Code: lifecycle.ReasonRepoArchived, Name: e.PR.Repo}
@@ -46,7 +46,7 @@ func (s *Service) setEnd(ctx context.Context, row clusters.Row, kind clusters.En
 
 // setEndAt sets a reversible end.
 func (s *Service) setEndAt(ctx context.Context, a setEnd, by actor) (note string, err error) {
-	whose, err := s.whose(ctx, by)
+	whose, err := s.auditActor(ctx, by)
 	if err != nil {
 		return "", err
 	}
@@ -58,7 +58,7 @@ func (s *Service) setEndAt(ctx context.Context, a setEnd, by actor) (note string
 
 // liftEnd lifts a reversible end. why is what is true now, for the audit trail; empty: the reason for the end is gone.
 func (s *Service) liftEnd(ctx context.Context, row clusters.Row, kind clusters.EndKind, why string, by actor) error {
-	whose, err := s.whose(ctx, by)
+	whose, err := s.auditActor(ctx, by)
 	if err != nil {
 		return err
 	}

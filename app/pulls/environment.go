@@ -55,11 +55,11 @@ func (s *Service) Environment(ctx context.Context, e EnvironmentEvent) (note str
 		return "", err
 	}
 	w.Number = pr.Number
-	r, err := s.request(ctx, policy.SourceEnvironment, pr, actor{run.Actor, run.ActorID, run.Bot})
+	r, err := s.newRequest(ctx, policy.SourceEnvironment, pr, actor{run.Actor, run.ActorID, run.Bot})
 	if err != nil {
 		return "", err
 	}
-	asked, err := s.asked(ctx, r, pr)
+	asked, err := s.toClusterRequest(ctx, r, pr)
 	if err != nil {
 		return "", err
 	}
@@ -72,11 +72,11 @@ func (s *Service) Environment(ctx context.Context, e EnvironmentEvent) (note str
 	made, err := s.core.CreateFrom(ctx, s.core.ForEnvironment(asked, w))
 	switch kind := app.KindOf(err); {
 	case kind == app.Conflict || kind == app.Denied:
-		return s.reject(ctx, w, err.Error())
+		return s.rejectEnvironment(ctx, w, err.Error())
 	case err != nil:
 		return "", err
 	case made.Row.ID == "":
-		return refusedNote(e.Environment, made.Verdict), nil
+		return refusalNote(e.Environment, made.Verdict), nil
 	case made.Reused:
 		return "its run has " + made.Row.ID + " for it", nil
 	}
@@ -106,7 +106,7 @@ func (s *Service) EnvironmentGivenUp(ctx context.Context, e EnvironmentEvent, wh
 	return s.store.Runs.Reject(ctx, e.Installation, e.Repo, runs.Rejection{Run: e.Run, Deployment: e.Deployment, Environment: e.Environment, Why: text})
 }
 
-func (s *Service) reject(ctx context.Context, w app.Waiting, why string) (note string, err error) {
+func (s *Service) rejectEnvironment(ctx context.Context, w app.Waiting, why string) (note string, err error) {
 	return "rejected: " + why, s.core.RejectWaiting(ctx, w, why)
 }
 
@@ -118,7 +118,7 @@ func (s *Service) pullOfRun(ctx context.Context, e EnvironmentEvent, run app.Wor
 	}
 	pr := of
 	pr.Number = e.PullRequests[0]
-	pr, err := s.truth(ctx, pr)
+	pr, err := s.askTruth(ctx, pr)
 	if errors.Is(err, app.ErrNoPullRequest) {
 		return of, nil
 	}

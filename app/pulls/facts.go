@@ -58,8 +58,8 @@ type pushFacts struct {
 	request policy.Request
 }
 
-// live returns the clusters whose desired state is present.
-func (f facts) live() (rows []clusters.Row) {
+// liveClusters returns the clusters whose desired state is present.
+func (f facts) liveClusters() (rows []clusters.Row) {
 	for _, row := range f.clusters {
 		if isPresent(row) {
 			rows = append(rows, row)
@@ -69,7 +69,7 @@ func (f facts) live() (rows []clusters.Row) {
 }
 
 // newest returns the newest cluster of each profile.
-func (f facts) newest() []clusters.Row { return newestOfEach(slices.Clone(f.clusters)) }
+func (f facts) newestClusters() []clusters.Row { return newestOfEach(slices.Clone(f.clusters)) }
 
 // newestOfEach keeps the newest cluster of each profile.
 func newestOfEach(rows []clusters.Row) []clusters.Row {
@@ -81,7 +81,7 @@ func newestOfEach(rows []clusters.Row) []clusters.Row {
 
 // newestOf returns the newest cluster of a profile; its id is empty if there is none.
 func (f facts) newestOf(profile string) clusters.Row {
-	for _, row := range f.newest() {
+	for _, row := range f.newestClusters() {
 		if row.Profile == profile {
 			return row
 		}
@@ -96,7 +96,7 @@ func (s *Service) readFacts(ctx context.Context, e PullRequestEvent, r round) (f
 	if f.now, err = s.store.Now(ctx); err != nil {
 		return f, fmt.Errorf("read the clock: %w", err)
 	}
-	if f.clusters, err = s.clusters(ctx, e.PR.Repo, e.PR.Number); err != nil {
+	if f.clusters, err = s.listClusters(ctx, e.PR.Repo, e.PR.Number); err != nil {
 		return f, err
 	}
 	if r != secondRound {
@@ -110,8 +110,8 @@ func (s *Service) readFacts(ctx context.Context, e PullRequestEvent, r round) (f
 	return f, err
 }
 
-// clusters returns the clusters that a pull request has or had, newest first.
-func (s *Service) clusters(ctx context.Context, repo string, number int) ([]clusters.Row, error) {
+// listClusters returns the clusters that a pull request has or had, newest first.
+func (s *Service) listClusters(ctx context.Context, repo string, number int) ([]clusters.Row, error) {
 	var rows []clusters.Row
 	for f := (store.Filter{Repo: repo, Number: number, Limit: 500}); ; {
 		page, next, err := s.store.List(ctx, f)
@@ -125,15 +125,15 @@ func (s *Service) clusters(ctx context.Context, repo string, number int) ([]clus
 	}
 }
 
-// newest returns the newest cluster of each profile that a pull request has or had.
-func (s *Service) newest(ctx context.Context, repo string, number int) ([]clusters.Row, error) {
-	rows, err := s.clusters(ctx, repo, number)
+// listNewest returns the newest cluster of each profile that a pull request has or had.
+func (s *Service) listNewest(ctx context.Context, repo string, number int) ([]clusters.Row, error) {
+	rows, err := s.listClusters(ctx, repo, number)
 	return newestOfEach(rows), err
 }
 
 // readState reads the facts about ends and approvals.
 func (s *Service) readState(ctx context.Context, f *facts) (err error) {
-	live := f.live()
+	live := f.liveClusters()
 	if len(live) == 0 {
 		return nil
 	}
@@ -142,7 +142,7 @@ func (s *Service) readState(ctx context.Context, f *facts) (err error) {
 		return err
 	}
 	if needsVisibility(*f) {
-		if f.hidden, err = s.hidden(ctx, e.PR.Repo); err != nil {
+		if f.hidden, err = s.isHidden(ctx, e.PR.Repo); err != nil {
 			return err
 		}
 	}
@@ -175,9 +175,9 @@ func (s *Service) isReturning(ctx context.Context, e PullRequestEvent, row clust
 	return s.store.Outbox.Awaited(ctx, outbox.EffectAddLabel, e.PR.Repo, e.PR.Number, chatops.LabelPrefix+row.Profile)
 }
 
-// hidden reports whether an open pull request says nothing about its cluster: anybody can see it, and the App is no longer
+// isHidden reports whether an open pull request says nothing about its cluster: anybody can see it, and the App is no longer
 // installed there.
-func (s *Service) hidden(ctx context.Context, repo string) (bool, error) {
+func (s *Service) isHidden(ctx context.Context, repo string) (bool, error) {
 	installation, err := s.github.InstallationOf(ctx, repo)
 	if err != nil {
 		return false, fmt.Errorf("ask for the App's installation on %s: %w", repo, err)
@@ -211,18 +211,18 @@ func (s *Service) readRequests(ctx context.Context, f facts) (*requestFacts, err
 // readPush reads what the repository's file says about a push, and who pushed; nil: nothing follows from the push.
 func (s *Service) readPush(ctx context.Context, f facts) (*pushFacts, error) {
 	e, mode := f.event, profiles.SynchronizeKeep
-	file, wrong, err := s.file(ctx, e.PR)
+	file, wrong, err := s.readFile(ctx, e.PR)
 	if err != nil {
 		return nil, err
 	}
 	if wrong == nil && file != nil && file.Synchronize != "" {
 		mode = file.Synchronize
 	}
-	if mode == profiles.SynchronizeKeep && !slices.ContainsFunc(pushedOver(f), isUsedByPush) {
+	if mode == profiles.SynchronizeKeep && !slices.ContainsFunc(olderCommitClusters(f), isUsedByPush) {
 		return nil, nil
 	}
 	// The author of a pull request from a fork can push to it, and may do nothing else here.
-	request, err := s.request(ctx, policy.SourceComment, e.PR, e.by())
+	request, err := s.newRequest(ctx, policy.SourceComment, e.PR, e.actorOf())
 	if err != nil {
 		return nil, err
 	}
@@ -241,8 +241,8 @@ func (s *Service) readLabels(ctx context.Context, f facts, asked *requestFacts) 
 		asked.profiles[label] = profile.Name
 		row := f.newestOf(profile.Name)
 		if row.ID != "" && isPresent(row) {
-			if row.Source == string(policy.SourceLabel) && setsLabel(e, label) && keeps(e.PR, row) {
-				made, err := s.store.Made(ctx, e.by().principal(), e.key(e.PR, row.Profile))
+			if row.Source == string(policy.SourceLabel) && setsLabel(e, label) && mustKeep(e.PR, row) {
+				made, err := s.store.Made(ctx, e.actorOf().principalID(), e.requestKey(e.PR, row.Profile))
 				if err != nil {
 					return err
 				}
@@ -250,8 +250,8 @@ func (s *Service) readLabels(ctx context.Context, f facts, asked *requestFacts) 
 			}
 			continue
 		}
-		if undrafts(e, label) && !fileRead {
-			file, _, err := s.file(ctx, e.PR)
+		if undraftsLabel(e, label) && !fileRead {
+			file, _, err := s.readFile(ctx, e.PR)
 			if err != nil {
 				return err
 			}
@@ -263,7 +263,7 @@ func (s *Service) readLabels(ctx context.Context, f facts, asked *requestFacts) 
 		} else if !e.late {
 			continue
 		}
-		if !asks(f.event, asked, label) {
+		if !asksFor(f.event, asked, label) {
 			continue
 		}
 		var err error

@@ -20,12 +20,12 @@ import (
 // rememberedFor is how long a permission that GitHub reported counts for ending a cluster while GitHub does not answer.
 const rememberedFor = time.Hour
 
-// standing asks GitHub for a person's permission in a repository and for their teams among the catalogue's, and stores the
+// askStanding asks GitHub for a person's permission in a repository and for their teams among the catalogue's, and stores the
 // answer.
-func (s *Service) standing(ctx context.Context, pr pullrequests.PullRequest, by actor) (pullrequests.SeenPermission, error) {
+func (s *Service) askStanding(ctx context.Context, pr pullrequests.PullRequest, by actor) (pullrequests.SeenPermission, error) {
 	said := pullrequests.SeenPermission{Installation: pr.Installation, Repo: pr.Repo, Account: by.id, Login: by.login}
 	var err error
-	if said.Permission, by, err = s.permission(ctx, pr.Installation, pr.Repo, by); err != nil {
+	if said.Permission, by, err = s.askPermission(ctx, pr.Installation, pr.Repo, by); err != nil {
 		return said, fmt.Errorf("%w: %w", errNoAnswer, err)
 	}
 	said.Login = by.login
@@ -37,15 +37,15 @@ func (s *Service) standing(ctx context.Context, pr pullrequests.PullRequest, by 
 	return said, s.store.PullRequests.SeePermission(ctx, said)
 }
 
-// unanswered reports whether GitHub gave no usable answer: it is down, or a rate limit is used up.
-func unanswered(err error) bool {
+// isUnanswered reports whether GitHub gave no usable answer: it is down, or a rate limit is used up.
+func isUnanswered(err error) bool {
 	return errors.Is(err, errNoAnswer) && !app.IsRefused(err)
 }
 
 // endUnanswered returns the error with which a comment waits for GitHub. First it sets the end of each cluster that the comment
 // asks to destroy, if the author's permission was seen in the last hour.
 func (s *Service) endUnanswered(ctx context.Context, e CommentEvent, err error) error {
-	if !unanswered(err) {
+	if !isUnanswered(err) {
 		return err
 	}
 	return errors.Join(err, s.EndEarly(ctx, e))
@@ -70,8 +70,8 @@ func (s *Service) EndEarly(ctx context.Context, e CommentEvent) error {
 			return fmt.Errorf("read pull request: %w", err)
 		}
 		pr.Installation = e.Installation
-		c := command{event: e, pr: pr, cause: cause(e, i, line.Line), Command: line.Command.For(s.core.ProfileNames())}
-		row, err := s.one(ctx, c)
+		c := command{event: e, pr: pr, cause: causeOfLine(e, i, line.Line), Command: line.Command.For(s.core.ProfileNames())}
+		row, err := s.findCluster(ctx, c)
 		switch {
 		case app.KindOf(err) != "": // a problem is answered later, when the comment is processed
 			continue
@@ -93,10 +93,10 @@ func (s *Service) endByMemory(ctx context.Context, c command, row clusters.Row) 
 	if row.Desired != lifecycle.Present {
 		return nil
 	}
-	by := c.event.by()
-	said, err := s.standing(ctx, c.pr, by)
-	why := messages.AskedFor(by.login, c.how(), c.Reason)
-	if unanswered(err) {
+	by := c.event.actorOf()
+	said, err := s.askStanding(ctx, c.pr, by)
+	why := messages.AskedFor(by.login, c.describeOrigin(), c.Reason)
+	if isUnanswered(err) {
 		said, err = s.store.PullRequests.PermissionSeen(ctx, c.pr.Installation, c.pr.Repo, by.id, rememberedFor)
 		why += fmt.Sprintf("; GitHub gave no answer, and their permission %s was seen at %s", said.Permission, chatops.Time(said.SeenAt))
 	}
@@ -109,7 +109,7 @@ func (s *Service) endByMemory(ctx context.Context, c command, row clusters.Row) 
 	if c.request, err = s.requestOf(ctx, policy.SourceComment, c.pr, by, said); err != nil {
 		return err
 	}
-	_, _, err = s.core.Destroy(ctx, c.request.Principal, row.ID, c.origin(why))
+	_, _, err = s.core.Destroy(ctx, c.request.Principal, row.ID, c.originWith(why))
 	switch {
 	case app.KindOf(err) != "": // it is answered when GitHub is back
 		return nil

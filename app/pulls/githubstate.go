@@ -23,31 +23,31 @@ const (
 // errNoAnswer means that GitHub could not be asked for a pull request's state, or shows us no such pull request.
 var errNoAnswer = errors.New("no usable answer from GitHub")
 
-// stands finds out the pull request's current state. A payload is a hint: it says which pull request to ask GitHub about, and
+// confirmState finds out the pull request's current state. A payload is a hint: it says which pull request to ask GitHub about, and
 // who did what. GitHub's answer is the state that counts and the only one that is stored. GitHub is not asked about a pull
 // request that does not concern us.
-func (s *Service) stands(ctx context.Context, e PullRequestEvent) (PullRequestEvent, error) {
+func (s *Service) confirmState(ctx context.Context, e PullRequestEvent) (PullRequestEvent, error) {
 	if e.Action == ActionSeen {
-		return s.looked(ctx, e)
+		return s.confirmLook(ctx, e)
 	}
-	if found, err := s.renamed(ctx, &e); found || err != nil {
+	if found, err := s.findRenamed(ctx, &e); found || err != nil {
 		return e, err
 	}
 	known, err := s.store.PullRequests.PullRequest(ctx, e.PR.Repo, e.PR.Number)
 	if errors.Is(err, db.ErrNotFound) {
 		gated, err := s.store.Outbox.HasGate(ctx, e.PR.Repo, e.PR.Head)
-		if e.hint = err == nil && !gated && !e.concerns(); e.hint || err != nil {
+		if e.hint = err == nil && !gated && !e.concernsUs(); e.hint || err != nil {
 			return e, err
 		}
 	} else if err != nil {
 		return e, fmt.Errorf("read pull request: %w", err)
 	}
-	believed, now, err := s.believable(ctx, e)
+	believed, now, err := s.isBelievable(ctx, e)
 	if err != nil {
 		return e, err
 	}
 	e.late = believed && e.PR.UpdatedAt.Before(known.UpdatedAt)
-	pr, err := s.truth(ctx, e.PR)
+	pr, err := s.askTruth(ctx, e.PR)
 	if err != nil {
 		return e, err
 	}
@@ -62,13 +62,13 @@ func (s *Service) stands(ctx context.Context, e PullRequestEvent) (PullRequestEv
 	return e, nil
 }
 
-// concerns reports whether the event involves one of our labels.
-func (e PullRequestEvent) concerns() bool {
-	return ours(e.Label) || slices.ContainsFunc(e.PR.Labels, ours)
+// concernsUs reports whether the event involves one of our labels.
+func (e PullRequestEvent) concernsUs() bool {
+	return isOurLabel(e.Label) || slices.ContainsFunc(e.PR.Labels, isOurLabel)
 }
 
-// believable reports whether the payload's time can be true.
-func (s *Service) believable(ctx context.Context, e PullRequestEvent) (believed bool, now time.Time, err error) {
+// isBelievable reports whether the payload's time can be true.
+func (s *Service) isBelievable(ctx context.Context, e PullRequestEvent) (believed bool, now time.Time, err error) {
 	now, err = s.store.Now(ctx)
 	if err != nil {
 		return false, now, fmt.Errorf("read the clock: %w", err)
@@ -76,10 +76,10 @@ func (s *Service) believable(ctx context.Context, e PullRequestEvent) (believed 
 	return e.PR.UpdatedAt.Sub(now) <= maxClockSkew, now, nil
 }
 
-// looked is stands for a state that GitHub returned to a check of ours. Of two such states the newer counts. GitHub's clock has
+// confirmLook is stands for a state that GitHub returned to a check of ours. Of two such states the newer counts. GitHub's clock has
 // whole seconds, so of two that differ within one second neither is newer, and GitHub is asked.
-func (s *Service) looked(ctx context.Context, e PullRequestEvent) (PullRequestEvent, error) {
-	if found, err := s.renamed(ctx, &e); found || err != nil {
+func (s *Service) confirmLook(ctx context.Context, e PullRequestEvent) (PullRequestEvent, error) {
+	if found, err := s.findRenamed(ctx, &e); found || err != nil {
 		return e, err
 	}
 	seen, err := s.store.PullRequests.PullRequest(ctx, e.PR.Repo, e.PR.Number)
@@ -89,8 +89,8 @@ func (s *Service) looked(ctx context.Context, e PullRequestEvent) (PullRequestEv
 	case err == nil && e.PR.UpdatedAt.Before(seen.UpdatedAt):
 		e.PR, e.late = seen, true
 		return e, nil
-	case err == nil && e.PR.UpdatedAt.Equal(seen.UpdatedAt) && differ(seen, e.PR):
-		e.PR, err = s.truth(ctx, e.PR)
+	case err == nil && e.PR.UpdatedAt.Equal(seen.UpdatedAt) && statesDiffer(seen, e.PR):
+		e.PR, err = s.askTruth(ctx, e.PR)
 		return e, err
 	}
 	fresh, err := s.store.PullRequests.SeePullRequest(ctx, e.PR, false)
@@ -106,9 +106,9 @@ func (s *Service) looked(ctx context.Context, e PullRequestEvent) (PullRequestEv
 	return e, nil
 }
 
-// renamed finds out the state of a pull request whose repository is known under another name. No payload says which of the two
+// findRenamed finds out the state of a pull request whose repository is known under another name. No payload says which of the two
 // names is newer, so GitHub is asked by both.
-func (s *Service) renamed(ctx context.Context, e *PullRequestEvent) (found bool, err error) {
+func (s *Service) findRenamed(ctx context.Context, e *PullRequestEvent) (found bool, err error) {
 	known, err := s.store.PullRequests.PullRequestElsewhere(ctx, e.PR)
 	if errors.Is(err, db.ErrNotFound) {
 		return false, nil
@@ -117,26 +117,26 @@ func (s *Service) renamed(ctx context.Context, e *PullRequestEvent) (found bool,
 		return false, err
 	}
 	got := e.PR
-	if e.PR, err = s.truth(ctx, got); err != nil || e.PR.RepoID != known.RepoID { // the name may be another repository's
-		e.PR, err = s.truth(ctx, known)
+	if e.PR, err = s.askTruth(ctx, got); err != nil || e.PR.RepoID != known.RepoID { // the name may be another repository's
+		e.PR, err = s.askTruth(ctx, known)
 	}
 	e.late = got.UpdatedAt.Before(e.PR.UpdatedAt)
 	return true, err
 }
 
-// differ reports whether two states of one second differ.
-func differ(a, b pullrequests.PullRequest) bool {
+// statesDiffer reports whether two states of one second differ.
+func statesDiffer(a, b pullrequests.PullRequest) bool {
 	sorted := func(labels []string) []string { return slices.Sorted(slices.Values(labels)) }
 	return a.Open != b.Open || a.Head != b.Head || a.Base != b.Base || b.HeadRef != "" && a.Draft != b.Draft || !slices.Equal(sorted(a.Labels), sorted(b.Labels))
 }
 
-// truth asks GitHub for a pull request's current state. Its answer counts unless a newer one was stored before.
-func (s *Service) truth(ctx context.Context, known pullrequests.PullRequest) (pullrequests.PullRequest, error) {
+// askTruth asks GitHub for a pull request's current state. Its answer counts unless a newer one was stored before.
+func (s *Service) askTruth(ctx context.Context, known pullrequests.PullRequest) (pullrequests.PullRequest, error) {
 	pr, err := s.github.PullRequest(ctx, known.Installation, known.Repo, known.Number)
 	if err != nil {
 		return pr, fmt.Errorf("ask pull request %s#%d: %w: %w", known.Repo, known.Number, errNoAnswer, err)
 	}
-	pr.Labels = each(pr.Labels, spelt)
+	pr.Labels = mapLabels(pr.Labels, lowerOurLabel)
 	if _, err := s.store.PullRequests.SeePullRequest(ctx, pr, true); err != nil {
 		return pr, fmt.Errorf("remember pull request: %w", err)
 	}
@@ -150,19 +150,19 @@ func (s *Service) truth(ctx context.Context, known pullrequests.PullRequest) (pu
 // closed, or that a person removed one of our labels, the clusters of that pull request get an end, after their grace. GitHub's
 // next answer lifts it if it says otherwise. Anything else waits for GitHub, which failed with err.
 func (s *Service) endByPayload(ctx context.Context, e PullRequestEvent, err error) (note string, _ error) {
-	closed, unlabeled := !e.PR.Open, e.Action == ActionUnlabeled && ours(e.Label)
+	closed, unlabeled := !e.PR.Open, e.Action == ActionUnlabeled && isOurLabel(e.Label)
 	if !errors.Is(err, errNoAnswer) || e.Action == ActionSeen || !closed && !unlabeled {
 		return "", err
 	}
 	if may, failed := s.mayEndByPayload(ctx, e); !may || failed != nil {
 		return "", errors.Join(err, failed)
 	}
-	live, failed := s.live(ctx, e.PR.Repo, e.PR.Number)
+	live, failed := s.listLive(ctx, e.PR.Repo, e.PR.Number)
 	if failed != nil || len(live) == 0 { // a cluster may be on its way, and needs this event later
 		return "", errors.Join(err, failed)
 	}
 	if unlabeled && !closed {
-		if e.own, failed = s.ourselves(ctx, e); failed != nil {
+		if e.own, failed = s.isOurOwnChange(ctx, e); failed != nil {
 			return "", errors.Join(err, failed)
 		}
 	}
@@ -179,7 +179,7 @@ func (s *Service) endByPayload(ctx context.Context, e PullRequestEvent, err erro
 
 // mayEndByPayload reports whether a payload can be true, and is not older than GitHub's last answer.
 func (s *Service) mayEndByPayload(ctx context.Context, e PullRequestEvent) (bool, error) {
-	believed, _, err := s.believable(ctx, e)
+	believed, _, err := s.isBelievable(ctx, e)
 	if !believed || err != nil {
 		return false, err
 	}
@@ -194,7 +194,7 @@ func (s *Service) mayEndByPayload(ctx context.Context, e PullRequestEvent) (bool
 // endOneByPayload sets the ends of one cluster that follow from a payload. It lifts none.
 func (s *Service) endOneByPayload(ctx context.Context, row clusters.Row, e PullRequestEvent) (notes []string, err error) {
 	if !e.PR.Open && row.Ends.PRClosed.IsZero() {
-		said, err := s.setEnd(ctx, row, clusters.EndPRClosed, closedWhy(e, row), e.by())
+		said, err := s.setEnd(ctx, row, clusters.EndPRClosed, whyClosed(e, row), e.actorOf())
 		if err != nil {
 			return nil, err
 		}
@@ -207,6 +207,6 @@ func (s *Service) endOneByPayload(ctx context.Context, row clusters.Row, e PullR
 	if err != nil || !isUnlabeled(e, row, returning) {
 		return notes, err
 	}
-	said, err := s.setEnd(ctx, row, clusters.EndLabelRemoved, lifecycle.Reason{Code: lifecycle.ReasonLabelRemoved}, e.by())
+	said, err := s.setEnd(ctx, row, clusters.EndLabelRemoved, lifecycle.Reason{Code: lifecycle.ReasonLabelRemoved}, e.actorOf())
 	return append(notes, said), err
 }

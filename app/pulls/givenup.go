@@ -21,16 +21,16 @@ func asRefusal(err error) error {
 // LabelsGivenUp tells whoever asked for something by labels that it is not tried any more, and takes these labels off: they would stand for
 // nothing, and have to be added again. For any other event nothing is done.
 func (s *Service) LabelsGivenUp(ctx context.Context, e PullRequestEvent, why error) error {
-	e.Label, e.PR.Labels = spelt(e.Label), each(e.PR.Labels, spelt)
+	e.Label, e.PR.Labels = lowerOurLabel(e.Label), mapLabels(e.PR.Labels, lowerOurLabel)
 	e.as, e.at = e.PR, fmt.Sprint(e.PR.UpdatedAt.Unix())
-	live, err := s.live(ctx, e.PR.Repo, e.PR.Number)
+	live, err := s.listLive(ctx, e.PR.Repo, e.PR.Number)
 	if err != nil {
 		return err
 	}
 	var labels []string
 	for _, label := range e.PR.Labels {
 		// A label that stands for a living cluster was acted on, and taking it off would end the cluster.
-		if ours(label) && (setsLabel(e, label) || undrafts(e, label)) && !slices.ContainsFunc(live, s.isOfLabel(label)) {
+		if isOurLabel(label) && (setsLabel(e, label) || undraftsLabel(e, label)) && !slices.ContainsFunc(live, s.isOfLabel(label)) {
 			labels = append(labels, label)
 		}
 	}
@@ -39,7 +39,7 @@ func (s *Service) LabelsGivenUp(ctx context.Context, e PullRequestEvent, why err
 	}
 	cause := "given up:" + e.Action + ":" + e.at
 	for _, label := range labels {
-		if err := s.store.Outbox.SaveEffect(ctx, unlabel(e.PR, label, cause)); err != nil {
+		if err := s.store.Outbox.SaveEffect(ctx, removeLabelEffect(e.PR, label, cause)); err != nil {
 			return fmt.Errorf("take the label off: %w", err)
 		}
 	}

@@ -23,20 +23,20 @@ type actor struct {
 	bot   bool
 }
 
-func (e PullRequestEvent) by() actor  { return actor{e.Actor, e.ActorID, e.Bot} }
-func (e CommentEvent) by() actor      { return actor{e.Author, e.AuthorID, e.Bot} }
-func (e CheckEvent) by() actor        { return actor{e.Actor, e.ActorID, e.Bot} }
-func (e DispatchEvent) by() actor     { return actor{e.Actor, e.ActorID, e.Bot} }
-func (e RepositoryEvent) by() actor   { return actor{e.Actor, e.ActorID, false} }
-func (e InstallationEvent) by() actor { return actor{e.Actor, e.ActorID, false} }
+func (e PullRequestEvent) actorOf() actor  { return actor{e.Actor, e.ActorID, e.Bot} }
+func (e CommentEvent) actorOf() actor      { return actor{e.Author, e.AuthorID, e.Bot} }
+func (e CheckEvent) actorOf() actor        { return actor{e.Actor, e.ActorID, e.Bot} }
+func (e DispatchEvent) actorOf() actor     { return actor{e.Actor, e.ActorID, e.Bot} }
+func (e RepositoryEvent) actorOf() actor   { return actor{e.Actor, e.ActorID, false} }
+func (e InstallationEvent) actorOf() actor { return actor{e.Actor, e.ActorID, false} }
 
-func (a actor) number() string { return strconv.FormatInt(a.id, 10) }
+func (a actor) numberText() string { return strconv.FormatInt(a.id, 10) }
 
-// principal is the id of the account's principal.
-func (a actor) principal() string { return profiles.GitHubPrincipal(a.id) }
+// principalID is the id of the account's principal.
+func (a actor) principalID() string { return profiles.GitHubPrincipal(a.id) }
 
-// whose returns who did something on GitHub, for the audit trail; the control plane itself if nobody is known.
-func (s *Service) whose(ctx context.Context, by actor) (string, error) {
+// auditActor returns who did something on GitHub, for the audit trail; the control plane itself if nobody is known.
+func (s *Service) auditActor(ctx context.Context, by actor) (string, error) {
 	if by.login == "" || by.id == 0 {
 		return db.Lifecycle, nil
 	}
@@ -44,9 +44,9 @@ func (s *Service) whose(ctx context.Context, by actor) (string, error) {
 	return seen.Principal, err
 }
 
-// permission asks GitHub for an account's permission on a repository. An account that was renamed since the event is asked for by its
+// askPermission asks GitHub for an account's permission on a repository. An account that was renamed since the event is asked for by its
 // current login, which is in the actor that is returned.
-func (s *Service) permission(ctx context.Context, installation int64, repo string, by actor) (permission string, now actor, err error) {
+func (s *Service) askPermission(ctx context.Context, installation int64, repo string, by actor) (permission string, now actor, err error) {
 	permission, err = s.github.Permission(ctx, installation, repo, app.GitHubAccount{ID: by.id, Login: by.login})
 	if errors.Is(err, app.ErrOtherAccount) {
 		var login string
@@ -82,7 +82,7 @@ func (s *Service) onGitHub(ctx context.Context, by actor, said pullrequests.Seen
 // linkByComment replies with a link to confirm that the author's account is theirs, or completes it with the code that its page showed.
 // Others who read the comments gain nothing: the code is for this account and works once.
 func (s *Service) linkByComment(ctx context.Context, c command) (reply, note string, err error) {
-	account, err := s.whose(ctx, c.event.by())
+	account, err := s.auditActor(ctx, c.event.actorOf())
 	if err != nil {
 		return "", "", err
 	}
@@ -90,11 +90,11 @@ func (s *Service) linkByComment(ctx context.Context, c command) (reply, note str
 	if c.Code != "" {
 		origin.Why = "/ocp link"
 		origin.Reply = &clusters.ReplyOnce{Cause: c.cause, Build: func(clusters.Outcome) clusters.Reply {
-			return c.reply(fmt.Sprintf("@%s, this GitHub account is now linked to you. Commands from it now count as yours. Sign in at least once a week to keep the link.", c.event.Author))
+			return c.replyWith(fmt.Sprintf("@%s, this GitHub account is now linked to you. Commands from it now count as yours. Sign in at least once a week to keep the link.", c.event.Author))
 		}}
 		return "", "account linked", s.credentials.CompleteLink(ctx, account, c.Code, origin)
 	}
-	link, err := s.credentials.AccountLink(ctx, account, c.event.by().number(), origin)
+	link, err := s.credentials.AccountLink(ctx, account, c.event.actorOf().numberText(), origin)
 	if err != nil {
 		return "", "", err
 	}

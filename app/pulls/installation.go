@@ -52,7 +52,7 @@ func (s *Service) InstallationChanged(ctx context.Context, e InstallationEvent) 
 	}
 	var notes []string
 	if lifts {
-		if notes, err = s.installedAnew(ctx, e); err != nil {
+		if notes, err = s.takeOverRepositories(ctx, e); err != nil {
 			return "", err
 		}
 	}
@@ -69,7 +69,7 @@ func (s *Service) InstallationChanged(ctx context.Context, e InstallationEvent) 
 		of[pr.Repo] = append(of[pr.Repo], pr)
 	}
 	for _, repo := range slices.Sorted(maps.Keys(of)) {
-		said, err := s.reachedOrNot(ctx, e, repo, of[repo])
+		said, err := s.checkReach(ctx, e, repo, of[repo])
 		if err != nil {
 			return "", err
 		}
@@ -81,22 +81,22 @@ func (s *Service) InstallationChanged(ctx context.Context, e InstallationEvent) 
 	return strings.Join(notes, "; "), nil
 }
 
-// installedAnew takes over the repositories that are known by another installation, which no longer reaches them: a new
+// takeOverRepositories takes over the repositories that are known by another installation, which no longer reaches them: a new
 // installation has another id.
-func (s *Service) installedAnew(ctx context.Context, e InstallationEvent) (notes []string, err error) {
+func (s *Service) takeOverRepositories(ctx context.Context, e InstallationEvent) (notes []string, err error) {
 	known, err := s.store.PullRequests.ReachedBefore(ctx, e.Repos, e.Installation)
 	if err != nil {
 		return nil, err
 	}
 	for _, repo := range known {
-		there, err := s.reaches(ctx, repo)
+		there, err := s.findReachingInstallation(ctx, repo)
 		if errors.Is(err, app.ErrUnreadable) || err == nil && there == 0 {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		said, err := s.follow(ctx, RepositoryEvent{Action: e.Action, From: repo, To: repo, Actor: e.Actor, ActorID: e.ActorID}, there)
+		said, err := s.moveRows(ctx, RepositoryEvent{Action: e.Action, From: repo, To: repo, Actor: e.Actor, ActorID: e.ActorID}, there)
 		if err != nil {
 			return nil, err
 		}
@@ -105,8 +105,8 @@ func (s *Service) installedAnew(ctx context.Context, e InstallationEvent) (notes
 	return notes, nil
 }
 
-// reachedOrNot ends or lifts the clusters of one repository, by what GitHub says about it.
-func (s *Service) reachedOrNot(ctx context.Context, e InstallationEvent, repo string, pulls []pullrequests.PullRequest) (notes []string, err error) {
+// checkReach ends or lifts the clusters of one repository, by what GitHub says about it.
+func (s *Service) checkReach(ctx context.Context, e InstallationEvent, repo string, pulls []pullrequests.PullRequest) (notes []string, err error) {
 	lost, ends := lostBy[e.Action]
 	var rows []clusters.Row
 	if ends {
@@ -117,15 +117,15 @@ func (s *Service) reachedOrNot(ctx context.Context, e InstallationEvent, repo st
 	if err != nil || len(rows) == 0 || pullrequests.Nameless(repo) { // without its name GitHub cannot be asked about it
 		return nil, err
 	}
-	there, err := s.reaches(ctx, repo)
+	there, err := s.findReachingInstallation(ctx, repo)
 	if errors.Is(err, app.ErrUnreadable) {
-		return []string{untold(repo)}, nil
+		return []string{noteWithoutConfirmation(repo)}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	if there != 0 && there != e.Installation {
-		note, err := s.follow(ctx, RepositoryEvent{Action: e.Action, From: repo, To: repo, Actor: e.Actor, ActorID: e.ActorID}, there)
+		note, err := s.moveRows(ctx, RepositoryEvent{Action: e.Action, From: repo, To: repo, Actor: e.Actor, ActorID: e.ActorID}, there)
 		if err != nil {
 			return nil, err
 		}
@@ -134,9 +134,9 @@ func (s *Service) reachedOrNot(ctx context.Context, e InstallationEvent, repo st
 	var note string
 	switch {
 	case ends && there == 0:
-		note, err = s.endAll(ctx, rows, lifecycle.Reason{Code: lost, Name: repo}, e.by())
+		note, err = s.endAll(ctx, rows, lifecycle.Reason{Code: lost, Name: repo}, e.actorOf())
 	case !ends && there != 0:
-		note, err = s.liftAll(ctx, rows, "the App is there again", e.by())
+		note, err = s.liftAll(ctx, rows, "the App is there again", e.actorOf())
 	case ends:
 		note = "GitHub says that the App reaches " + repo
 	default:
@@ -145,8 +145,8 @@ func (s *Service) reachedOrNot(ctx context.Context, e InstallationEvent, repo st
 	return append(notes, note), err
 }
 
-// reaches returns which of the App's installations reaches a repository; 0: none.
-func (s *Service) reaches(ctx context.Context, repo string) (int64, error) {
+// findReachingInstallation returns which of the App's installations reaches a repository; 0: none.
+func (s *Service) findReachingInstallation(ctx context.Context, repo string) (int64, error) {
 	installation, err := s.github.InstallationOf(ctx, repo)
 	if err != nil {
 		return 0, fmt.Errorf("ask for the App's installation on %s: %w", repo, err)

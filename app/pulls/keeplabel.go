@@ -22,11 +22,11 @@ const keptWhy = "the label " + chatops.KeepLabel
 // holdClusters holds the clusters of a pull request on behalf of whoever added the label, if they may hold them all. Otherwise
 // the label is removed and a reply says why.
 func (s *Service) holdClusters(ctx context.Context, e PullRequestEvent, rows []clusters.Row) (note string, err error) {
-	request, err := s.request(ctx, policy.SourceLabel, e.PR, e.by())
+	request, err := s.newRequest(ctx, policy.SourceLabel, e.PR, e.actorOf())
 	if err != nil {
 		return "", err
 	}
-	if s.overlooked(e, request) {
+	if s.isOverlooked(e, request) {
 		return noteWithoutReply(e, chatops.KeepLabel), nil
 	}
 	if team := request.Ownership.Team; len(rows) == 0 && !request.Principal.May(policy.ActHold, team) {
@@ -54,11 +54,11 @@ func (s *Service) refuseHold(ctx context.Context, e PullRequestEvent, why string
 	return s.removeLabel(ctx, e, removeLabel{chatops.KeepLabel, "keep:" + e.at, text, text})
 }
 
-func kept(row clusters.Row) bool { return row.HoldWhy == keptWhy }
+func isKept(row clusters.Row) bool { return row.HoldWhy == keptWhy }
 
 // keepOne holds a cluster for as long as the repository's file says, at most up to its profile's maximum.
 func (s *Service) keepOne(ctx context.Context, pr pullrequests.PullRequest, r policy.Request, row clusters.Row) (string, error) {
-	until, err := s.keptUntil(ctx, pr, row)
+	until, err := s.keepUntil(ctx, pr, row)
 	if err != nil {
 		return "", err
 	}
@@ -66,8 +66,8 @@ func (s *Service) keepOne(ctx context.Context, pr pullrequests.PullRequest, r po
 	return row.Name + " is kept: " + change.Message, err
 }
 
-func (s *Service) keptUntil(ctx context.Context, pr pullrequests.PullRequest, row clusters.Row) (time.Time, error) {
-	file, _, err := s.file(ctx, pr)
+func (s *Service) keepUntil(ctx context.Context, pr pullrequests.PullRequest, row clusters.Row) (time.Time, error) {
+	file, _, err := s.readFile(ctx, pr)
 	if err != nil || file == nil || file.Keep == 0 {
 		return row.Ends.Max, err
 	}
@@ -84,7 +84,7 @@ func (s *Service) keptUntil(ctx context.Context, pr pullrequests.PullRequest, ro
 
 // keepNew holds a cluster that was created while the label is there, if its requester may hold it.
 func (s *Service) keepNew(ctx context.Context, pr pullrequests.PullRequest, r policy.Request, row clusters.Row) error {
-	if !keeps(pr, row) {
+	if !mustKeep(pr, row) {
 		return nil
 	}
 	_, err := s.keepOne(ctx, pr, r, row)
@@ -94,14 +94,14 @@ func (s *Service) keepNew(ctx context.Context, pr pullrequests.PullRequest, r po
 	return err
 }
 
-// keeps reports whether the label still has to hold a cluster that was created while it is there.
-func keeps(pr pullrequests.PullRequest, row clusters.Row) bool {
+// mustKeep reports whether the label still has to hold a cluster that was created while it is there.
+func mustKeep(pr pullrequests.PullRequest, row clusters.Row) bool {
 	return slices.Contains(pr.Labels, chatops.KeepLabel) && row.Ends.Hold.IsZero()
 }
 
 // liftHold lifts a hold that the label set.
 func (s *Service) liftHold(ctx context.Context, e PullRequestEvent, a liftHold) (note string, err error) {
-	whose, err := s.whose(ctx, e.by())
+	whose, err := s.auditActor(ctx, e.actorOf())
 	if err != nil {
 		return "", err
 	}

@@ -21,51 +21,51 @@ const quiet = 10 * time.Minute
 // createForLabel requests a cluster on behalf of whoever added the label. The pull request is read once more from GitHub: it may
 // have changed while the request waited.
 func (s *Service) createForLabel(ctx context.Context, e PullRequestEvent, a requestCluster) (string, error) {
-	pr, err := s.truth(ctx, e.PR)
+	pr, err := s.askTruth(ctx, e.PR)
 	if err != nil {
 		return "", err
 	}
 	if !pr.Open || !slices.Contains(pr.Labels, a.label) {
 		return "", nil // it was removed before anything started
 	}
-	key := e.key(pr, a.profile)
-	request, err := s.request(ctx, policy.SourceLabel, pr, e.by())
+	key := e.requestKey(pr, a.profile)
+	request, err := s.newRequest(ctx, policy.SourceLabel, pr, e.actorOf())
 	if err != nil {
 		return "", err
 	}
-	if s.overlooked(e, request) {
+	if s.isOverlooked(e, request) {
 		return noteWithoutReply(e, a.label), nil
 	}
-	w, err := s.asked(ctx, request, pr)
+	w, err := s.toClusterRequest(ctx, request, pr)
 	if err != nil {
 		return "", err
 	}
-	w.Request.Profile, w.Request.Generation, w.Request.TTL = a.profile, a.generation, labelled(pr.Labels)
+	w.Request.Profile, w.Request.Generation, w.Request.TTL = a.profile, a.generation, ttlFromLabels(pr.Labels)
 	w.Actor, w.Key, w.Cause, w.AskedAt = e.Actor, key, key, pr.UpdatedAt
-	w.Label, w.OnRefusal = a.label, []clusters.Effect{unlabel(pr, a.label, key)}
+	w.Label, w.OnRefusal = a.label, []clusters.Effect{removeLabelEffect(pr, a.label, key)}
 	made, err := s.core.CreateFrom(ctx, w)
 	switch {
 	case app.KindOf(err) == app.Conflict:
 		if err := s.store.Outbox.SaveEffect(ctx, w.OnRefusal[0]); err != nil {
 			return "", fmt.Errorf("take the label off: %w", err)
 		}
-		return err.Error(), s.say(ctx, pr, key, chatops.Said(err.Error(), e.Actor))
+		return err.Error(), s.replyOnce(ctx, pr, key, chatops.Said(err.Error(), e.Actor))
 	case err != nil:
 		return "", err
 	case made.Row.ID == "":
-		return refusedNote(a.profile, made.Verdict), nil
+		return refusalNote(a.profile, made.Verdict), nil
 	}
 	return fmt.Sprintf("accepted %s as %s", a.profile, made.Row.ID), s.keepNew(ctx, pr, request, made.Row)
 }
 
-// key identifies an event's request for a profile: two events with the same key are one request.
-func (e PullRequestEvent) key(pr pullrequests.PullRequest, profile string) string {
+// requestKey identifies an event's request for a profile: two events with the same key are one request.
+func (e PullRequestEvent) requestKey(pr pullrequests.PullRequest, profile string) string {
 	return fmt.Sprintf("label:%s#%d:%s:%s:%s", pr.Repo, pr.Number, profile, e.Action, e.at)
 }
 
 // holdCreated holds the cluster that this event created, if the process died before it did that.
 func (s *Service) holdCreated(ctx context.Context, e PullRequestEvent, row clusters.Row) error {
-	request, err := s.request(ctx, policy.SourceLabel, e.PR, e.by())
+	request, err := s.newRequest(ctx, policy.SourceLabel, e.PR, e.actorOf())
 	if err != nil {
 		return err
 	}
@@ -74,11 +74,11 @@ func (s *Service) holdCreated(ctx context.Context, e PullRequestEvent, row clust
 
 // rejectLabel removes a label that can never mean anything, and tells whoever added it why.
 func (s *Service) rejectLabel(ctx context.Context, e PullRequestEvent, a rejectLabel) (note string, err error) {
-	request, err := s.request(ctx, policy.SourceLabel, e.PR, e.by())
+	request, err := s.newRequest(ctx, policy.SourceLabel, e.PR, e.actorOf())
 	if err != nil {
 		return "", err
 	}
-	if s.overlooked(e, request) {
+	if s.isOverlooked(e, request) {
 		return noteWithoutReply(e, a.label), nil
 	}
 	return s.removeLabel(ctx, e, removeLabel{a.label, "wrong:" + e.at, a.note, strings.TrimRight(a.why, "\n") + " The label was removed."})
@@ -86,7 +86,7 @@ func (s *Service) rejectLabel(ctx context.Context, e PullRequestEvent, a rejectL
 
 // removeLabel removes a label and posts the reply.
 func (s *Service) removeLabel(ctx context.Context, e PullRequestEvent, a removeLabel) (note string, err error) {
-	if err := s.store.Outbox.SaveEffect(ctx, unlabel(e.PR, a.label, a.cause)); err != nil {
+	if err := s.store.Outbox.SaveEffect(ctx, removeLabelEffect(e.PR, a.label, a.cause)); err != nil {
 		return "", fmt.Errorf("take the label off: %w", err)
 	}
 	if a.reply == "" {
@@ -104,17 +104,17 @@ func (s *Service) restoreLabel(ctx context.Context, e PullRequestEvent, a restor
 	return a.label + " comes back: " + a.row.Name + " stands for it", err
 }
 
-// unlabel returns the effect that removes a label, once for its cause.
-func unlabel(pr pullrequests.PullRequest, label, cause string) clusters.Effect {
+// removeLabelEffect returns the effect that removes a label, once for its cause.
+func removeLabelEffect(pr pullrequests.PullRequest, label, cause string) clusters.Effect {
 	return clusters.Effect{
 		Cause: fmt.Sprintf("unlabel:%s#%d:%s:%s", pr.Repo, pr.Number, label, cause), Kind: outbox.EffectRemoveLabel,
 		Installation: pr.Installation, Repo: pr.Repo, Number: pr.Number, Content: label,
 	}
 }
 
-// request returns what all requests from a pull request have in common. The actor's permission is asked from GitHub now.
-func (s *Service) request(ctx context.Context, source policy.Source, pr pullrequests.PullRequest, by actor) (policy.Request, error) {
-	said, err := s.standing(ctx, pr, by)
+// newRequest returns what all requests from a pull request have in common. The actor's permission is asked from GitHub now.
+func (s *Service) newRequest(ctx context.Context, source policy.Source, pr pullrequests.PullRequest, by actor) (policy.Request, error) {
+	said, err := s.askStanding(ctx, pr, by)
 	if err != nil {
 		return policy.Request{}, err
 	}
@@ -136,11 +136,11 @@ func (s *Service) requestOf(ctx context.Context, source policy.Source, pr pullre
 
 // answerLabel replies about a label, once for its cause.
 func (s *Service) answerLabel(ctx context.Context, pr pullrequests.PullRequest, cause, label, text string) error {
-	return s.say(ctx, pr, fmt.Sprintf("%s:%s#%d:%s", cause, pr.Repo, pr.Number, label), text)
+	return s.replyOnce(ctx, pr, fmt.Sprintf("%s:%s#%d:%s", cause, pr.Repo, pr.Number, label), text)
 }
 
-// say replies on a pull request, once for its cause.
-func (s *Service) say(ctx context.Context, pr pullrequests.PullRequest, cause, text string) error {
+// replyOnce replies on a pull request, once for its cause.
+func (s *Service) replyOnce(ctx context.Context, pr pullrequests.PullRequest, cause, text string) error {
 	err := s.store.Outbox.SaveReply(ctx, clusters.Reply{Cause: cause, Installation: pr.Installation, Repo: pr.Repo, Number: pr.Number, Body: text})
 	if err != nil {
 		return fmt.Errorf("answer: %w", err)
@@ -148,7 +148,7 @@ func (s *Service) say(ctx context.Context, pr pullrequests.PullRequest, cause, t
 	return nil
 }
 
-func refusedNote(profile string, v policy.Verdict) string {
+func refusalNote(profile string, v policy.Verdict) string {
 	var why []string
 	for _, check := range v.Refusals() {
 		why = append(why, check.Message)

@@ -33,7 +33,7 @@ func (s *Service) MergeGroup(ctx context.Context, e MergeGroupEvent) (note strin
 	if e.Ended != "" {
 		return s.endMergeGroup(ctx, group, e)
 	}
-	pr, err := s.truth(ctx, pullrequests.PullRequest{Installation: e.Installation, Repo: e.Repo, Number: e.Number})
+	pr, err := s.askTruth(ctx, pullrequests.PullRequest{Installation: e.Installation, Repo: e.Repo, Number: e.Number})
 	if err != nil {
 		return "", err
 	}
@@ -41,7 +41,7 @@ func (s *Service) MergeGroup(ctx context.Context, e MergeGroupEvent) (note strin
 	if err != nil || len(names) == 0 {
 		return "its pull request has no check", err
 	}
-	file, wrong, err := s.file(ctx, pr)
+	file, wrong, err := s.readFile(ctx, pr)
 	if err != nil {
 		return "", err
 	}
@@ -83,11 +83,11 @@ func (s *Service) createForQueue(ctx context.Context, e MergeGroupEvent, g outbo
 	if by.login == "" || by.id == 0 {
 		by = actor{pr.Author, pr.AuthorID, false}
 	}
-	request, err := s.request(ctx, policy.SourceMergeQueue, pr, by)
+	request, err := s.newRequest(ctx, policy.SourceMergeQueue, pr, by)
 	if err != nil {
 		return "", "", err
 	}
-	asked, err := s.asked(ctx, request, pr)
+	asked, err := s.toClusterRequest(ctx, request, pr)
 	if err != nil {
 		return "", "", err
 	}
@@ -103,7 +103,7 @@ func (s *Service) createForQueue(ctx context.Context, e MergeGroupEvent, g outbo
 	case err != nil:
 		return "", "", err
 	case made.Row.ID == "":
-		return refusedNote(profile, made.Verdict), chatops.WaitRefusal(made.Verdict), nil
+		return refusalNote(profile, made.Verdict), chatops.WaitRefusal(made.Verdict), nil
 	}
 	return fmt.Sprintf("accepted %s as %s", profile, made.Row.ID), "", s.store.Outbox.ShowOnCommit(ctx, made.Row.ID, g)
 }

@@ -11,7 +11,7 @@ import (
 // performAll carries out acts in their order, up to the first error. The notes say what was done.
 func (s *Service) performAll(ctx context.Context, f facts, acts []act) (notes []string, err error) {
 	for _, a := range acts {
-		note, err := s.perform(ctx, f, a)
+		note, err := s.performAct(ctx, f, a)
 		if err != nil {
 			return nil, err
 		}
@@ -22,21 +22,21 @@ func (s *Service) performAll(ctx context.Context, f facts, acts []act) (notes []
 	return notes, nil
 }
 
-// perform carries out one act. A second time it changes nothing. The row may have changed since it was read: the store's methods
+// performAct carries out one act. A second time it changes nothing. The row may have changed since it was read: the store's methods
 // check that under a lock. Who may do it is judged now. The note says what was done; empty: nothing worth a note.
-func (s *Service) perform(ctx context.Context, f facts, a act) (note string, err error) {
+func (s *Service) performAct(ctx context.Context, f facts, a act) (note string, err error) {
 	e := f.event
 	switch a := a.(type) {
 	case moveInstallation:
 		anew := RepositoryEvent{RepoID: e.PR.RepoID, Action: actionAdded, From: e.PR.Repo, To: e.PR.Repo, Actor: e.Actor, ActorID: e.ActorID}
-		_, err := s.follow(ctx, anew, e.PR.Installation)
+		_, err := s.moveRows(ctx, anew, e.PR.Installation)
 		return "", err
 	case setEnd:
-		return s.setEndAt(ctx, a, e.by())
+		return s.setEndAt(ctx, a, e.actorOf())
 	case liftEnd:
-		return a.row.Name + " no longer ends because " + a.was.String(), s.liftEnd(ctx, a.row, a.kind, a.why, e.by())
+		return a.row.Name + " no longer ends because " + a.was.String(), s.liftEnd(ctx, a.row, a.kind, a.why, e.actorOf())
 	case rebindApproval:
-		notes, err := s.rebind(ctx, a.row, e.PR)
+		notes, err := s.rebindApproval(ctx, a.row, e.PR)
 		return strings.Join(notes, "; "), err
 	case restoreLabel:
 		return s.restoreLabel(ctx, e, a)
@@ -45,7 +45,7 @@ func (s *Service) perform(ctx context.Context, f facts, a act) (note string, err
 	case tryAgain:
 		return "", a.err
 	case recheckEnds:
-		notes, err := s.settle(ctx, e.PR.Repo, e.PR.Number, e.by())
+		notes, err := s.settlePull(ctx, e.PR.Repo, e.PR.Number, e.actorOf())
 		return strings.Join(notes, "; "), err
 	}
 	return s.performRequest(ctx, f, a)

@@ -58,9 +58,9 @@ func (e PullRequestEvent) how() string {
 // is level-triggered: a repeated or late event changes nothing, except for what somebody requested by it. The note says what was
 // done.
 func (s *Service) SyncPullRequest(ctx context.Context, e PullRequestEvent) (note string, err error) {
-	e.Label, e.PR.Labels, e.at = spelt(e.Label), each(e.PR.Labels, spelt), fmt.Sprint(e.PR.UpdatedAt.Unix())
+	e.Label, e.PR.Labels, e.at = lowerOurLabel(e.Label), mapLabels(e.PR.Labels, lowerOurLabel), fmt.Sprint(e.PR.UpdatedAt.Unix())
 	e.as = e.PR
-	if e, note, err = s.confirm(ctx, e); err != nil || note != "" {
+	if e, note, err = s.confirmEvent(ctx, e); err != nil || note != "" {
 		return note, err
 	}
 	var notes []string
@@ -69,7 +69,7 @@ func (s *Service) SyncPullRequest(ctx context.Context, e PullRequestEvent) (note
 		if err != nil {
 			return "", err
 		}
-		said, err := s.performAll(ctx, f, decide(f))
+		said, err := s.performAll(ctx, f, decideActs(f))
 		if err != nil {
 			return "", err
 		}
@@ -84,10 +84,10 @@ func (s *Service) SyncPullRequest(ctx context.Context, e PullRequestEvent) (note
 	return nothingOr(notes), nil
 }
 
-// confirm replaces the event by what GitHub confirms of it. note is set if nothing follows from it.
-func (s *Service) confirm(ctx context.Context, e PullRequestEvent) (_ PullRequestEvent, note string, err error) {
+// confirmEvent replaces the event by what GitHub confirms of it. note is set if nothing follows from it.
+func (s *Service) confirmEvent(ctx context.Context, e PullRequestEvent) (_ PullRequestEvent, note string, err error) {
 	got := e
-	if e, err = s.stands(ctx, e); err != nil {
+	if e, err = s.confirmState(ctx, e); err != nil {
 		note, err = s.endByPayload(ctx, got, err)
 		return e, note, err
 	}
@@ -97,10 +97,10 @@ func (s *Service) confirm(ctx context.Context, e PullRequestEvent) (_ PullReques
 	switch {
 	case e.late && e.Action == ActionSeen:
 		return e, older, nil
-	case e.late && !e.asks(): // its own change is outdated, but GitHub's newer answer may still have to be acted on
+	case e.late && !e.mayRequest(): // its own change is outdated, but GitHub's newer answer may still have to be acted on
 		e.Action, e.Actor, e.ActorID, e.Bot, e.Label = actionOvertaken, "", 0, false, ""
 	}
-	if e.own, err = s.ourselves(ctx, e); err != nil {
+	if e.own, err = s.isOurOwnChange(ctx, e); err != nil {
 		return e, "", err
 	}
 	return e, "", nil
@@ -116,15 +116,15 @@ func nothingOr(notes []string) string {
 
 const older = "older than what was already seen; nothing changed"
 
-// asks reports whether somebody may have requested something by the event. A request counts however late it comes, if it still
+// mayRequest reports whether somebody may have requested something by the event. A request counts however late it comes, if it still
 // stands.
-func (e PullRequestEvent) asks() bool {
+func (e PullRequestEvent) mayRequest() bool {
 	return slices.Contains([]string{ActionOpened, ActionReopened, ActionReady, ActionLabeled, ActionSynchronize}, e.Action)
 }
 
-// ourselves reports whether we added or removed the label ourselves.
-func (s *Service) ourselves(ctx context.Context, e PullRequestEvent) (bool, error) {
-	if e.Action != ActionLabeled && e.Action != ActionUnlabeled || !ours(e.Label) || e.Actor != "" && !e.Bot {
+// isOurOwnChange reports whether we added or removed the label ourselves.
+func (s *Service) isOurOwnChange(ctx context.Context, e PullRequestEvent) (bool, error) {
+	if e.Action != ActionLabeled && e.Action != ActionUnlabeled || !isOurLabel(e.Label) || e.Actor != "" && !e.Bot {
 		return false, nil // only a bot can be the App, so GitHub need not be asked for the App's login
 	}
 	login, err := s.github.OwnLogin(ctx)
@@ -134,10 +134,10 @@ func (s *Service) ourselves(ctx context.Context, e PullRequestEvent) (bool, erro
 	return strings.EqualFold(login, e.Actor), nil
 }
 
-// settle checks the pull request once more after a request was stored. An event that closed it, removed the label or pushed to
+// settlePull checks the pull request once more after a request was stored. An event that closed it, removed the label or pushed to
 // it may have been processed in between, when there was no cluster yet whose end it could set and whose approval it could void.
 // Either that event or this check sees both.
-func (s *Service) settle(ctx context.Context, repo string, number int, by actor) ([]string, error) {
+func (s *Service) settlePull(ctx context.Context, repo string, number int, by actor) ([]string, error) {
 	pr, err := s.store.PullRequests.PullRequest(ctx, repo, number)
 	if err != nil {
 		return nil, fmt.Errorf("read pull request again: %w", err)
@@ -146,23 +146,23 @@ func (s *Service) settle(ctx context.Context, repo string, number int, by actor)
 	if err != nil {
 		return nil, err
 	}
-	return s.performAll(ctx, f, decide(f))
+	return s.performAll(ctx, f, decideActs(f))
 }
 
-// ours reports whether a label has a meaning for ocpctl.
-func ours(label string) bool {
+// isOurLabel reports whether a label has a meaning for ocpctl.
+func isOurLabel(label string) bool {
 	return strings.HasPrefix(label, chatops.LabelPrefix) || strings.HasPrefix(label, chatops.TTLLabelPrefix)
 }
 
-// spelt returns our labels in lower case for comparison; GitHub's labels never differ by case alone.
-func spelt(label string) string {
-	if lower := strings.ToLower(label); ours(lower) {
+// lowerOurLabel returns our labels in lower case for comparison; GitHub's labels never differ by case alone.
+func lowerOurLabel(label string) string {
+	if lower := strings.ToLower(label); isOurLabel(lower) {
 		return lower
 	}
 	return label
 }
 
-func each(labels []string, change func(string) string) []string {
+func mapLabels(labels []string, change func(string) string) []string {
 	out := make([]string, 0, len(labels))
 	for _, l := range labels {
 		out = append(out, change(l))

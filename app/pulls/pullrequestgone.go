@@ -35,7 +35,7 @@ func (s *Service) PullRequestGone(ctx context.Context, repo string, number int, 
 // goingOn returns the pull requests' clusters that have no such end yet.
 func (s *Service) goingOn(ctx context.Context, pulls []pullrequests.PullRequest) (rows []clusters.Row, err error) {
 	for _, pr := range pulls {
-		live, err := s.live(ctx, pr.Repo, pr.Number)
+		live, err := s.listLive(ctx, pr.Repo, pr.Number)
 		if err != nil {
 			return nil, err
 		}
@@ -51,7 +51,7 @@ func (s *Service) outOfSight(ctx context.Context, pulls []pullrequests.PullReque
 		if !pr.Open || pr.Draft {
 			continue
 		}
-		live, err := s.live(ctx, pr.Repo, pr.Number)
+		live, err := s.listLive(ctx, pr.Repo, pr.Number)
 		if err != nil {
 			return nil, err
 		}

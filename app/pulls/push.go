@@ -15,7 +15,7 @@ import (
 // request. A cluster that the push may not end, because it was transferred to another team, stays.
 func (s *Service) replaceCluster(ctx context.Context, e PullRequestEvent, request policy.Request, a replaceCluster) (note string, err error) {
 	row := a.row
-	w, err := s.successor(ctx, e, row) // before it ends: if the successor cannot be requested yet, nothing ends
+	w, err := s.successorRequest(ctx, e, row) // before it ends: if the successor cannot be requested yet, nothing ends
 	if err != nil {
 		return "", err
 	}
@@ -33,7 +33,7 @@ func (s *Service) replaceCluster(ctx context.Context, e PullRequestEvent, reques
 			return "", err
 		}
 	}
-	if note, err = s.again(ctx, e, w); err != nil {
+	if note, err = s.requestAgain(ctx, e, w); err != nil {
 		return "", err
 	}
 	return row.Name + " goes: " + a.why.String() + "; " + note, nil
@@ -53,13 +53,13 @@ func (s *Service) leaveLabel(ctx context.Context, row clusters.Row) error {
 	return nil
 }
 
-// successor returns the request for the next generation of a cluster that a push ends.
-func (s *Service) successor(ctx context.Context, e PullRequestEvent, row clusters.Row) (app.ClusterRequest, error) {
-	request, err := s.request(ctx, policy.Source(row.Source), e.PR, e.by())
+// successorRequest returns the request for the next generation of a cluster that a push ends.
+func (s *Service) successorRequest(ctx context.Context, e PullRequestEvent, row clusters.Row) (app.ClusterRequest, error) {
+	request, err := s.newRequest(ctx, policy.Source(row.Source), e.PR, e.actorOf())
 	if err != nil {
 		return app.ClusterRequest{}, err
 	}
-	w, err := s.alike(ctx, request, e.PR, row)
+	w, err := s.requestAlike(ctx, request, e.PR, row)
 	if err != nil {
 		return app.ClusterRequest{}, err
 	}
@@ -68,13 +68,13 @@ func (s *Service) successor(ctx context.Context, e PullRequestEvent, row cluster
 	key := fmt.Sprintf("push:%s#%d:%s:%s:%d", e.PR.Repo, e.PR.Number, row.Profile, e.PR.Head, w.Request.Generation)
 	w.Actor, w.Key, w.Cause, w.AskedAt = e.Actor, key, key, e.PR.UpdatedAt
 	if label := chatops.LabelPrefix + row.Profile; row.Source == string(policy.SourceLabel) || slices.Contains(e.PR.Labels, label) {
-		w.Label, w.OnRefusal = label, []clusters.Effect{unlabel(e.PR, label, key)}
+		w.Label, w.OnRefusal = label, []clusters.Effect{removeLabelEffect(e.PR, label, key)}
 	}
 	return w, nil
 }
 
-// again requests the next generation of a cluster that a push ended.
-func (s *Service) again(ctx context.Context, e PullRequestEvent, w app.ClusterRequest) (note string, err error) {
+// requestAgain requests the next generation of a cluster that a push ended.
+func (s *Service) requestAgain(ctx context.Context, e PullRequestEvent, w app.ClusterRequest) (note string, err error) {
 	made, err := s.core.CreateFrom(ctx, w)
 	switch {
 	case app.KindOf(err) != "":
@@ -83,11 +83,11 @@ func (s *Service) again(ctx context.Context, e PullRequestEvent, w app.ClusterRe
 				return "", fmt.Errorf("take the label off: %w", err)
 			}
 		}
-		return err.Error(), s.say(ctx, e.PR, w.Key, chatops.Said(err.Error(), e.Actor))
+		return err.Error(), s.replyOnce(ctx, e.PR, w.Key, chatops.Said(err.Error(), e.Actor))
 	case err != nil:
 		return "", err
 	case made.Row.ID == "":
-		return refusedNote(w.Request.Profile, made.Verdict), nil
+		return refusalNote(w.Request.Profile, made.Verdict), nil
 	}
 	if len(w.OnRefusal) > 0 && made.Row.Source != string(policy.SourceLabel) {
 		if err := s.store.Outbox.ShowByLabel(ctx, made.Row.ID); err != nil {

@@ -63,15 +63,15 @@ func (s *Service) Dispatch(ctx context.Context, e DispatchEvent) (note string, e
 	if e.Type != dispatchCreate && e.Type != dispatchDelete {
 		return "nothing listens to " + chatops.Code(e.Type), nil
 	}
-	p, repo, number, problem := e.read()
+	p, repo, number, problem := e.readPayload()
 	if problem != "" {
 		return problem, nil
 	}
-	c, err := s.dispatched(ctx, e, repo, number)
+	c, err := s.commandOf(ctx, e, repo, number)
 	if err != nil || c == nil {
 		return "no repository " + repo + " that " + e.Actor + " may ask for", err
 	}
-	return s.once(ctx, *c, func(c command) (string, string, error) {
+	return s.runOnce(ctx, *c, func(c command) (string, string, error) {
 		if e.Type == dispatchDelete {
 			return s.deleteByDispatch(ctx, c, p.Cluster)
 		}
@@ -81,12 +81,12 @@ func (s *Service) Dispatch(ctx context.Context, e DispatchEvent) (note string, e
 
 // About returns the pull request that the event names; ok is false if it names none.
 func (e DispatchEvent) About() (repo string, number int, ok bool) {
-	_, repo, number, problem := e.read()
+	_, repo, number, problem := e.readPayload()
 	return repo, number, problem == ""
 }
 
-// read parses the payload; problem says why it is invalid.
-func (e DispatchEvent) read() (p payload, repo string, number int, problem string) {
+// readPayload parses the payload; problem says why it is invalid.
+func (e DispatchEvent) readPayload() (p payload, repo string, number int, problem string) {
 	if err := json.Unmarshal(e.Payload, &p); err != nil {
 		return p, "", 0, "client_payload is no object with text in repository and cluster_name"
 	}
@@ -94,15 +94,15 @@ func (e DispatchEvent) read() (p payload, repo string, number int, problem strin
 	if err != nil || number < 1 || number > math.MaxInt32 {
 		return p, "", 0, fmt.Sprintf("pr_number is %s, but must be the number of a pull request", chatops.Code(string(p.Number)))
 	}
-	repo, ok := beside(e.Repo, p.Repository)
+	repo, ok := besideSender(e.Repo, p.Repository)
 	if !ok {
 		return p, "", 0, fmt.Sprintf("repository is %s, but must be owner/name, or a name under the owner of %s", chatops.Code(p.Repository), e.Repo)
 	}
 	return p, repo, number, ""
 }
 
-// beside returns the named repository: owner/name, a name with the sender's owner, or the sender itself.
-func beside(sender, named string) (repo string, ok bool) {
+// besideSender returns the named repository: owner/name, a name with the sender's owner, or the sender itself.
+func besideSender(sender, named string) (repo string, ok bool) {
 	owner, _, _ := strings.Cut(sender, "/")
 	if named = strings.TrimSpace(named); named == "" {
 		return sender, true
@@ -113,9 +113,9 @@ func beside(sender, named string) (repo string, ok bool) {
 	return owner + "/" + named, app.IsRepositoryName(owner) && app.IsRepositoryName(named)
 }
 
-// dispatched returns the command that an event stands for; nil: there is no such repository for the sender. It is nil in the
+// commandOf returns the command that an event stands for; nil: there is no such repository for the sender. It is nil in the
 // same way for a repository without the App, one without an entry in the configuration, and one that the sender cannot read.
-func (s *Service) dispatched(ctx context.Context, e DispatchEvent, repo string, number int) (*command, error) {
+func (s *Service) commandOf(ctx context.Context, e DispatchEvent, repo string, number int) (*command, error) {
 	if s.core.OwnershipOf(repo).Team == "" {
 		return nil, nil
 	}
@@ -130,25 +130,25 @@ func (s *Service) dispatched(ctx context.Context, e DispatchEvent, repo string, 
 		return nil, nil
 	}
 	event := CommentEvent{Installation: installation, Repo: repo, Number: number, Author: e.Actor, AuthorID: e.ActorID, Bot: e.Bot}
-	permission, _, err := s.permission(ctx, installation, repo, e.by())
+	permission, _, err := s.askPermission(ctx, installation, repo, e.actorOf())
 	if err != nil {
 		return nil, err
 	}
 	if permission == "none" || permission == "" {
 		return nil, nil
 	}
-	if note, err := s.unanswered(ctx, event); note != "" || err != nil {
+	if note, err := s.noteIfAnsweredEnough(ctx, event); note != "" || err != nil {
 		return nil, err
 	}
 	pr, err := s.pullRequest(ctx, event, true)
 	if err != nil {
 		return nil, err
 	}
-	request, err := s.request(ctx, policy.SourceComment, pr, e.by())
+	request, err := s.newRequest(ctx, policy.SourceComment, pr, e.actorOf())
 	if err != nil {
 		return nil, err
 	}
-	s.answering(event, request, 1)
+	s.countAnswer(event, request, 1)
 	verb := chatops.VerbCreate
 	if e.Type == dispatchDelete {
 		verb = chatops.VerbDestroy
@@ -161,11 +161,11 @@ func (s *Service) dispatched(ctx context.Context, e DispatchEvent, repo string, 
 
 // createByDispatch requests the default profile's cluster. Workflows ask at every push, so an existing cluster gets no reply.
 func (s *Service) createByDispatch(ctx context.Context, c command, p payload) (reply, note string, err error) {
-	w, err := s.asked(ctx, c.request, c.pr)
+	w, err := s.toClusterRequest(ctx, c.request, c.pr)
 	if err != nil {
 		return "", "", err
 	}
-	w.Request.TTL = labelled(c.pr.Labels)
+	w.Request.TTL = ttlFromLabels(c.pr.Labels)
 	if w.Request.Profile, err = s.profileOf(ctx, w.Request); err != nil {
 		return "", "", err
 	}
@@ -175,7 +175,7 @@ func (s *Service) createByDispatch(ctx context.Context, c command, p payload) (r
 			Message: "install_postgres asks for a database in the cluster, which ocpctl does not install.", Next: "Install it from the workflow once the cluster is ready.",
 		})
 	}
-	live, err := s.live(ctx, c.pr.Repo, c.pr.Number)
+	live, err := s.listLive(ctx, c.pr.Repo, c.pr.Number)
 	if err != nil {
 		return "", "", err
 	}
@@ -189,9 +189,9 @@ func (s *Service) createByDispatch(ctx context.Context, c command, p payload) (r
 // Other programs name clusters by other rules, so an unknown name is not an error.
 func (s *Service) deleteByDispatch(ctx context.Context, c command, name string) (reply, note string, err error) {
 	if verdict := policy.Authorize(c.request, c.Verb.Act(), nil); !verdict.Allowed {
-		return "", "", declined{chatops.Refusal(c.event.Author, verdict), refusedNote(string(c.Verb), verdict)}
+		return "", "", declined{chatops.Refusal(c.event.Author, verdict), refusalNote(string(c.Verb), verdict)}
 	}
-	w, err := s.asked(ctx, c.request, c.pr)
+	w, err := s.toClusterRequest(ctx, c.request, c.pr)
 	if err != nil {
 		return "", "", err
 	}
@@ -199,7 +199,7 @@ func (s *Service) deleteByDispatch(ctx context.Context, c command, name string) 
 	if err != nil {
 		return "", "", err
 	}
-	live, err := s.live(ctx, c.pr.Repo, c.pr.Number)
+	live, err := s.listLive(ctx, c.pr.Repo, c.pr.Number)
 	if err != nil {
 		return "", "", err
 	}
@@ -208,7 +208,7 @@ func (s *Service) deleteByDispatch(ctx context.Context, c command, name string) 
 		func(r clusters.Row) bool { return r.Profile == created },
 	} {
 		if i := slices.IndexFunc(live, meant); i >= 0 {
-			return s.destroy(ctx, c, live[i])
+			return s.destroyCluster(ctx, c, live[i])
 		}
 	}
 	row, err := s.liveOne(ctx, c)
@@ -219,5 +219,5 @@ func (s *Service) deleteByDispatch(ctx context.Context, c command, name string) 
 	if err != nil {
 		return "", "", err
 	}
-	return s.destroy(ctx, c, row)
+	return s.destroyCluster(ctx, c, row)
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
-// file returns the repository's file from the pull request's base branch; nil: there is none. wrong is what is invalid in it,
+// readFile returns the repository's file from the pull request's base branch; nil: there is none. wrong is what is invalid in it,
 // line by line; f is nil then too.
-func (s *Service) file(ctx context.Context, pr pullrequests.PullRequest) (f *profiles.RepositoryFile, wrong error, err error) {
+func (s *Service) readFile(ctx context.Context, pr pullrequests.PullRequest) (f *profiles.RepositoryFile, wrong error, err error) {
 	raw, found, err := s.github.RepositoryFile(ctx, pr.Installation, pr.Repo, pr.Base)
 	if errors.Is(err, app.ErrUnreadable) {
 		return nil, err, nil
@@ -36,10 +36,10 @@ func (s *Service) file(ctx context.Context, pr pullrequests.PullRequest) (f *pro
 	return &read, nil, nil
 }
 
-// asked makes a cluster request from a pull request's request, judged by the repository's current file. With an invalid file no
+// toClusterRequest makes a cluster request from a pull request's request, judged by the repository's current file. With an invalid file no
 // cluster is created; existing ones stay.
-func (s *Service) asked(ctx context.Context, r policy.Request, pr pullrequests.PullRequest) (app.ClusterRequest, error) {
-	file, wrong, err := s.file(ctx, pr)
+func (s *Service) toClusterRequest(ctx context.Context, r policy.Request, pr pullrequests.PullRequest) (app.ClusterRequest, error) {
+	file, wrong, err := s.readFile(ctx, pr)
 	if err != nil {
 		return app.ClusterRequest{}, err
 	}
@@ -64,13 +64,13 @@ func (s *Service) profileOf(ctx context.Context, r policy.Request) (string, erro
 	return policy.ProfileOf(r, s.catalogue().Terms(now)), nil
 }
 
-// offered returns the profiles that a pull request can ask for, the default first. A person without permission gets all of them:
+// listOffered returns the profiles that a pull request can ask for, the default first. A person without permission gets all of them:
 // their comment is not worth a question to GitHub.
-func (s *Service) offered(ctx context.Context, c command) ([]string, error) {
-	if !may(c.request) || c.pr.Base == "" {
+func (s *Service) listOffered(ctx context.Context, c command) ([]string, error) {
+	if !mayCreate(c.request) || c.pr.Base == "" {
 		return s.core.ProfileNames(), nil
 	}
-	w, err := s.asked(ctx, c.request, c.pr)
+	w, err := s.toClusterRequest(ctx, c.request, c.pr)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (s *Service) noDrafts(ctx context.Context, pr pullrequests.PullRequest) (bo
 	if !pr.Draft {
 		return false, nil
 	}
-	file, _, err := s.file(ctx, pr)
+	file, _, err := s.readFile(ctx, pr)
 	return file != nil && file.Drafts == profiles.DraftsDeny, err
 }
 
@@ -118,15 +118,15 @@ func (s *Service) fileDiffers(ctx context.Context, pr pullrequests.PullRequest) 
 
 // checkFile asks for a check of a pull request's own version of the file.
 func (s *Service) checkFile(ctx context.Context, e PullRequestEvent) (note string, err error) {
-	permission, _, err := s.permission(ctx, e.PR.Installation, e.PR.Repo, e.by())
+	permission, _, err := s.askPermission(ctx, e.PR.Installation, e.PR.Repo, e.actorOf())
 	if err != nil {
 		return "", err
 	}
-	if s.overlooked(e, policy.Request{Source: policy.SourceLabel, Permission: permission}) { // whoever has a fork can push as often as they like
+	if s.isOverlooked(e, policy.Request{Source: policy.SourceLabel, Permission: permission}) { // whoever has a fork can push as often as they like
 		return noteWithoutReply(e, "a version of "+profiles.RepositoryFilePath), nil
 	}
 	if e.hint {
-		if pr, err := s.truth(ctx, e.PR); err != nil || !pr.Open || pr.Head != e.PR.Head {
+		if pr, err := s.askTruth(ctx, e.PR); err != nil || !pr.Open || pr.Head != e.PR.Head {
 			return "", err
 		}
 	}

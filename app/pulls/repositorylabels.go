@@ -17,12 +17,12 @@ func (s *Service) FileProblems(raw []byte) []chatops.Annotation {
 	_, err := profiles.LoadRepositoryFile(raw)
 	var wrong profiles.Problems
 	if errors.As(err, &wrong) {
-		return annotations(wrong, "failure")
+		return toAnnotations(wrong, "failure")
 	}
-	return annotations(s.catalogue().Doubts(raw), "warning")
+	return toAnnotations(s.catalogue().Doubts(raw), "warning")
 }
 
-func annotations(problems profiles.Problems, level string) []chatops.Annotation {
+func toAnnotations(problems profiles.Problems, level string) []chatops.Annotation {
 	var out []chatops.Annotation
 	for _, p := range problems {
 		title, message := sayFileProblem(p.Field, p.Got, p.Accept)
@@ -34,7 +34,7 @@ func annotations(problems profiles.Problems, level string) []chatops.Annotation 
 // OurLabels returns our labels for a repository: those of every profile that people can request without an admin and that the
 // file on its default branch allows.
 func (s *Service) OurLabels(ctx context.Context, installation int64, repo string) ([]chatops.Label, error) {
-	file, _, err := s.file(ctx, pullrequests.PullRequest{Installation: installation, Repo: repo, Base: "HEAD"})
+	file, _, err := s.readFile(ctx, pullrequests.PullRequest{Installation: installation, Repo: repo, Base: "HEAD"})
 	if err != nil {
 		return nil, err
 	}

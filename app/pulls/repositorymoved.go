@@ -42,25 +42,25 @@ type RepositoryEvent struct {
 func (s *Service) RepositoryMoved(ctx context.Context, e RepositoryEvent) (note string, err error) {
 	switch e.Action {
 	case actionRenamed, actionTransferred:
-		note, err = s.moved(ctx, e)
+		note, err = s.followMove(ctx, e)
 	case actionDeleted, actionArchived, actionUnarchived:
-		note, err = s.changed(ctx, e)
+		note, err = s.handleRepository(ctx, e)
 	default:
 		return "nothing follows from a repository that was " + e.Action, nil
 	}
 	if errors.Is(err, app.ErrUnreadable) {
-		return untold(e.From), nil
+		return noteWithoutConfirmation(e.From), nil
 	}
 	return note, err
 }
 
-// untold is the note for an event that GitHub does not confirm or deny.
-func untold(repo string) string {
+// noteWithoutConfirmation is the note for an event that GitHub does not confirm or deny.
+func noteWithoutConfirmation(repo string) string {
 	return "GitHub does not tell how " + repo + " stands; nothing follows before it does"
 }
 
-// repository asks GitHub for a repository's state.
-func (s *Service) repository(ctx context.Context, installation int64, name string) (app.RepositoryState, error) {
+// askRepository asks GitHub for a repository's state.
+func (s *Service) askRepository(ctx context.Context, installation int64, name string) (app.RepositoryState, error) {
 	is, err := s.github.Repository(ctx, installation, name)
 	if err != nil {
 		return is, fmt.Errorf("ask how %s stands: %w", name, err)
@@ -68,13 +68,13 @@ func (s *Service) repository(ctx context.Context, installation int64, name strin
 	return is, nil
 }
 
-// changed ends or lifts the clusters of a repository that is reported deleted, archived or unarchived.
-func (s *Service) changed(ctx context.Context, e RepositoryEvent) (note string, err error) {
+// handleRepository ends or lifts the clusters of a repository that is reported deleted, archived or unarchived.
+func (s *Service) handleRepository(ctx context.Context, e RepositoryEvent) (note string, err error) {
 	pulls, err := s.pullsOf(ctx, e.Installation, e.From, e.RepoID)
 	if err != nil || len(pulls) == 0 {
 		return "no cluster of " + e.From, err
 	}
-	is, err := s.repository(ctx, e.Installation, e.From)
+	is, err := s.askRepository(ctx, e.Installation, e.From)
 	if err != nil {
 		return "", err
 	}
@@ -86,17 +86,17 @@ func (s *Service) changed(ctx context.Context, e RepositoryEvent) (note string, 
 		if rows, err = s.goingOn(ctx, pulls); err != nil {
 			return "", err
 		}
-		return s.endAll(ctx, rows, lifecycle.Reason{Code: lifecycle.ReasonRepoDeleted, Name: e.From}, e.by())
+		return s.endAll(ctx, rows, lifecycle.Reason{Code: lifecycle.ReasonRepoDeleted, Name: e.From}, e.actorOf())
 	case e.Action == actionArchived && reached && is.Archived:
 		if rows, err = s.goingOn(ctx, pulls); err != nil {
 			return "", err
 		}
-		return s.endAll(ctx, rows, lifecycle.Reason{Code: lifecycle.ReasonRepoArchived, Name: e.From}, e.by())
+		return s.endAll(ctx, rows, lifecycle.Reason{Code: lifecycle.ReasonRepoArchived, Name: e.From}, e.actorOf())
 	case e.Action == actionUnarchived && reached && !is.Archived:
 		if rows, err = s.outOfSight(ctx, pulls, true); err != nil {
 			return "", err
 		}
-		return s.liftAll(ctx, rows, e.From+" is no longer archived", e.by())
+		return s.liftAll(ctx, rows, e.From+" is no longer archived", e.actorOf())
 	}
 	return fmt.Sprintf("GitHub does not say that %s was %s", e.From, e.Action), nil
 }
@@ -110,19 +110,19 @@ func (s *Service) pullsOf(ctx context.Context, installation int64, repo string, 
 	return slices.DeleteFunc(pulls, func(pr pullrequests.PullRequest) bool { return pr.RepoID != id && pr.RepoID != 0 && id != 0 }), nil
 }
 
-// moved follows a repository to the name and the installation that GitHub reports. If it has another owner and the App does not
+// followMove follows a repository to the name and the installation that GitHub reports. If it has another owner and the App does not
 // reach it there, its clusters end.
-func (s *Service) moved(ctx context.Context, e RepositoryEvent) (note string, err error) {
+func (s *Service) followMove(ctx context.Context, e RepositoryEvent) (note string, err error) {
 	if e.From == "" || e.To == "" {
 		return "", app.Fail(app.Invalid, fmt.Sprintf("A repository that was %s needs its names before and after.", e.Action))
 	}
-	is, err := s.whereabouts(ctx, e)
+	is, err := s.askWhereabouts(ctx, e)
 	if err != nil {
 		return "", err
 	}
 	if !strings.EqualFold(is.Name, e.From) || is.Installation != 0 && is.Installation != e.Installation {
 		to := RepositoryEvent{RepoID: is.ID, Action: e.Action, From: e.From, To: is.Name, Actor: e.Actor, ActorID: e.ActorID}
-		if note, err = s.follow(ctx, to, cmp.Or(is.Installation, e.Installation)); err != nil {
+		if note, err = s.moveRows(ctx, to, cmp.Or(is.Installation, e.Installation)); err != nil {
 			return "", err
 		}
 	}
@@ -137,27 +137,27 @@ func (s *Service) moved(ctx context.Context, e RepositoryEvent) (note string, er
 	if err != nil {
 		return "", err
 	}
-	ended, err := s.endAll(ctx, rows, lifecycle.Reason{Code: lifecycle.ReasonRepoMoved, To: e.To}, e.by())
+	ended, err := s.endAll(ctx, rows, lifecycle.Reason{Code: lifecycle.ReasonRepoMoved, To: e.To}, e.actorOf())
 	return strings.TrimPrefix(note+"; "+ended, "; "), err
 }
 
-// whereabouts asks for a repository that is reported renamed or transferred: by its old name, from which GitHub redirects, or by
+// askWhereabouts asks for a repository that is reported renamed or transferred: by its old name, from which GitHub redirects, or by
 // the new one, if another repository has the old name or it is not visible. If it is not visible at all, its ID is 0.
-func (s *Service) whereabouts(ctx context.Context, e RepositoryEvent) (app.RepositoryState, error) {
-	is, err := s.repository(ctx, e.Installation, e.From)
+func (s *Service) askWhereabouts(ctx context.Context, e RepositoryEvent) (app.RepositoryState, error) {
+	is, err := s.askRepository(ctx, e.Installation, e.From)
 	if err != nil || is.ID != 0 && (e.RepoID == 0 || is.ID == e.RepoID) {
 		return is, err
 	}
-	is, err = s.repository(ctx, e.Installation, e.To)
+	is, err = s.askRepository(ctx, e.Installation, e.To)
 	if err != nil || is.ID == 0 || is.ID != e.RepoID {
 		return app.RepositoryState{Name: e.From}, err
 	}
 	return is, nil
 }
 
-// follow moves the rows of a repository to its new name, its new installation, or both.
-func (s *Service) follow(ctx context.Context, e RepositoryEvent, installation int64) (note string, err error) {
-	whose, err := s.whose(ctx, e.by())
+// moveRows moves the rows of a repository to its new name, its new installation, or both.
+func (s *Service) moveRows(ctx context.Context, e RepositoryEvent, installation int64) (note string, err error) {
+	whose, err := s.auditActor(ctx, e.actorOf())
 	if err != nil {
 		return "", err
 	}

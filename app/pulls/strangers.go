@@ -32,16 +32,16 @@ func newStrangers(now func() time.Time) *strangers {
 	return &strangers{now: now, seen: map[string]*rate.Limiter{}}
 }
 
-// spent reports whether somebody's allowance is used up.
-func (s *strangers) spent(who string) bool {
+// isSpent reports whether somebody's allowance is used up.
+func (s *strangers) isSpent(who string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	known, ok := s.seen[who]
 	return ok && known.TokensAt(s.now()) < 1
 }
 
-// count adds writes. The last allowed answer may exceed the allowance.
-func (s *strangers) count(who string, writes int) {
+// countWrites adds writes. The last allowed answer may exceed the allowance.
+func (s *strangers) countWrites(who string, writes int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
@@ -69,44 +69,44 @@ func (s *strangers) forgetOld(now time.Time) {
 	}
 }
 
-// account is the key that writes are counted by.
-func (e CommentEvent) account() string {
-	return strconv.FormatInt(e.Installation, 10) + " " + e.by().number()
+// accountKey is the key that writes are counted by.
+func (e CommentEvent) accountKey() string {
+	return strconv.FormatInt(e.Installation, 10) + " " + e.actorOf().numberText()
 }
 
-// unanswered returns a note if a person without permission was answered enough for now; empty if they have permission by now.
-func (s *Service) unanswered(ctx context.Context, e CommentEvent) (note string, err error) {
-	if !s.strangers.spent(e.account()) {
+// noteIfAnsweredEnough returns a note if a person without permission was answered enough for now; empty if they have permission by now.
+func (s *Service) noteIfAnsweredEnough(ctx context.Context, e CommentEvent) (note string, err error) {
+	if !s.strangers.isSpent(e.accountKey()) {
 		return "", nil
 	}
-	permission, _, err := s.permission(ctx, e.Installation, e.Repo, e.by())
+	permission, _, err := s.askPermission(ctx, e.Installation, e.Repo, e.actorOf())
 	if err != nil {
 		return "", err
 	}
-	if may(policy.Request{Source: policy.SourceComment, Permission: permission}) {
+	if mayCreate(policy.Request{Source: policy.SourceComment, Permission: permission}) {
 		return "", nil
 	}
 	return fmt.Sprintf("not answered: %s has %s permission and was answered often enough for now", e.Author, permission), nil
 }
 
-// answering counts writes for a person without permission.
-func (s *Service) answering(e CommentEvent, r policy.Request, writes int) {
-	if !may(r) {
-		s.strangers.count(e.account(), writes)
+// countAnswer counts writes for a person without permission.
+func (s *Service) countAnswer(e CommentEvent, r policy.Request, writes int) {
+	if !mayCreate(r) {
+		s.strangers.countWrites(e.accountKey(), writes)
 	}
 }
 
-// overlooked reports whether an action (an added label, a pushed file) is ignored because a person without permission was told
+// isOverlooked reports whether an action (an added label, a pushed file) is ignored because a person without permission was told
 // enough for now; an ignored label stays until polling removes it. Otherwise it counts the writes of the reply.
-func (s *Service) overlooked(e PullRequestEvent, r policy.Request) bool {
+func (s *Service) isOverlooked(e PullRequestEvent, r policy.Request) bool {
 	who := CommentEvent{Installation: e.PR.Installation, Author: e.Actor, AuthorID: e.ActorID, Bot: e.Bot}
-	if may(r) {
+	if mayCreate(r) {
 		return false
 	}
-	if s.strangers.spent(who.account()) {
+	if s.strangers.isSpent(who.accountKey()) {
 		return true
 	}
-	s.answering(who, r, 2)
+	s.countAnswer(who, r, 2)
 	return false
 }
 
@@ -114,4 +114,4 @@ func noteWithoutReply(e PullRequestEvent, what string) string {
 	return fmt.Sprintf("%s by %s is ignored: they have no permission here and were told so often enough", what, e.Actor)
 }
 
-func may(r policy.Request) bool { return policy.Authorize(r, policy.ActCreate, nil).Allowed }
+func mayCreate(r policy.Request) bool { return policy.Authorize(r, policy.ActCreate, nil).Allowed }

@@ -13,8 +13,8 @@ import (
 	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
-// labelled returns the longest lifetime that a pull request's labels ask for; 0: none does.
-func labelled(labels []string) (ttl time.Duration) {
+// ttlFromLabels returns the longest lifetime that a pull request's labels ask for; 0: none does.
+func ttlFromLabels(labels []string) (ttl time.Duration) {
 	for _, label := range labels {
 		if d, ok := chatops.ParseTTLLabel(label); ok {
 			ttl = max(ttl, d)
@@ -26,21 +26,21 @@ func labelled(labels []string) (ttl time.Duration) {
 // extendClusters extends the pull request's clusters to the lifetime in a label that was just added, counted from their
 // acceptance. It never shortens one.
 func (s *Service) extendClusters(ctx context.Context, e PullRequestEvent, a extendClusters) (note string, err error) {
-	request, err := s.request(ctx, policy.SourceLabel, e.PR, e.by())
+	request, err := s.newRequest(ctx, policy.SourceLabel, e.PR, e.actorOf())
 	if err != nil {
 		return "", err
 	}
-	if s.overlooked(e, request) {
+	if s.isOverlooked(e, request) {
 		return noteWithoutReply(e, a.label), nil
 	}
 	if verdict := policy.Authorize(request, policy.ActExtend, nil); !verdict.Allowed {
-		return s.removeLabel(ctx, e, removeLabel{a.label, "ttl:" + e.at, refusedNote(a.label, verdict), chatops.Refusal(e.Actor, verdict)})
+		return s.removeLabel(ctx, e, removeLabel{a.label, "ttl:" + e.at, refusalNote(a.label, verdict), chatops.Refusal(e.Actor, verdict)})
 	}
 	var notes []string
 	for _, row := range a.rows {
 		said, err := s.lengthenOne(ctx, request, row, s.policy.Scale(a.ttl), e, a.label)
 		if refused := app.Unaffordable(err); refused != nil {
-			return s.rejectLabel(ctx, e, rejectLabel{a.label, refused.Message, to(e.Actor, refused.Message)})
+			return s.rejectLabel(ctx, e, rejectLabel{a.label, refused.Message, addressTo(e.Actor, refused.Message)})
 		}
 		if err != nil {
 			return "", err

@@ -14,7 +14,7 @@ import (
 func (s *Service) Learn(ctx context.Context, repo string, number int) error {
 	installation, err := s.github.InstallationOf(ctx, repo)
 	if err == nil && installation != 0 {
-		_, err = s.truth(ctx, pullrequests.PullRequest{Installation: installation, Repo: repo, Number: number})
+		_, err = s.askTruth(ctx, pullrequests.PullRequest{Installation: installation, Repo: repo, Number: number})
 	}
 	switch {
 	case app.IsRefused(err), errors.Is(err, app.ErrUnreadable), err == nil && installation == 0:

@@ -21,7 +21,7 @@ import (
 // command names, else the one that approval was requested for before the command was written (see beforehand). The reply is
 // saved with the last vote.
 func (s *Service) voteByComment(ctx context.Context, c command) (reply, note string, err error) {
-	waiting, moved, err := s.waiting(ctx, c)
+	waiting, moved, err := s.listWaiting(ctx, c)
 	if err != nil {
 		return "", "", err
 	}
@@ -34,9 +34,9 @@ func (s *Service) voteByComment(ctx context.Context, c command) (reply, note str
 	if len(waiting) == 0 {
 		return "", "", app.Fail(app.NotFound, fmt.Sprintf("@%s, nothing in this pull request waits for approval. `/ocp status` shows its clusters.", c.event.Author))
 	}
-	origin := c.origin(c.Reason)
+	origin := c.originWith(c.Reason)
 	if approves {
-		origin = c.origin(cmp.Or(c.Line, c.by))
+		origin = c.originWith(cmp.Or(c.Line, c.by))
 	}
 	var replies []string
 	var against error
@@ -44,8 +44,8 @@ func (s *Service) voteByComment(ctx context.Context, c command) (reply, note str
 	for i, a := range waiting {
 		last := i == len(waiting)-1
 		if last {
-			origin = c.once(origin.Why, func(out clusters.Outcome) string {
-				return paragraphs(append(slices.Clone(replies), voted(c.event.Author, out.Approval, approves)))
+			origin = c.onceWith(origin.Why, func(out clusters.Outcome) string {
+				return joinParagraphs(append(slices.Clone(replies), describeVote(c.event.Author, out.Approval, approves)))
 			})
 		}
 		now, err := s.core.Vote(ctx, c.request.Principal, a.ID, approves, origin)
@@ -56,11 +56,11 @@ func (s *Service) voteByComment(ctx context.Context, c command) (reply, note str
 		case err != nil:
 			return "", "", err
 		default:
-			replies, answered = append(replies, voted(c.event.Author, now.Approval, approves)), last
+			replies, answered = append(replies, describeVote(c.event.Author, now.Approval, approves)), last
 		}
 	}
 	note = string(c.Verb) + ": " + strings.Join(replies, " ")
-	reply = paragraphs(replies)
+	reply = joinParagraphs(replies)
 	if answered {
 		reply = ""
 	}
@@ -86,16 +86,16 @@ func (c command) ofOneCommit(waiting []clusters.Approval, moved bool) ([]cluster
 	case moved:
 		return nil, app.Fail(app.Stale, messages.NewCommit(c.event.Author, c.Command, head))
 	}
-	if i := slices.IndexFunc(waiting, func(a clusters.Approval) bool { return !c.beforehand(a) }); i >= 0 {
+	if i := slices.IndexFunc(waiting, func(a clusters.Approval) bool { return !c.wasRequestedBefore(a) }); i >= 0 {
 		return nil, app.Fail(app.Stale, messages.NotAwaited(c.event.Author, c.Command, waiting[i].ClusterName, head))
 	}
 	return waiting, nil
 }
 
-// beforehand reports whether approval was requested, and the commit was there, before the command was written. Both times are
+// wasRequestedBefore reports whether approval was requested, and the commit was there, before the command was written. Both times are
 // GitHub's and have whole seconds, so of two events in one second neither counts as earlier. If GitHub gives no time for the
 // request, ours counts, plus the most that the clocks may differ.
-func (c command) beforehand(a clusters.Approval) bool {
+func (c command) wasRequestedBefore(a clusters.Approval) bool {
 	asked := a.CreatedAt.Add(clocksDiffer)
 	if a.AskedAt != nil {
 		asked = *a.AskedAt
@@ -106,11 +106,11 @@ func (c command) beforehand(a clusters.Approval) bool {
 // clocksDiffer is how far GitHub's clock and ours may differ.
 const clocksDiffer = 5 * time.Second
 
-func paragraphs(replies []string) string { return strings.Join(replies, "\n\n") }
+func joinParagraphs(replies []string) string { return strings.Join(replies, "\n\n") }
 
-// waiting returns the approvals that a command votes on; moved lists those that were voided for a newer commit.
-func (s *Service) waiting(ctx context.Context, c command) (all []clusters.Approval, moved []string, err error) {
-	rows, err := s.live(ctx, c.pr.Repo, c.pr.Number)
+// listWaiting returns the approvals that a command votes on; moved lists those that were voided for a newer commit.
+func (s *Service) listWaiting(ctx context.Context, c command) (all []clusters.Approval, moved []string, err error) {
+	rows, err := s.listLive(ctx, c.pr.Repo, c.pr.Number)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -119,7 +119,7 @@ func (s *Service) waiting(ctx context.Context, c command) (all []clusters.Approv
 			continue
 		}
 		if c.Verb == chatops.VerbApprove {
-			said, err := s.rebind(ctx, row, c.pr)
+			said, err := s.rebindApproval(ctx, row, c.pr)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -134,8 +134,8 @@ func (s *Service) waiting(ctx context.Context, c command) (all []clusters.Approv
 	return all, moved, nil
 }
 
-// voted returns the reply about a vote's result.
-func voted(actor string, now clusters.Approval, approves bool) string {
+// describeVote returns the reply about a vote's result.
+func describeVote(actor string, now clusters.Approval, approves bool) string {
 	switch {
 	case !approves:
 		return fmt.Sprintf("@%s refused `%s`, so it is not created.", actor, now.ClusterName)
@@ -145,8 +145,8 @@ func voted(actor string, now clusters.Approval, approves bool) string {
 	return fmt.Sprintf("@%s approved `%s` at `%s`. It starts now, or when it reaches the front of the queue.", actor, now.ClusterName, chatops.ShortSHA(now.Head))
 }
 
-// rebind voids an approval of another head: a vote is for exactly what it was given for.
-func (s *Service) rebind(ctx context.Context, row clusters.Row, pr pullrequests.PullRequest) ([]string, error) {
+// rebindApproval voids an approval of another head: a vote is for exactly what it was given for.
+func (s *Service) rebindApproval(ctx context.Context, row clusters.Row, pr pullrequests.PullRequest) ([]string, error) {
 	if !row.NeedsApproval || pr.Head == "" {
 		return nil, nil
 	}

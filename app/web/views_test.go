@@ -14,6 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/people"
@@ -194,5 +195,5 @@ func shareOf(role policy.ClusterRole) people.Share {
 	if role == "" {
 		return people.Share{Access: people.AccessSee}
 	}
-	return people.Share{Access: people.AccessUse, Role: clusters.Role(role)}
+	return people.Share{Access: people.AccessUse, Role: access.Role(role)}
 }

@@ -96,7 +96,7 @@ func serve(ctx context.Context, c *db.Tx, cur usage.Held, w Wanted, d clusters.O
 	// One that works is better than one that is being made, and that than the answer that none could be made.
 	for _, state := range []string{Ready, Asked, Failed} {
 		for _, a := range of {
-			if a.State == state && w.servedBy(a, c.Now) {
+			if a.State == state && w.isServedBy(a, c.Now) {
 				return a, nil
 			}
 		}
@@ -157,8 +157,8 @@ func checkCount(ctx context.Context, c *db.Tx, cluster string, ask Ask) error {
 	return nil
 }
 
-// servedBy reports that an access is what is wanted.
-func (w Wanted) servedBy(a Row, now time.Time) bool {
+// isServedBy reports that an access is what is wanted.
+func (w Wanted) isServedBy(a Row, now time.Time) bool {
 	if a.Role != w.Role || a.Right != w.Right || a.OfRun != w.OfRun || a.State == Revoked || a.State == Expired {
 		return false
 	}
@@ -176,13 +176,13 @@ func (w Wanted) servedBy(a Row, now time.Time) bool {
 }
 
 func ask(ctx context.Context, c *db.Tx, cur usage.Held, ask Ask, d clusters.Origin) (Row, error) {
-	row := Row{AccessAsk: ask, ID: db.NewID("acc"), Cluster: cur.ID, Number: cur.Work[lifecycle.Access].Wanted + 1, State: Asked, AskedAt: c.Now}
+	row := Row{Ask: ask, ID: db.NewID("acc"), Cluster: cur.ID, Number: cur.Work[lifecycle.Access].Wanted + 1, State: Asked, AskedAt: c.Now}
 	var b db.Batch
-	row = clusters.QueueAccess(c, &b, row)
+	row = Queue(c, &b, row)
 	if err := c.Send(ctx, &b); err != nil {
 		return Row{}, err
 	}
-	if err := clusters.WantAccess(ctx, c, cur.ID, false); err != nil {
+	if err := WantRunner(ctx, c, cur.ID, false); err != nil {
 		return Row{}, err
 	}
 	return row, clusters.RecordAction(c, d, "access.asked", cur.ID, clusters.Action{After: map[string]any{
@@ -198,7 +198,7 @@ func of(ctx context.Context, c *db.Tx, cluster, reader string) ([]Row, error) {
 
 func list(ctx context.Context, from db.Source, now time.Time, where string, args pgx.NamedArgs) ([]Row, error) {
 	args["now"] = now
-	return db.All[Row](ctx, from, `SELECT `+clusters.AccessColumns+` FROM access a JOIN clusters c ON c.id = a.cluster_id
+	return db.All[Row](ctx, from, `SELECT `+Columns+` FROM access a JOIN clusters c ON c.id = a.cluster_id
 		WHERE `+where+` ORDER BY a.number DESC, a.id DESC`, args)
 }
 
@@ -209,15 +209,15 @@ func (s *Store) List(ctx context.Context, cluster string, since time.Duration) (
 		return nil, err
 	}
 	all, err := list(ctx, s.db.Pool(), now, `a.cluster_id = @cluster AND (a.removed_at IS NULL OR a.removed_at > @since)
-		AND (coalesce(a.expires_at, a.asked_at + a.lifetime) > @since OR `+clusters.AccessTaken+`)`, pgx.NamedArgs{"cluster": cluster, "since": now.Add(-since)})
+		AND (coalesce(a.expires_at, a.asked_at + a.lifetime) > @since OR `+Taken+`)`, pgx.NamedArgs{"cluster": cluster, "since": now.Add(-since)})
 	if err != nil {
 		return nil, fmt.Errorf("read who has access to %s: %w", cluster, err)
 	}
 	return all, nil
 }
 
-// columnsNow are clusters.AccessColumns with the database's clock, for those who ask every second.
-var columnsNow = strings.ReplaceAll(clusters.AccessColumns, "@now", "coalesce(@fixed::timestamptz, clock_timestamp())")
+// columnsNow are Columns with the database's clock, for those who ask every second.
+var columnsNow = strings.ReplaceAll(Columns, "@now", "coalesce(@fixed::timestamptz, clock_timestamp())")
 
 // One returns an access to a cluster. ErrNotFound: the cluster has none of that id.
 func (s *Store) One(ctx context.Context, cluster, id string) (Row, error) {

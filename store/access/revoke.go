@@ -24,7 +24,7 @@ func (s *Store) Revoke(ctx context.Context, cluster, id string, d clusters.Origi
 		case len(found) == 0:
 			return db.ErrNotFound
 		}
-		_, err = clusters.RevokeAccess(ctx, c, cluster, `a.id = @id`, pgx.NamedArgs{"id": id}, d)
+		_, err = Revoke(ctx, c, cluster, `a.id = @id`, pgx.NamedArgs{"id": id}, d)
 		return err
 	})
 	if err != nil {
@@ -45,10 +45,10 @@ func (s *Store) RemoveExpired(ctx context.Context) (n int, err error) {
 	}
 	due, err := db.All[struct{ ID string }](ctx, s.db.Pool(), `
 		SELECT DISTINCT c.id FROM access a JOIN clusters c ON c.id = a.cluster_id
-		WHERE c.status = 'READY' AND c.desired = 'present' AND `+clusters.ExpiredAccess+` AND NOT EXISTS (
+		WHERE c.status = 'READY' AND c.desired = 'present' AND `+ExpiredSQL+` AND NOT EXISTS (
 			SELECT FROM access b WHERE b.cluster_id = c.id AND b.revoked_by = @by AND b.revoke_why = @why AND b.revoked_at > @since)
 		ORDER BY c.id`,
-		pgx.NamedArgs{"now": now, "tail": clusters.AccessTail, "by": db.Lifecycle, "why": clusters.AccessOver, "since": now.Add(-expiredEvery)})
+		pgx.NamedArgs{"now": now, "tail": Tail, "by": db.Lifecycle, "why": Over, "since": now.Add(-expiredEvery)})
 	if err != nil {
 		return 0, fmt.Errorf("look for access whose time is over: %w", err)
 	}
@@ -57,7 +57,7 @@ func (s *Store) RemoveExpired(ctx context.Context) (n int, err error) {
 			if cur.Status != lifecycle.Ready || cur.Desired != lifecycle.Present {
 				return nil
 			}
-			gone, err := clusters.ExpireAccess(ctx, c, cluster.ID)
+			gone, err := Expire(ctx, c, cluster.ID)
 			n += gone
 			return err
 		})

@@ -22,26 +22,5 @@ func (s *Store) changeSeen(ctx context.Context, id string, origin clusters.Origi
 	return err
 }
 
-// The types that this package shares with the parts of the store that write such rows.
-type (
-	Ask   = clusters.AccessAsk
-	OfRun = clusters.OfRun
-	Row   = clusters.AccessRow
-	Role  = clusters.Role
-)
-
-// Their constants.
-const (
-	RoleView  = clusters.RoleView
-	RoleEdit  = clusters.RoleEdit
-	RoleAdmin = clusters.RoleAdmin
-	OwnRight  = clusters.OwnRight
-	Asked     = clusters.AccessAsked
-	Ready     = clusters.AccessReady
-	Failed    = clusters.AccessFailed
-	Expired   = clusters.AccessExpired
-	Revoked   = clusters.AccessRevoked
-)
-
 // ShareRight is the right of a share.
 func ShareRight(kind, grantee string) string { return kind + ":" + grantee }

@@ -9,15 +9,16 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // AccessWork is what a runner has to bring about in its cluster.
 type AccessWork struct {
-	Give []clusters.AccessRow // to make; their lifetime is limited to the cluster's
-	Take []clusters.AccessRow // to remove
-	Keep []string             // other accounts that are valid; the runner removes all but these and those to make
+	Give []access.Row // to make; their lifetime is limited to the cluster's
+	Take []access.Row // to remove
+	Keep []string     // other accounts that are valid; the runner removes all but these and those to make
 }
 
 // LeastLifetime is the shortest life of a token: Kubernetes makes none for less (TokenRequest, spec.expirationSeconds).
@@ -60,19 +61,19 @@ func accessWork(ctx context.Context, c *db.Tx, f Fenced) (work AccessWork, err e
 	if err != nil {
 		return work, fmt.Errorf("note what it may make: %w", err)
 	}
-	all, err := db.All[clusters.AccessRow](ctx, c, `
-		SELECT `+clusters.AccessColumns+` FROM access a JOIN clusters c ON c.id = a.cluster_id WHERE a.cluster_id = @cluster AND a.removed_at IS NULL ORDER BY a.number, a.id`, args)
+	all, err := db.All[access.Row](ctx, c, `
+		SELECT `+access.Columns+` FROM access a JOIN clusters c ON c.id = a.cluster_id WHERE a.cluster_id = @cluster AND a.removed_at IS NULL ORDER BY a.number, a.id`, args)
 	if err != nil {
 		return work, fmt.Errorf("read who has access: %w", err)
 	}
 	for _, a := range all {
 		switch a.State {
-		case clusters.AccessAsked:
+		case access.Asked:
 			a.Lifetime = max(min(a.Lifetime, f.Ends.DestroyAt().Sub(c.Now)), LeastLifetime)
 			work.Give = append(work.Give, a)
-		case clusters.AccessReady:
+		case access.Ready:
 			work.Keep = append(work.Keep, a.Account)
-		case clusters.AccessRevoked, clusters.AccessExpired:
+		case access.Revoked, access.Expired:
 			work.Take = append(work.Take, a)
 		}
 	}
@@ -122,12 +123,12 @@ func keepAccess(ctx context.Context, c *db.Tx, f Fenced, states []AccessState) e
 
 // accessRow is an access with the attempt that was last told to make it.
 type accessRow struct {
-	clusters.AccessRow
+	access.Row
 	Attempt int
 }
 
 func accessOf(ctx context.Context, c *db.Tx, f Fenced, id string) (accessRow, error) {
-	found, err := db.All[accessRow](ctx, c, `SELECT `+clusters.AccessColumns+`, coalesce(a.attempt, 0) AS attempt
+	found, err := db.All[accessRow](ctx, c, `SELECT `+access.Columns+`, coalesce(a.attempt, 0) AS attempt
 		FROM access a JOIN clusters c ON c.id = a.cluster_id WHERE a.id = @id AND a.cluster_id = @cluster`,
 		pgx.NamedArgs{"id": id, "cluster": f.ID, "now": c.Now})
 	switch {
@@ -168,7 +169,7 @@ func keepRemoved(ctx context.Context, c *db.Tx, f Fenced, a accessRow) error {
 	switch {
 	case a.RemovedAt != nil:
 		return nil
-	case a.State != clusters.AccessRevoked && a.State != clusters.AccessExpired:
+	case a.State != access.Revoked && a.State != access.Expired:
 		return fmt.Errorf("%w: access %s is valid, and nobody asked to remove it", db.ErrConflict, a.ID)
 	}
 	if _, err := c.Exec(ctx, `UPDATE access SET removed_at = $2, trouble = '' WHERE id = $1`, a.ID, c.Now); err != nil {

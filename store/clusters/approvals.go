@@ -89,7 +89,7 @@ func CloseOver(ctx context.Context, c *db.Tx, cluster string) (n int, err error)
 	for _, a := range over {
 		why := "nobody decided in time"
 		if a.State == ApprovalVoid {
-			why = AccessEnds + a.Why.String()
+			why = Unwanted + a.Why.String()
 		}
 		if _, err := c.Exec(ctx, `UPDATE approvals SET decided_at = $2, state = $3, decided_why = $4 WHERE id = $1`, a.ID, c.Now, a.State, why); err != nil {
 			return 0, fmt.Errorf("close approval %s: %w", a.ID, err)

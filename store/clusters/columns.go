@@ -179,14 +179,14 @@ func (col column) value(c *lifecycle.Cluster) any {
 		}
 		return *at
 	case *map[lifecycle.Kind]lifecycle.Work:
-		return rounded(*at)
+		return roundTimes(*at)
 	default:
 		return reflect.ValueOf(at).Elem().Interface()
 	}
 }
 
-// rounded returns all work that there is, with times in the database's precision.
-func rounded(all map[lifecycle.Kind]lifecycle.Work) map[lifecycle.Kind]lifecycle.Work {
+// roundTimes returns all work that there is, with times in the database's precision.
+func roundTimes(all map[lifecycle.Kind]lifecycle.Work) map[lifecycle.Kind]lifecycle.Work {
 	out := map[lifecycle.Kind]lifecycle.Work{}
 	for k, w := range all {
 		if w.RetryAt, w.DoneAt = db.Round(w.RetryAt), db.Round(w.DoneAt); w != (lifecycle.Work{}) {
@@ -197,9 +197,10 @@ func rounded(all map[lifecycle.Kind]lifecycle.Work) map[lifecycle.Kind]lifecycle
 }
 
 // AskWork is lifecycle.Cluster.AskWork in an UPDATE of clusters, for the kind @kind.
-var AskWork = askWork("{failures,retry_at}")
+var AskWork = AskWorkWithout("{failures,retry_at}")
 
-func askWork(forgotten string) string {
+// AskWorkWithout is AskWork that forgets only the given fields, a PostgreSQL array, of earlier tries.
+func AskWorkWithout(forgotten string) string {
 	return `work = work || jsonb_build_object(@kind::text, coalesce(work -> @kind::text, '{}') - '` + forgotten + `'::text[]
 		|| jsonb_build_object('wanted', 1 + coalesce((work #>> ARRAY[@kind::text, 'wanted'])::int, 0)))`
 }

@@ -80,7 +80,7 @@ func closeHandovers(ctx context.Context, c *db.Tx, cluster string) (n int, err e
 	for _, h := range over {
 		why := "nobody accepted it in time"
 		if h.State == HandoverWithdrawn {
-			why = AccessEnds + h.Why.String()
+			why = Unwanted + h.Why.String()
 		}
 		if _, err := c.Exec(ctx, `UPDATE handovers SET decided_at = $2, decided_by = $3, from_claims = NULL, state = $4, note = $5 WHERE id = $1`,
 			h.ID, c.Now, db.Lifecycle, h.State, why); err != nil {

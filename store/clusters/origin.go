@@ -69,6 +69,9 @@ func (d Origin) CheckVersion(cur usage.Held) error {
 	return nil
 }
 
+// Unwanted begins the reason of what ends because its cluster is no longer wanted; why that is follows.
+const Unwanted = "the cluster is no longer wanted: "
+
 // Action is the metadata of a person's action: why, and the values before and after.
 type Action struct {
 	db.Move

@@ -25,7 +25,7 @@ func closeUses(ctx context.Context, c *db.Tx, cluster string) (n int, err error)
 		return 0, fmt.Errorf("find the turns that are over: %w", err)
 	}
 	for _, u := range over {
-		why := AccessEnds + u.Why.String()
+		why := Unwanted + u.Why.String()
 		if _, err := c.Exec(ctx, `UPDATE uses SET released_at = $2, why = $3 WHERE id = $1`, u.ID, c.Now, why); err != nil {
 			return 0, fmt.Errorf("release turn %s: %w", u.ID, err)
 		}

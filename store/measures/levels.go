@@ -9,7 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/db"
 )
 
@@ -46,7 +46,7 @@ func Gauges() []Gauge {
 			LEFT JOIN clusters c ON c.id = a.cluster_id AND c.destroyed_at IS NULL GROUP BY r.role`},
 		{"ocpctl_access_revoking_seconds", "For how long the access that was revoked first, or whose time was over first, of those whose account is not removed from its ready cluster, waits for that; 0: none waits.", nil,
 			`SELECT '{}'::text[] AS labels, coalesce(max(extract(epoch FROM @now::timestamptz - a.revoked_at)), 0)::float8 AS value
-			FROM access a JOIN clusters c ON c.id = a.cluster_id AND c.status = 'READY' AND c.desired = 'present' WHERE ` + clusters.AccessTaken},
+			FROM access a JOIN clusters c ON c.id = a.cluster_id AND c.status = 'READY' AND c.desired = 'present' WHERE ` + access.Taken},
 		{"ocpctl_orphans", "Groups of cloud resources that belong to no living cluster and were told, by class.", []string{"class"},
 			`SELECT ARRAY[k.class] AS labels, count(o.id)::float8 AS value
 			FROM (VALUES ('released'), ('unrecorded'), ('unknown'), ('owned'), ('nobody'), ('foreign')) AS k (class)

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/usage"
@@ -46,7 +47,7 @@ func (s *Store) Share(ctx context.Context, id string, share Share, d clusters.Or
 		if err := revokeAbove(ctx, c, id, share, d); err != nil {
 			return err
 		}
-		return clusters.RecordAction(c, d, "shared", id, clusters.Action{Before: shown(before), After: shown(&share)})
+		return clusters.RecordAction(c, d, "shared", id, clusters.Action{Before: auditShare(before), After: auditShare(&share)})
 	})
 	if err != nil {
 		return fmt.Errorf("share %s: %w", id, err)
@@ -57,7 +58,7 @@ func (s *Store) Share(ctx context.Context, id string, share Share, d clusters.Or
 // revokeAbove revokes what a share gave beyond its role; an empty role gives nothing.
 func revokeAbove(ctx context.Context, c *db.Tx, id string, share Share, d clusters.Origin) error {
 	d.Why = "the share with " + share.Grantee + " was changed"
-	_, err := clusters.RevokeAccess(ctx, c, id, `a.by_right = @right AND array_position(@order, a.role) > coalesce(array_position(@order, @most), 0)`,
+	_, err := access.Revoke(ctx, c, id, `a.by_right = @right AND array_position(@order, a.role) > coalesce(array_position(@order, @most), 0)`,
 		pgx.NamedArgs{"right": share.Kind + ":" + share.Grantee, "most": string(share.Role), "order": []string{"view", "edit", "admin"}}, d)
 	return err
 }
@@ -91,10 +92,10 @@ func unshare(ctx context.Context, c *db.Tx, id string, share *Share, ending stri
 	}
 	ended := d
 	ended.Why = "the cluster is no longer shared with " + share.Grantee
-	if _, err := clusters.RevokeAccess(ctx, c, id, `a.by_right = @right`, pgx.NamedArgs{"right": share.Kind + ":" + share.Grantee}, ended); err != nil {
+	if _, err := access.Revoke(ctx, c, id, `a.by_right = @right`, pgx.NamedArgs{"right": share.Kind + ":" + share.Grantee}, ended); err != nil {
 		return err
 	}
-	return clusters.RecordAction(c, d, "unshared", id, clusters.Action{Before: shown(share), Note: ending})
+	return clusters.RecordAction(c, d, "unshared", id, clusters.Action{Before: auditShare(share), Note: ending})
 }
 
 // SharedWithOneself is why a share ended whose maker is the person that it was with: it gives nothing, because they would keep it after
@@ -138,8 +139,8 @@ func readShare(ctx context.Context, c *db.Tx, id, kind, grantee string) (*Share,
 	return &found[0], nil
 }
 
-// shown is a share as the audit trail keeps it.
-func shown(s *Share) any {
+// auditShare is a share as the audit trail keeps it.
+func auditShare(s *Share) any {
 	if s == nil {
 		return nil
 	}
@@ -179,7 +180,7 @@ type Share struct {
 	Kind      string // "team" or "principal"
 	Grantee   string // the team's name, or the principal's id
 	Access    Access
-	Role      clusters.Role // in the cluster, of a share to use it
-	GrantedBy string        // filled by the store, like the next
+	Role      access.Role // in the cluster, of a share to use it
+	GrantedBy string      // filled by the store, like the next
 	CreatedAt time.Time
 }

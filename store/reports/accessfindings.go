@@ -9,7 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/db"
 )
 
@@ -27,7 +27,7 @@ func (s *Store) AccessFindings(ctx context.Context) ([]lifecycle.Finding, error)
 			'access that ended may still work in the cluster, because its accounts could not be removed' AS why,
 			array_agg(a.account || CASE WHEN a.trouble = '' THEN '' ELSE ': ' || a.trouble END ORDER BY a.revoked_at, a.id) AS evidence
 		FROM access a JOIN clusters c ON c.id = a.cluster_id
-		WHERE c.status = 'READY' AND c.desired = 'present' AND a.revoked_at <= @since AND `+clusters.AccessTaken+`
+		WHERE c.status = 'READY' AND c.desired = 'present' AND a.revoked_at <= @since AND `+access.Taken+`
 		GROUP BY c.id ORDER BY since, c.id LIMIT @most`,
 		pgx.NamedArgs{"since": now.Add(-revokedFor), "most": queue.MostWorkFindings})
 	if err != nil {

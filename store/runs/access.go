@@ -6,23 +6,24 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 )
 
 // EnterFor locks the run of a request about a cluster, and the cluster, and returns what of the run asks. A Refusal: the run is over, so
 // nothing that it asks for now would end with it.
-func EnterFor(ctx context.Context, tx *db.Tx, ref Ref, job, cluster string) (clusters.OfRun, error) {
+func EnterFor(ctx context.Context, tx *db.Tx, ref Ref, job, cluster string) (access.OfRun, error) {
 	run, err := enter(ctx, tx, ref, cluster)
 	if err != nil {
-		return clusters.OfRun{}, err
+		return access.OfRun{}, err
 	}
-	return clusters.OfRun{RunID: run.ID, RunAttempt: ref.Attempt, RunJob: job}, nil
+	return access.OfRun{RunID: run.ID, RunAttempt: ref.Attempt, RunJob: job}, nil
 }
 
 // Asker is what of the run asks for a cluster that is bound to its place.
-func (p *Binding) Asker() clusters.OfRun {
-	return clusters.OfRun{RunID: p.Run.ID, RunAttempt: p.ask.Attempt, RunJob: p.ask.Job}
+func (p *Binding) Asker() access.OfRun {
+	return access.OfRun{RunID: p.Run.ID, RunAttempt: p.ask.Attempt, RunJob: p.ask.Job}
 }
 
 // openAccess holds for an access a that may be valid at the time @now.
@@ -31,7 +32,7 @@ const openAccess = `a.revoked_at IS NULL AND a.removed_at IS NULL AND (a.expires
 // revokeOver revokes the access that attempts of a locked run have which are over.
 func revokeOver(ctx context.Context, c *db.Tx, run Run) error {
 	return revokeEach(ctx, c, run.ID, `(a.run_attempt < @attempt OR a.run_attempt = @attempt AND @finished)`,
-		pgx.NamedArgs{"attempt": run.Attempt, "finished": run.ended()}, "its run finished")
+		pgx.NamedArgs{"attempt": run.Attempt, "finished": run.hasEnded()}, "its run finished")
 }
 
 // revokeJob revokes the access that a job has which is over.
@@ -41,7 +42,7 @@ func revokeJob(ctx context.Context, c *db.Tx, run, job string) error {
 
 // revokeUse revokes the access to a locked cluster that belongs to a turn which ended.
 func revokeUse(ctx context.Context, c *db.Tx, u Use) error {
-	_, err := clusters.RevokeAccess(ctx, c, u.Cluster, `a.run_id = @run AND a.run_attempt = @attempt AND a.run_job = @job`,
+	_, err := access.Revoke(ctx, c, u.Cluster, `a.run_id = @run AND a.run_attempt = @attempt AND a.run_job = @job`,
 		pgx.NamedArgs{"run": u.RunID, "attempt": u.Attempt, "job": u.Job}, clusters.Origin{Actor: db.Lifecycle, Why: "its turn on the cluster ended"})
 	return err
 }
@@ -60,7 +61,7 @@ func revokeEach(ctx context.Context, c *db.Tx, run, which string, args pgx.Named
 		if _, err := clusters.Lock(ctx, c, one.Cluster); err != nil {
 			return err
 		}
-		if _, err := clusters.RevokeAccess(ctx, c, one.Cluster, which, args, clusters.Origin{Actor: db.Lifecycle, Why: why}); err != nil {
+		if _, err := access.Revoke(ctx, c, one.Cluster, which, args, clusters.Origin{Actor: db.Lifecycle, Why: why}); err != nil {
 			return err
 		}
 	}
