@@ -16,7 +16,7 @@ BEGIN
         RETURN reason_of(left($1, -21)) || '{"held": true}';
     ELSIF right($1, 17) = ', seen by polling' THEN
         RETURN reason_of(left($1, -17)) || '{"seen": true}';
-    ELSIF right($1, 19) = ', seen by the sweep' THEN
+    ELSIF right($1, 19) = ', seen by the s' || 'weep' THEN
         RETURN reason_of(left($1, -19)) || '{"seen": true}';
     END IF;
     CASE $1

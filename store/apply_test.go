@@ -254,10 +254,10 @@ func TestWhyAPullRequestCountsAsClosedIsKept(t *testing.T) {
 	}
 	require.Equal(t, draft, set(clusters.EndPRClosed, &at, draft).Ends.Reason())
 	require.Equal(t, int64(2), set(clusters.EndPRClosed, &at, draft).Version, "the same again")
-	require.Equal(t, draft, set(clusters.EndLabelRemoved, &at, lifecycle.Noted("maya took it off")).Ends.PRWhy.String(), "of another end it is not kept")
+	require.Equal(t, draft, set(clusters.EndLabelRemoved, &at, lifecycle.Noted("maya took it off")).Ends.PRWhy, "of another end it is not kept")
 	require.Equal(t, gone, set(clusters.EndPRClosed, &at, gone).Ends.Reason(), "the same time for another reason")
 	storetest.Step(t, s, row.ID)
-	require.Equal(t, gone, set(clusters.EndLabelRemoved, nil, lifecycle.Noted("it is back")).Ends.PRWhy.String(), "a decision keeps it")
+	require.Equal(t, gone, set(clusters.EndLabelRemoved, nil, lifecycle.Noted("it is back")).Ends.PRWhy, "a decision keeps it")
 	require.Zero(t, set(clusters.EndPRClosed, nil, lifecycle.Noted("the App is back")).Ends.PRWhy)
 	require.Equal(t, []string{draft.String(), "maya took it off", gone.String(), "it is back", "the App is back"}, whys(t, s, row.ID))
 	set(clusters.EndPRClosed, &at, gone)
@@ -266,10 +266,10 @@ func TestWhyAPullRequestCountsAsClosedIsKept(t *testing.T) {
 	storetest.Step(t, s, row.ID)
 	now, err := s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
-	require.Equal(t, gone, now.DesiredWhy.String())
+	require.Equal(t, gone, now.DesiredWhy)
 	known, err := s.Reports.Known(t.Context(), lifecycle.Seen{})
 	require.NoError(t, err)
-	require.Equal(t, gone, known.Clusters[0].Ends.PRWhy.String())
+	require.Equal(t, gone, known.Clusters[0].Ends.PRWhy)
 }
 
 // whys are the reasons in the trail of a cluster for the ends that were set and lifted.

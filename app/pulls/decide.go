@@ -124,7 +124,7 @@ func decideUnhold(e PullRequestEvent, live []clusters.Row) (acts []act) {
 	}
 	for _, row := range live {
 		if isKept(row) {
-			acts = append(acts, liftHold{row, messages.SeenLater("the label "+chatops.KeepLabel+" was taken off", e.how())})
+			acts = append(acts, liftHold{row, lifecycle.Reason{Code: lifecycle.ReasonOther, Words: "the label " + chatops.KeepLabel + " was taken off", Seen: e.Seen}.String()})
 		}
 	}
 	return acts

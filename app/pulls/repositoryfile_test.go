@@ -199,7 +199,7 @@ func TestARecreationThatDiedInBetweenIsTakenUpAgain(t *testing.T) {
 	h.Labeled("will", label)
 	e := h.Event("synchronize", "will", true, label)
 	e.PR.Head = strings.Repeat("c", 40)
-	_, err := h.Store.Destroy(t.Context(), h.Only().ID, clusters.Origin{Actor: servicetest.OnGitHub("will"), Why: "ccccccc was pushed, and the repository's file says recreate"})
+	_, err := h.Store.Destroy(t.Context(), h.Only().ID, clusters.Origin{Actor: servicetest.OnGitHub("will"), Instead: lifecycle.Reason{Code: lifecycle.ReasonPushed, Name: "ccccccc", To: "recreate"}})
 	require.NoError(t, err)
 	h.Sync(e)
 	require.Equal(t, 2, len(h.Clusters()))

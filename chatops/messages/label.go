@@ -24,11 +24,3 @@ func LifetimeAtMaximum(actor, label, profile, name string, end time.Time) string
 	return fmt.Sprintf("@%s, the label %s asks for more than the profile %s allows. `%s` ends at its maximum, %s, and cannot be extended beyond it. For more time, create a new cluster.",
 		actor, chatops.Code(label), profile, name, chatops.Time(end))
 }
-
-// SeenLater adds to a reason how it became known, if no event reported it.
-func SeenLater(why, how string) string {
-	if how == "" {
-		return why
-	}
-	return why + ", " + how
-}
