@@ -9,7 +9,6 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/store"
-	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/storetest"
 )
 
