@@ -32,7 +32,7 @@ const listing = `
 		FROM ours JOIN pg_attribute ON attrelid = oid JOIN pg_type t ON t.oid = atttypid LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
 		WHERE attnum > 0 AND NOT attisdropped AND relkind <> 'S'
 		UNION ALL
-		SELECT name, 3, conname, pg_get_constraintdef(c.oid) FROM ours JOIN pg_constraint c ON conrelid = ours.oid WHERE contype <> 't'
+		SELECT name, 3, conname, pg_get_constraintdef(c.oid) FROM ours JOIN pg_constraint c ON conrelid = ours.oid WHERE contype NOT IN ('n', 't')
 		UNION ALL
 		SELECT name, 4, indexrelid::regclass::text, pg_get_indexdef(indexrelid) || CASE WHEN indisvalid THEN '' ELSE ' INVALID' END
 		FROM ours JOIN pg_index ON indrelid = oid
