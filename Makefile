@@ -179,7 +179,7 @@ seeds: ## run the fault tests with SEEDS different seeds (200), and as many rand
 	go test -count=1 -timeout 4h -run 'WhateverHappens|WhateverBefalls' ./app/pulls ./app/hooks ./devstack/slackstory -rapid.checks=$(or $(SEEDS),200)
 
 .PHONY: check
-check: format vet lint generated race test test-alerts ## check format, vet, lint and generated code, run all tests under the race detector, and make test
+check: format vet lint names generated race test test-alerts ## check format, vet, lint, names and generated code, run all tests under the race detector, and make test
 
 .PHONY: format
 format:
@@ -198,6 +198,10 @@ vet:
 .PHONY: lint
 lint:
 	$(TOOL) staticcheck ./...
+
+.PHONY: names
+names: # at most a fifth of the functions has a name of one word, and none is named by a participle
+	@cd tools && go run ./names -max 20
 
 .PHONY: generate
 generate: ## regenerate the code from app/api/openapi.yaml

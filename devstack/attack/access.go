@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app/api/v1"
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 )
 
@@ -58,18 +59,9 @@ func accessesOf(ctx context.Context, owner caller, cluster string) ([]v1.Access,
 }
 
 func accessOfStranger(ctx context.Context, t *target) (result, error) {
-	v, err := t.victimOf(ctx)
-	if err != nil {
-		return result{}, err
-	}
-	owner, err := t.as(victim)
-	if err != nil {
-		return result{}, err
-	}
-	stranger, err := t.as(attacker)
-	if err != nil {
-		return result{}, err
-	}
+	v := must.Get(t.victimOf(ctx))
+	owner := must.Get(t.as(victim))
+	stranger := must.Get(t.as(attacker))
 	list, err := accessesOf(ctx, owner, v.ID)
 	if err != nil || len(list) == 0 {
 		return result{}, fmt.Errorf("the owner has no access, so nothing was tried: %w", err)
@@ -88,10 +80,7 @@ func accessOfStranger(ctx context.Context, t *target) (result, error) {
 	case got != "":
 		return through("%s", got)
 	}
-	after, err := accessesOf(ctx, owner, v.ID)
-	if err != nil {
-		return result{}, err
-	}
+	after := must.Get(accessesOf(ctx, owner, v.ID))
 	for _, a := range after {
 		if a.Reader == t.idOf(attacker) || a.State == v1.AccessStateRevoked {
 			return through("the cluster has an access of %s that is %s", a.Reader, a.State)
@@ -130,13 +119,8 @@ func (t *target) lent(ctx context.Context) (v prey, owner, reader caller, mine s
 
 func accessBeyondShare(ctx context.Context, t *target) (result, error) {
 	v, owner, reader, mine, back, err := t.lent(ctx)
-	if err != nil {
-		return result{}, err
-	}
-	list, err := accessesOf(ctx, owner, v.ID)
-	if err != nil {
-		return result{}, err
-	}
+	must.Do(err)
+	list := must.Get(accessesOf(ctx, owner, v.ID))
 	at := accessPath(v.ID)
 	tries := []attempted{
 		{http.MethodGet, at + "/kubeconfig?role=edit", nil, http.StatusForbidden}, {http.MethodGet, at + "/kubeconfig?role=admin", nil, http.StatusForbidden}, {http.MethodGet, at + "/kubeconfig?role=cluster-admin", nil, http.StatusBadRequest},
@@ -154,9 +138,7 @@ func accessBeyondShare(ctx context.Context, t *target) (result, error) {
 	if err == nil {
 		more, err = t.count(ctx, "SELECT count(*) FROM access WHERE cluster_id = $1 AND reader = $2 AND role <> 'view'", v.ID, t.idOf(attacker))
 	}
-	if err = errors.Join(err, back()); err != nil {
-		return result{}, err
-	}
+	must.Do(errors.Join(err, back()))
 	switch {
 	case got != "":
 		return through("%s", got)
@@ -168,17 +150,13 @@ func accessBeyondShare(ctx context.Context, t *target) (result, error) {
 
 func accessAfterShare(ctx context.Context, t *target) (result, error) {
 	v, owner, reader, mine, back, err := t.lent(ctx)
-	if err != nil {
-		return result{}, err
-	}
+	must.Do(err)
 	at := accessPath(v.ID)
 	var link v1.Link
 	if err := reader.expect(ctx, http.StatusCreated, &link, http.MethodPost, at+"/kubeconfig-links", nil); err != nil {
 		return result{}, errors.Join(err, back())
 	}
-	if err := back(); err != nil {
-		return result{}, err
-	}
+	must.Do(back())
 	n, got, err := reader.refusedAll(ctx, []attempted{
 		{http.MethodGet, at + "/kubeconfig", nil, http.StatusNotFound}, {http.MethodGet, at + "/kubeconfig?role=view&renew=true", nil, http.StatusNotFound}, {http.MethodPost, at + "/kubeconfig-links", nil, http.StatusNotFound},
 		{http.MethodPost, "/api/v1/links" + link.URL[strings.LastIndexByte(link.URL, '/'):], nil, http.StatusNotFound}, {http.MethodGet, at + "/access", nil, http.StatusNotFound},
@@ -207,18 +185,9 @@ func accessAfterShare(ctx context.Context, t *target) (result, error) {
 }
 
 func installersAlone(ctx context.Context, t *target) (result, error) {
-	v, err := t.victimOf(ctx)
-	if err != nil {
-		return result{}, err
-	}
-	owner, err := t.as(victim)
-	if err != nil {
-		return result{}, err
-	}
-	admin, err := t.as(oidc.Admin)
-	if err != nil {
-		return result{}, err
-	}
+	v := must.Get(t.victimOf(ctx))
+	owner := must.Get(t.as(victim))
+	admin := must.Get(t.as(oidc.Admin))
 	n := 0
 	for _, c := range []struct {
 		who        caller
@@ -226,9 +195,7 @@ func installersAlone(ctx context.Context, t *target) (result, error) {
 	}{{owner, "kubeconfig", "/admin-kubeconfig-links"}, {admin, "password", "/kubeadmin-links"}} {
 		at := accessPath(v.ID)
 		var asked struct{ ApprovalID string }
-		if err := c.who.expect(ctx, http.StatusAccepted, &asked, http.MethodPost, at+"/break-glass", map[string]string{"reason": "x", "what": c.what}); err != nil {
-			return result{}, err
-		}
+		must.Do(c.who.expect(ctx, http.StatusAccepted, &asked, http.MethodPost, at+"/break-glass", map[string]string{"reason": "x", "what": c.what}))
 		m, got, err := c.who.refusedAll(ctx, []attempted{
 			{http.MethodPost, at + c.link, nil, http.StatusConflict}, {http.MethodPost, "/api/v1/approvals/" + asked.ApprovalID + "/approve", struct{}{}, http.StatusForbidden}, {http.MethodPost, at + c.link, nil, http.StatusConflict},
 		})
@@ -241,10 +208,7 @@ func installersAlone(ctx context.Context, t *target) (result, error) {
 	if err != nil || got != "" {
 		return result{through: got != "", evidence: got}, err
 	}
-	plain, err := t.kubeconfigOf(ctx, victim, v.ID)
-	if err != nil {
-		return result{}, err
-	}
+	plain := must.Get(t.kubeconfigOf(ctx, victim, v.ID))
 	if strings.Contains(plain, "client-key-data") || strings.Contains(plain, "client-certificate-data") {
 		return through("the owner's own kubeconfig has the installer's certificate")
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/ocpctl/ocpctl/app/api/v1"
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 )
 
@@ -26,10 +27,7 @@ func serverLives(ctx context.Context, t *target) (result, error) {
 	if err != nil || got.status != http.StatusOK {
 		return through("the server does not answer: %d %v", got.status, err)
 	}
-	log, err := os.ReadFile(filepath.Join(t.Dir, "log", "server.log"))
-	if err != nil {
-		return result{}, err
-	}
+	log := must.Get(os.ReadFile(filepath.Join(t.Dir, "log", "server.log")))
 	for _, text := range []string{"panic", "goroutine 1 [", "fatal error"} {
 		if i := bytes.Index(log, []byte(text)); i >= 0 {
 			return through("its log says %.200q", log[max(0, i-80):])
@@ -39,14 +37,9 @@ func serverLives(ctx context.Context, t *target) (result, error) {
 }
 
 func trailIsWhole(ctx context.Context, t *target) (result, error) {
-	c, err := t.as(oidc.Admin)
-	if err != nil {
-		return result{}, err
-	}
+	c := must.Get(t.as(oidc.Admin))
 	var proof v1.AuditProof
-	if err := c.expect(ctx, http.StatusOK, &proof, http.MethodGet, "/api/v1/audit/verify", nil); err != nil {
-		return result{}, err
-	}
+	must.Do(c.expect(ctx, http.StatusOK, &proof, http.MethodGet, "/api/v1/audit/verify", nil))
 	if !proof.Whole {
 		return through("%s", proof.Message)
 	}
@@ -57,10 +50,7 @@ func victimIsUnharmed(ctx context.Context, t *target) (result, error) {
 	t.counted.Lock()
 	defer t.counted.Unlock()
 	for _, v := range t.victims {
-		harm, err := t.harm(ctx, v)
-		if err != nil {
-			return result{}, err
-		}
+		harm := must.Get(t.harm(ctx, v))
 		if harm != "" {
 			return through("%s: %s", v.Name, harm)
 		}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
@@ -96,23 +97,12 @@ func hostileArchives() []hostileArchive {
 
 // play takes a runner over, replaces its archive with the hostile one, records it, fails, and watches the teardown.
 func (h hostileArchive) play(ctx context.Context, t *target) (result, error) {
-	v, err := t.victimOf(ctx)
-	if err != nil {
-		return result{}, err
-	}
-	k, id, err := t.capture(ctx, t.unique("arc"), callRecordIdentity)
-	if err != nil {
-		return result{}, err
-	}
+	v := must.Get(t.victimOf(ctx))
+	k, id := must.Get2(t.capture(ctx, t.unique("arc"), callRecordIdentity))
 	defer k.stop()
 	var record contract.Record
-	if err := json.Unmarshal(k.body, &record); err != nil {
-		return result{}, err
-	}
-	b, err := t.destroyBundle(ctx, record.Snapshots)
-	if err != nil {
-		return result{}, err
-	}
+	must.Do(json.Unmarshal(k.body, &record))
+	b := must.Get(t.destroyBundle(ctx, record.Snapshots))
 	if h.forge != nil {
 		h.forge(&b, v)
 	}
@@ -120,21 +110,15 @@ func (h hostileArchive) play(ctx context.Context, t *target) (result, error) {
 	if h.raw != nil {
 		pack = func() ([]byte, error) { return h.raw(&b) }
 	}
-	put, err := t.putPacked(ctx, &b, pack)
-	if err != nil {
-		return result{}, err
-	}
+	put := must.Get(t.putPacked(ctx, &b, pack))
 	for i, s := range record.Snapshots {
 		if s.Key == put.Key {
 			record.Snapshots[i] = put
 		}
 	}
-	said, err := k.ask(ctx, http.MethodPost, k.path("record"), record)
-	if err != nil {
-		return result{}, err
-	}
+	said := must.Get(k.ask(ctx, http.MethodPost, k.path("record"), record))
 	watch := t.watchRestore(ctx, id)
-	err = t.failAndEnd(ctx, k, id)
+	err := t.failAndEnd(ctx, k, id)
 	return t.restored(ctx, h.name, said, id, v, watch(), err)
 }
 
@@ -146,13 +130,8 @@ func (t *target) restored(ctx context.Context, name string, said answer, id stri
 	if seen.took > mostTime {
 		return through("the teardown took %s", seen.took.Round(time.Second))
 	}
-	if err != nil {
-		return result{}, err
-	}
-	harm, err := t.harm(ctx, v)
-	if err != nil {
-		return result{}, err
-	}
+	must.Do(err)
+	harm := must.Get(t.harm(ctx, v))
 	if harm != "" {
 		return through("the record was answered %d, and %s: %s", said.status, v.Name, harm)
 	}
@@ -160,10 +139,7 @@ func (t *target) restored(ctx context.Context, name string, said answer, id stri
 	if err != nil || len(outside) > 0 {
 		return through("files were written outside: %v %v", outside, err)
 	}
-	now, err := t.state(ctx, id)
-	if err != nil {
-		return result{}, err
-	}
+	now := must.Get(t.state(ctx, id))
 	if now.Phase != "released" {
 		return through("the teardown cannot go on: %s", now)
 	}
@@ -215,53 +191,29 @@ func (t *target) ownArchive(ctx context.Context, name string) (id string, b bund
 }
 
 func replacedArchive(ctx context.Context, t *target) (result, error) {
-	v, err := t.victimOf(ctx)
-	if err != nil {
-		return result{}, err
-	}
-	id, b, err := t.ownArchive(ctx, t.unique("rep"))
-	if err != nil {
-		return result{}, err
-	}
-	forged, err := victimsAll(string(b.files["metadata.json"]), v)
-	if err != nil {
-		return result{}, err
-	}
+	v := must.Get(t.victimOf(ctx))
+	id, b := must.Get2(t.ownArchive(ctx, t.unique("rep")))
+	forged := must.Get(victimsAll(string(b.files["metadata.json"]), v))
 	b.files["metadata.json"] = []byte(forged)
-	if _, err := t.put(ctx, b); err != nil {
-		return result{}, err
-	}
+	must.Get(t.put(ctx, b))
 	return t.afterReplacing(ctx, "replaced", id, v)
 }
 
 func replacedManifest(ctx context.Context, t *target) (result, error) {
-	v, err := t.victimOf(ctx)
-	if err != nil {
-		return result{}, err
-	}
-	id, b, err := t.ownArchive(ctx, t.unique("rep"))
-	if err != nil {
-		return result{}, err
-	}
+	v := must.Get(t.victimOf(ctx))
+	id, b := must.Get2(t.ownArchive(ctx, t.unique("rep")))
 	for i := range 180_000 {
 		b.manifest.Files = append(b.manifest.Files, artifacts.File{Path: fmt.Sprintf("f%06d", i), Mode: "0644", SHA256: strings.Repeat("a", 64), Size: 1 << 40})
 	}
-	manifest, err := json.Marshal(b.manifest)
-	if err != nil {
-		return result{}, err
-	}
-	if err := t.putObject(ctx, b.snapshot.ManifestKey, manifest); err != nil {
-		return result{}, err
-	}
+	manifest := must.Get(json.Marshal(b.manifest))
+	must.Do(t.putObject(ctx, b.snapshot.ManifestKey, manifest))
 	return t.afterReplacing(ctx, "replaced-manifest", id, v)
 }
 
 // afterReplacing destroys the cluster whose archive was replaced.
 func (t *target) afterReplacing(ctx context.Context, name, id string, v prey) (result, error) {
 	watch := t.watchRestore(ctx, id)
-	if err := t.endOf(ctx, id); err != nil {
-		return result{}, err
-	}
+	must.Do(t.endOf(ctx, id))
 	_, err := t.becomes(ctx, id, "released", "destroy_blocked")
 	return t.restored(ctx, name, answer{status: http.StatusOK}, id, v, watch(), err)
 }

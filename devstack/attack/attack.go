@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // attack is one attempt to break a rule.
@@ -146,6 +148,12 @@ func play(ctx context.Context, t *target, wanted []side) []outcome {
 	return slices.Concat(outcomes...)
 }
 
+// try plays the attack until the first error.
+func (a attack) try(ctx context.Context, t *target) (r result, err error) {
+	defer must.Catch(&err)
+	return a.play(ctx, t)
+}
+
 func (s side) play(ctx context.Context, t *target) (out []outcome) {
 	t = t.beside()
 	for _, a := range s.attacks {
@@ -154,7 +162,7 @@ func (s side) play(ctx context.Context, t *target) (out []outcome) {
 		}
 		began := time.Now()
 		ctx, cancel := context.WithTimeout(ctx, playTime)
-		r, err := a.play(ctx, t)
+		r, err := a.try(ctx, t)
 		cancel()
 		o := outcome{attack: a, result: r, err: err, took: time.Since(began)}
 		t.say("%-11s %s", o.verdict(), a.name)

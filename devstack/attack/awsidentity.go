@@ -12,6 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/auth/awsproof"
 	"github.com/ocpctl/ocpctl/devstack"
 	"github.com/ocpctl/ocpctl/devstack/aws"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // outsidersOfAWS have keys in the stand-in AWS, but no role in ocpctl.
@@ -32,10 +33,7 @@ func awsAttacks() []attack {
 func anotherAccount(ctx context.Context, t *target) (result, error) {
 	tried := 0
 	for _, who := range outsidersOfAWS {
-		got, err := t.signIn(ctx, plain, who.AccessKey, who.SecretKey)
-		if err != nil {
-			return result{}, err
-		}
+		got := must.Get(t.signIn(ctx, plain, who.AccessKey, who.SecretKey))
 		tried++
 		token := tokenIn(got.body)
 		if strings.Contains(who.ARN, devstack.Account) { // of the allowed account: it signs in, without a role
@@ -64,16 +62,10 @@ func steeredProofs(ctx context.Context, t *target) (result, error) {
 			devstack.CLIUser, devstack.Account)
 	}))
 	defer trap.Close()
-	good, err := t.proof(ctx, devstack.CLIKey, devstack.CLISecret)
-	if err != nil {
-		return result{}, err
-	}
+	good := must.Get(t.proof(ctx, devstack.CLIKey, devstack.CLISecret))
 	tried := 0
 	for what, proof := range steered(good, trap.URL) {
-		got, err := t.exchange(ctx, plain, proof)
-		if err != nil {
-			return result{}, err
-		}
+		got := must.Get(t.exchange(ctx, plain, proof))
 		if tried++; got.status < 300 {
 			return through("a proof with %s was answered %d", what, got.status)
 		}

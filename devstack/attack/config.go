@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/github"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // configAttacks use the file .github/ocpctl.yaml, as somebody who may push to the base branch, and as anybody who opens a pull
@@ -134,9 +135,7 @@ func bombsOnBase(ctx context.Context, t *target) (result, error) {
 	var most cost
 	tried := 0
 	for what, content := range bombs() {
-		if err := there.Commit(configPath, content); err != nil {
-			return result{}, err
-		}
+		must.Do(there.Commit(configPath, content))
 		var cluster bool
 		c, err := t.costs(func() (err error) { _, cluster, err = t.requestCluster(ctx, "With "+what); return err })
 		if err != nil {
@@ -150,9 +149,7 @@ func bombsOnBase(ctx context.Context, t *target) (result, error) {
 		}
 		most, tried = cost{max(most.cpu, c.cpu), max(most.memory, c.memory)}, tried+1
 	}
-	if err := there.Commit(configPath, "version: 1\n"); err != nil {
-		return result{}, err
-	}
+	must.Do(there.Commit(configPath, "version: 1\n"))
 	_, cluster, err := t.requestCluster(ctx, "With a file in order")
 	if err != nil || !cluster {
 		return result{}, fmt.Errorf("with a file in order there is no cluster either, so nothing was tried: %w", err)
@@ -162,10 +159,7 @@ func bombsOnBase(ctx context.Context, t *target) (result, error) {
 
 func bombsInFork(ctx context.Context, t *target) (result, error) {
 	there := t.GitHub.In(github.SecondRepo)
-	pr, err := there.OpenFork("Changes the file", "outsider")
-	if err != nil {
-		return result{}, err
-	}
+	pr := must.Get(there.OpenFork("Changes the file", "outsider"))
 	var most cost
 	tried := 0
 	for what, content := range bombs() {
@@ -198,29 +192,14 @@ func bombsInFork(ctx context.Context, t *target) (result, error) {
 
 func fileOfTheHead(ctx context.Context, t *target) (result, error) {
 	there := t.GitHub.In(github.SecondRepo)
-	if err := there.Commit(configPath, "version: 1\nprofiles: [aws-standard]\nforks: deny\n"); err != nil {
-		return result{}, err
-	}
-	pr, err := there.Open("Allows itself more", "maya")
-	if err != nil {
-		return result{}, err
-	}
-	if err := there.PushFile(pr, configPath, "version: 1\nprofiles: [\"*\"]\nforks: approve\nttl: 720h\n", "maya"); err != nil {
-		return result{}, err
-	}
-	if err := t.settled(ctx); err != nil {
-		return result{}, err
-	}
-	if err := there.Label(pr, "ocp/"+smallProfile, "maya"); err != nil {
-		return result{}, err
-	}
-	if err := t.settled(ctx); err != nil {
-		return result{}, err
-	}
+	must.Do(there.Commit(configPath, "version: 1\nprofiles: [aws-standard]\nforks: deny\n"))
+	pr := must.Get(there.Open("Allows itself more", "maya"))
+	must.Do(there.PushFile(pr, configPath, "version: 1\nprofiles: [\"*\"]\nforks: approve\nttl: 720h\n", "maya"))
+	must.Do(t.settled(ctx))
+	must.Do(there.Label(pr, "ocp/"+smallProfile, "maya"))
+	must.Do(t.settled(ctx))
 	n, err := t.count(ctx, "SELECT count(*) FROM clusters WHERE repo = $1 AND pr_number = $2", github.SecondRepo, pr)
-	if err = errors.Join(err, there.Close(pr, "maya"), there.Commit(configPath, "version: 1\n")); err != nil {
-		return result{}, err
-	}
+	must.Do(errors.Join(err, there.Close(pr, "maya"), there.Commit(configPath, "version: 1\n")))
 	if n > 0 {
 		return through("the pull request's own file was believed, and there is a cluster")
 	}
@@ -235,9 +214,7 @@ func addonsByFile(ctx context.Context, t *target) (result, error) {
 		"an object": `[{name: cert-manager, manifests: [{apiVersion: v1, kind: Secret}]}]`, "parameters": `[{name: cert-manager, parameters: {image: evil.example/x}}]`, "a mapping": `{cert-manager: {image: evil.example/x}}`,
 		"one twice": `[cert-manager, cert-manager]`, "many": "[" + strings.TrimSuffix(strings.Repeat("cert-manager, ", 50), ", ") + "]", "upper case": `[CERT-MANAGER]`, "a glob": `["*"]`, "nothing": `[""]`, "a number": `[1]`, "a null": `[~]`,
 	} {
-		if err := there.Commit(configPath, "version: 1\naddons: "+value+"\n"); err != nil {
-			return result{}, err
-		}
+		must.Do(there.Commit(configPath, "version: 1\naddons: "+value+"\n"))
 		_, cluster, err := t.requestCluster(ctx, "Add-ons by "+what)
 		if err != nil {
 			return result{}, fmt.Errorf("%s: %w", what, err)
@@ -246,8 +223,6 @@ func addonsByFile(ctx context.Context, t *target) (result, error) {
 			return through("add-ons given by %s brought a cluster", what)
 		}
 	}
-	if err := there.Commit(configPath, "version: 1\n"); err != nil {
-		return result{}, err
-	}
+	must.Do(there.Commit(configPath, "version: 1\n"))
 	return held("%d ways to say what add-ons are, none of them taken", tried)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/auth/awsproof"
 	"github.com/ocpctl/ocpctl/devstack"
 	"github.com/ocpctl/ocpctl/devstack/github"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // from dials from a loopback address, which looks like another sender to the server.
@@ -95,15 +96,9 @@ func slowHeaders(ctx context.Context, t *target) (result, error) {
 
 func (t *target) whileHanging(ctx context.Context, sent string) (result, error) {
 	const connections, signed = 600, 20
-	release, err := t.hanging(ctx, connections, sent)
-	if err != nil {
-		return result{}, err
-	}
+	release := must.Get(t.hanging(ctx, connections, sent))
 	defer release()
-	lost, took, err := t.signedArrive(ctx, signed)
-	if err != nil {
-		return result{}, err
-	}
+	lost, took := must.Get2(t.signedArrive(ctx, signed))
 	return arrived(fmt.Sprintf("%d connections hung", connections), signed, lost, took)
 }
 
@@ -128,15 +123,11 @@ func unsignedFlood(ctx context.Context, t *target) (result, error) {
 			}
 		})
 	}
-	if err := await(ctx, "the flood", func(context.Context) (bool, error) { return sent.Load() > 4000, nil }); err != nil {
-		return result{}, err
-	}
+	must.Do(await(ctx, "the flood", func(context.Context) (bool, error) { return sent.Load() > 4000, nil }))
 	lost, took, err := t.signedArrive(ctx, signed)
 	stop()
 	all.Wait()
-	if err != nil {
-		return result{}, err
-	}
+	must.Do(err)
 	return arrived(fmt.Sprintf("%d unsigned webhooks", sent.Load()), signed, lost, took)
 }
 
@@ -159,16 +150,11 @@ func garbageProofs(ctx context.Context, t *target) (result, error) {
 			})
 		}
 	}
-	if err := await(ctx, "the flood", func(context.Context) (bool, error) { return sent.Load() > 300, nil }); err != nil {
-		return result{}, err
-	}
+	must.Do(await(ctx, "the flood", func(context.Context) (bool, error) { return sent.Load() > 300, nil }))
 	refused := 0
 	var said answer
 	for range honest {
-		got, err := t.signIn(ctx, plain, devstack.CLIKey, devstack.CLISecret)
-		if err != nil {
-			return result{}, err
-		}
+		got := must.Get(t.signIn(ctx, plain, devstack.CLIKey, devstack.CLISecret))
 		if got.status != http.StatusOK {
 			refused, said = refused+1, got
 		}

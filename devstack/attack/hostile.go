@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ocpctl/ocpctl/devstack/aws"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // hostileAttacks are those of an admin of their own cluster, who has the cloud roles of its operators and nodes.
@@ -37,28 +38,16 @@ func (t *target) role(name string) (awssdk.Config, error) {
 }
 
 func hostileRoles(ctx context.Context, t *target) (result, error) {
-	v, err := t.victimOf(ctx)
-	if err != nil {
-		return result{}, err
-	}
-	own, err := t.newPrey(ctx, attacker, t.unique("hostile"))
-	if err != nil {
-		return result{}, err
-	}
-	tries, err := t.hostileTries(ctx, v)
-	if err != nil {
-		return result{}, err
-	}
+	v := must.Get(t.victimOf(ctx))
+	own := must.Get(t.newPrey(ctx, attacker, t.unique("hostile")))
+	tries := must.Get(t.hostileTries(ctx, v))
 	var roles, done []string
 	for _, r := range t.AWS.Resources("") {
 		if r.Type != "role" || !strings.HasPrefix(r.Name, own.CCOName+"-") && !strings.HasPrefix(r.Name, own.InfraID+"-") {
 			continue
 		}
 		roles = append(roles, r.Name)
-		as, err := t.role(r.Name)
-		if err != nil {
-			return result{}, err
-		}
+		as := must.Get(t.role(r.Name))
 		for what, try := range tries {
 			if err := try(as); err == nil {
 				done = append(done, r.Name+" could "+what)
@@ -70,13 +59,8 @@ func hostileRoles(ctx context.Context, t *target) (result, error) {
 	if len(roles) < 9 {
 		return result{}, fmt.Errorf("the own cluster has the roles %v; seven of operators and two of nodes were expected", roles)
 	}
-	harm, err := t.harm(ctx, v)
-	if err != nil {
-		return result{}, err
-	}
-	if err := t.endOf(ctx, own.ID); err != nil {
-		return result{}, err
-	}
+	harm := must.Get(t.harm(ctx, v))
+	must.Do(t.endOf(ctx, own.ID))
 	if len(done) > 0 || harm != "" {
 		slices.Sort(done)
 		return through("%s; %s", strings.Join(done, "; "), harm)
@@ -86,14 +70,8 @@ func hostileRoles(ctx context.Context, t *target) (result, error) {
 
 // forgedTags gives a disk that is older than the attacker's cluster all its tags. The destroyer deletes by tag.
 func forgedTags(ctx context.Context, t *target) (result, error) {
-	own, err := t.newPrey(ctx, attacker, t.unique("forger"))
-	if err != nil {
-		return result{}, err
-	}
-	disk, err := t.AWS.Plant(aws.Resource{Service: "ec2", Type: "volume", Region: "us-east-1", Name: "payroll", Created: time.Now().AddDate(-1, 0, 0)})
-	if err != nil {
-		return result{}, err
-	}
+	own := must.Get(t.newPrey(ctx, attacker, t.unique("forger")))
+	disk := must.Get(t.AWS.Plant(aws.Resource{Service: "ec2", Type: "volume", Region: "us-east-1", Name: "payroll", Created: time.Now().AddDate(-1, 0, 0)}))
 	var tags []types.Tag
 	for _, r := range t.AWS.Resources(own.InfraID) {
 		if r.Type == "vpc" && r.Tags["kubernetes.io/cluster/"+own.InfraID] != "" {
@@ -105,14 +83,10 @@ func forgedTags(ctx context.Context, t *target) (result, error) {
 	if len(tags) == 0 {
 		return result{}, errors.New("the own network has no tags")
 	}
-	if _, err := t.cloud().CreateTags(ctx, &ec2.CreateTagsInput{Resources: []string{disk.ID}, Tags: tags}); err != nil {
-		return result{}, err
-	}
-	if err := t.endOf(ctx, own.ID); err != nil {
-		return result{}, err
-	}
+	must.Get(t.cloud().CreateTags(ctx, &ec2.CreateTagsInput{Resources: []string{disk.ID}, Tags: tags}))
+	must.Do(t.endOf(ctx, own.ID))
 	var seen string
-	err = await(ctx, "the teardown to stop or to be over", func(ctx context.Context) (bool, error) {
+	err := await(ctx, "the teardown to stop or to be over", func(ctx context.Context) (bool, error) {
 		now, err := t.state(ctx, own.ID)
 		if err != nil {
 			return false, err
@@ -125,9 +99,7 @@ func forgedTags(ctx context.Context, t *target) (result, error) {
 		return result{}, fmt.Errorf("%w; %s", err, seen)
 	}
 	there := slices.ContainsFunc(t.AWS.Resources(""), func(r aws.Resource) bool { return r.ID == disk.ID })
-	if err := t.AWS.Free(disk.ID); err != nil {
-		return result{}, err
-	}
+	must.Do(t.AWS.Free(disk.ID))
 	if !there {
 		return through("the disk was deleted; %s", seen)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 )
 
@@ -133,34 +134,23 @@ func (t *target) forgedTokens() (map[string]string, error) {
 }
 
 func badTokens(ctx context.Context, t *target) (result, error) {
-	forged, err := t.forgedTokens()
-	if err != nil {
-		return result{}, err
-	}
-	good, err := t.OIDC.Token(oidc.Admin)
-	if err != nil {
-		return result{}, err
-	}
+	forged := must.Get(t.forgedTokens())
+	good := must.Get(t.OIDC.Token(oidc.Admin))
 	forged["cut short"], forged["with more"] = good[:len(good)-4], good+"AAAA"
 	forged["another body"] = swapBody(good)
-	if forged["a sign-in that was begun"], err = t.begunCookie(ctx); err != nil {
-		return result{}, err
-	}
+	forged["a sign-in that was begun"] = must.Get(t.begunCookie(ctx))
 	if got, err := t.bearing(good).ask(ctx, http.MethodGet, "/api/v1/me", nil); err != nil || got.status != http.StatusOK {
 		return result{}, fmt.Errorf("the true token is answered %d: %w", got.status, err)
 	}
 	for what, token := range forged {
 		for _, at := range []string{"/api/v1/me", "/api/v1/clusters", "/me"} {
 			c := t.bearing(token)
-			got, err := patient(ctx, func() (answer, error) {
+			got := must.Get(patient(ctx, func() (answer, error) {
 				if at == "/me" {
 					return c.browse(ctx, http.MethodGet, at, nil)
 				}
 				return c.ask(ctx, http.MethodGet, at, nil)
-			})
-			if err != nil {
-				return result{}, err
-			}
+			}))
 			if got.status < 300 {
 				return through("the token %s opens %s", what, at)
 			}
@@ -205,15 +195,9 @@ func badClaims(ctx context.Context, t *target) (result, error) {
 		"dots in names":                   {"kubernetes.io.namespace": "x", "kubernetes.io": map[string]any{"namespace": "default"}},
 		"groups of the identity provider": {"groups": []string{"ocpctl-admins"}},
 	} {
-		c, err := t.as(oidc.Claims{Subject: "stranger", More: more})
-		if err != nil {
-			return result{}, err
-		}
+		c := must.Get(t.as(oidc.Claims{Subject: "stranger", More: more}))
 		for _, at := range []string{"/api/v1/clusters", "/api/v1/audit", "/api/v1/profiles"} {
-			got, err := patient(ctx, func() (answer, error) { return c.ask(ctx, http.MethodGet, at, nil) })
-			if err != nil {
-				return result{}, err
-			}
+			got := must.Get(patient(ctx, func() (answer, error) { return c.ask(ctx, http.MethodGet, at, nil) }))
 			empty := strings.Contains(string(got.body), `"items":[]`) || at == "/api/v1/profiles" // a role in a team that does not exist
 			if tried++; got.status < 300 && (what != "every team as a group" || !empty) {
 				return through("%s: GET %s is answered %d", what, at, got.status)
@@ -230,26 +214,14 @@ func openRedirects(ctx context.Context, t *target) (result, error) {
 		"https://evil.example", "//evil.example", "/\\evil.example", "\\\\evil.example", "/%2Fevil.example", "/\t/evil.example", "/%09/evil.example", "https:evil.example",
 		"javascript:alert(1)", "/../..//evil.example", " //evil.example", "/.//evil.example", "http://evil.example%2f@127.0.0.1/",
 	} {
-		jar, err := cookiejar.New(nil)
-		if err != nil {
-			return result{}, err
-		}
+		jar := must.Get(cookiejar.New(nil))
 		browser := &http.Client{Jar: jar, Timeout: 30 * time.Second, CheckRedirect: plain.CheckRedirect}
-		form, err := t.samlAnswer(ctx, browser, to, "maya", nil)
-		if err != nil {
-			return result{}, err
-		}
-		got, err := t.finish(ctx, browser, form)
-		if err != nil {
-			return result{}, err
-		}
+		form := must.Get(t.samlAnswer(ctx, browser, to, "maya", nil))
+		got := must.Get(t.finish(ctx, browser, form))
 		if got.status != http.StatusSeeOther {
 			return result{}, fmt.Errorf("the sign-in with next=%q ended with %d", to, got.status)
 		}
-		page, err := t.nobody().ask(ctx, http.MethodGet, "/login?next="+url.QueryEscape(to), nil)
-		if err != nil {
-			return result{}, err
-		}
+		page := must.Get(t.nobody().ask(ctx, http.MethodGet, "/login?next="+url.QueryEscape(to), nil))
 		tried += 2
 		if leadsAway(got.header.Get("Location")) || strings.Contains(string(page.body), `href="//`) || strings.Contains(string(page.body), `href="https://evil`) {
 			return through("next=%q leads to %q", to, got.header.Get("Location"))

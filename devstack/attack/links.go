@@ -7,6 +7,7 @@ import (
 	"regexp"
 
 	"github.com/ocpctl/ocpctl/app/api/v1"
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 )
 
@@ -25,62 +26,29 @@ var linkHandle = regexp.MustCompile(`/links/([A-Za-z0-9_-]{43})`)
 
 // linkSentToAdmin has a stranger ask for a link, and an admin confirm it with the typed name.
 func linkSentToAdmin(ctx context.Context, t *target) (result, error) {
-	admin, err := t.as(oidc.Admin)
-	if err != nil {
-		return result{}, err
-	}
-	if err := t.GitHub.AddAccount(linkStranger, false); err != nil {
-		return result{}, err
-	}
-	pr, err := t.GitHub.Open("A stranger asks for a link", "maya")
-	if err != nil {
-		return result{}, err
-	}
-	if _, err := t.GitHub.Comment(pr, "/ocp link", linkStranger); err != nil {
-		return result{}, err
-	}
-	bodies, err := t.answers(ctx, pr, 1)
-	if err != nil {
-		return result{}, err
-	}
+	admin := must.Get(t.as(oidc.Admin))
+	must.Do(t.GitHub.AddAccount(linkStranger, false))
+	pr := must.Get(t.GitHub.Open("A stranger asks for a link", "maya"))
+	must.Get(t.GitHub.Comment(pr, "/ocp link", linkStranger))
+	bodies := must.Get(t.answers(ctx, pr, 1))
 	handle := linkHandle.FindStringSubmatch(bodies[len(bodies)-1])
 	if handle == nil {
 		return result{}, fmt.Errorf("no link was answered: %.200s", bodies[len(bodies)-1])
 	}
 	var got v1.Redeemed
-	if err := admin.expect(ctx, http.StatusOK, &got, http.MethodPost, "/api/v1/links/"+handle[1], v1.Redeem{Account: linkStranger}); err != nil {
-		return result{}, err
-	}
+	must.Do(admin.expect(ctx, http.StatusOK, &got, http.MethodPost, "/api/v1/links/"+handle[1], v1.Redeem{Account: linkStranger}))
 	guesses := []string{"AAAAA2", "BBBBB3", "CCCCC4", "DDDDD5", "EEEEE6"}
 	for i, guess := range guesses {
-		if _, err := t.GitHub.Comment(pr, "/ocp link "+guess, linkStranger); err != nil {
-			return result{}, err
-		}
-		if _, err := t.answers(ctx, pr, 2+i); err != nil {
-			return result{}, err
-		}
+		must.Get(t.GitHub.Comment(pr, "/ocp link "+guess, linkStranger))
+		must.Get(t.answers(ctx, pr, 2+i))
 	}
-	if _, err := t.GitHub.Comment(pr, "/ocp create "+smallProfile, linkStranger); err != nil {
-		return result{}, err
-	}
-	if _, err := t.answers(ctx, pr, 2+len(guesses)); err != nil {
-		return result{}, err
-	}
+	must.Get(t.GitHub.Comment(pr, "/ocp create "+smallProfile, linkStranger))
+	must.Get(t.answers(ctx, pr, 2+len(guesses)))
 	var me v1.Me
-	if err := admin.expect(ctx, http.StatusOK, &me, http.MethodGet, "/api/v1/me", nil); err != nil {
-		return result{}, err
-	}
-	made, err := t.count(ctx, "SELECT count(*) FROM clusters WHERE pr_number = $1", pr)
-	if err != nil {
-		return result{}, err
-	}
-	waiting, err := t.count(ctx, "SELECT count(*) FROM pending_links")
-	if err != nil {
-		return result{}, err
-	}
-	if err := t.GitHub.Close(pr, "maya"); err != nil {
-		return result{}, err
-	}
+	must.Do(admin.expect(ctx, http.StatusOK, &me, http.MethodGet, "/api/v1/me", nil))
+	made := must.Get(t.count(ctx, "SELECT count(*) FROM clusters WHERE pr_number = $1", pr))
+	waiting := must.Get(t.count(ctx, "SELECT count(*) FROM pending_links"))
+	must.Do(t.GitHub.Close(pr, "maya"))
 	if len(me.Accounts) > 0 || made > 0 || waiting > 0 || len(got.Code) == 0 {
 		return through("the admin has the accounts %v, the stranger has %d clusters, %d links still wait for a code", me.Accounts, made, waiting)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/github"
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/devstack/rendered"
 )
@@ -88,36 +89,20 @@ func (t *target) everyPage(ctx context.Context, id string) (map[string]string, e
 
 func markupOnPages(ctx context.Context, t *target) (result, error) {
 	who := oidc.Claims{Subject: "html" + element, Name: "Mallory " + element, Groups: []string{"platform"}, Role: "requester"}
-	c, err := t.as(who)
-	if err != nil {
-		return result{}, err
-	}
+	c := must.Get(t.as(who))
 	id, err := c.createFrom(ctx, v1.CreateRequest{Name: t.unique("markup"), Profile: smallProfile, Owner: "maya"}) // a tag does not accept such a name
-	if err != nil {
-		return result{}, err
-	}
-	if _, err := t.becomes(ctx, id, "ready"); err != nil {
-		return result{}, err
-	}
+	must.Do(err)
+	must.Get(t.becomes(ctx, id, "ready"))
 	at := "/api/v1/clusters/" + id
 	for verb, body := range map[string]any{
 		"/hold": map[string]any{"hours": 1, "reason": attribute + element}, "/transfer": map[string]any{"team": "platform", "owner": element},
 		"/shares": map[string]any{"kind": "principal", "with": attribute}, "/break-glass": map[string]any{"reason": element + attribute},
 	} {
-		if _, err := patient(ctx, func() (answer, error) { return c.ask(ctx, http.MethodPost, at+verb, body) }); err != nil {
-			return result{}, err
-		}
+		must.Get(patient(ctx, func() (answer, error) { return c.ask(ctx, http.MethodPost, at+verb, body) }))
 	}
-	if _, err := t.GitHub.OpenFrom("Title "+element, branch, "maya"); err != nil {
-		return result{}, err
-	}
-	if err := t.settled(ctx); err != nil {
-		return result{}, err
-	}
-	pages, err := t.everyPage(ctx, id)
-	if err != nil {
-		return result{}, err
-	}
+	must.Get(t.GitHub.OpenFrom("Title "+element, branch, "maya"))
+	must.Do(t.settled(ctx))
+	pages := must.Get(t.everyPage(ctx, id))
 	shown := 0
 	for at, page := range pages {
 		if live := liveHTML(page); live != "" {
@@ -150,34 +135,22 @@ func textsWithMarkup() []string {
 }
 
 func markupInComments(ctx context.Context, t *target) (result, error) {
-	pr, err := t.GitHub.Open("Comments with markup", "maya")
-	if err != nil {
-		return result{}, err
-	}
+	pr := must.Get(t.GitHub.Open("Comments with markup", "maya"))
 	texts := textsWithMarkup()
 	for _, who := range []string{"outsider", "maya"} { // one without permissions, and one with
 		for some := range slices.Chunk(texts, 5) { // as many commands as one comment may have
-			if _, err := t.GitHub.Comment(pr, strings.Join(some, "\n"), who); err != nil {
-				return result{}, err
-			}
+			must.Get(t.GitHub.Comment(pr, strings.Join(some, "\n"), who))
 		}
 	}
-	if err := t.GitHub.Label(pr, "ocp/[x](https://evil.example)"[:28], "maya"); err != nil {
-		return result{}, err
-	}
-	answered, err := t.answers(ctx, pr, len(texts)/5)
-	if err != nil {
-		return result{}, err
-	}
+	must.Do(t.GitHub.Label(pr, "ocp/[x](https://evil.example)"[:28], "maya"))
+	answered := must.Get(t.answers(ctx, pr, len(texts)/5))
 	var live []string
 	for _, body := range answered {
 		if found := liveMarkdown(body); found != "" {
 			live = append(live, fmt.Sprintf("%q", found))
 		}
 	}
-	if err := t.GitHub.Close(pr, "maya"); err != nil {
-		return result{}, err
-	}
+	must.Do(t.GitHub.Close(pr, "maya"))
 	if len(live) > 0 {
 		return through("%d of %d answers hold live markup, such as %s", len(live), len(answered), live[0])
 	}
@@ -203,24 +176,11 @@ func (t *target) answers(ctx context.Context, pr, least int) (bodies []string, e
 }
 
 func markupOfPull(ctx context.Context, t *target) (result, error) {
-	pr, err := t.GitHub.OpenFrom("Title "+markdown+element, branch, "maya")
-	if err != nil {
-		return result{}, err
-	}
-	if err := t.GitHub.Label(pr, "ocp/"+smallProfile, "maya"); err != nil {
-		return result{}, err
-	}
-	id, err := t.clusterOfPull(ctx, pr)
-	if err != nil {
-		return result{}, err
-	}
-	if _, err := t.becomes(ctx, id, "ready"); err != nil {
-		return result{}, err
-	}
-	check, err := t.checkOf(ctx, pr)
-	if err != nil {
-		return result{}, err
-	}
+	pr := must.Get(t.GitHub.OpenFrom("Title "+markdown+element, branch, "maya"))
+	must.Do(t.GitHub.Label(pr, "ocp/"+smallProfile, "maya"))
+	id := must.Get(t.clusterOfPull(ctx, pr))
+	must.Get(t.becomes(ctx, id, "ready"))
+	check := must.Get(t.checkOf(ctx, pr))
 	texts := []string{check.Title, check.Summary, check.Text, check.DetailsURL}
 	for _, d := range t.GitHub.Deployments() {
 		texts = append(texts, d.Description, d.Environment)
@@ -228,19 +188,13 @@ func markupOfPull(ctx context.Context, t *target) (result, error) {
 			texts = append(texts, s.Description, s.EnvironmentURL, s.LogURL)
 		}
 	}
-	bodies, err := t.answers(ctx, pr, 1)
-	if err != nil {
-		return result{}, err
-	}
+	bodies := must.Get(t.answers(ctx, pr, 1))
 	for _, text := range append(texts, bodies...) {
 		if live := liveMarkdown(text); live != "" {
 			return through("a text on the pull request holds %q", live)
 		}
 	}
-	pages, err := t.everyPage(ctx, id)
-	if err != nil {
-		return result{}, err
-	}
+	pages := must.Get(t.everyPage(ctx, id))
 	for at, page := range pages {
 		if live := liveHTML(page); live != "" {
 			return through("GET %s shows %q", at, live)
@@ -251,14 +205,8 @@ func markupOfPull(ctx context.Context, t *target) (result, error) {
 
 // injections puts other languages' syntax into every parameter, and looks for responses that only an interpreter gives.
 func injections(ctx context.Context, t *target) (result, error) {
-	c, err := t.as(oidc.Admin)
-	if err != nil {
-		return result{}, err
-	}
-	before, err := t.count(ctx, "SELECT count(*) FROM clusters")
-	if err != nil {
-		return result{}, err
-	}
+	c := must.Get(t.as(oidc.Admin))
+	before := must.Get(t.count(ctx, "SELECT count(*) FROM clusters"))
 	tried := 0
 	for _, text := range []string{
 		"' OR '1'='1", "'; DROP TABLE clusters; --", "1); SELECT pg_sleep(5); --", "{{.}}", "${7*7}", "{{7*7}}", "../../../../etc/passwd", "..%2f..%2fetc%2fpasswd", "x\r\nSet-Cookie: a=b", "%00", "\x00", "%_%", "\\", "🙈" + strings.Repeat("ä", 300),

@@ -19,6 +19,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/auth"
 	"github.com/ocpctl/ocpctl/app/web"
 	"github.com/ocpctl/ocpctl/devstack/attack/matrix"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // matrixAttacks compare every operation, page and form with the permission matrix.
@@ -87,14 +88,8 @@ func (o operation) byAll(ask func(matrix.Principal) (answer, error)) ([]answer, 
 }
 
 func operationsMatrix(ctx context.Context, t *target) (result, error) {
-	rows, err := matrix.Operations()
-	if err != nil {
-		return result{}, err
-	}
-	all, err := t.operations(ctx)
-	if err != nil {
-		return result{}, err
-	}
+	rows := must.Get(matrix.Operations())
+	all := must.Get(t.operations(ctx))
 	var ids []string
 	for _, o := range all {
 		ids = append(ids, o.id)
@@ -102,10 +97,7 @@ func operationsMatrix(ctx context.Context, t *target) (result, error) {
 	if wrong := matrix.Missing(rows, ids); len(wrong) > 0 {
 		return result{}, fmt.Errorf("the matrix does not fit openapi.yaml: %s", strings.Join(wrong, ", "))
 	}
-	s, err := t.stage(ctx, "matrix-api")
-	if err != nil {
-		return result{}, err
-	}
+	s := must.Get(t.stage(ctx, "matrix-api"))
 	defer s.runner.stop()
 	var wrong []string
 	for _, o := range all {
@@ -114,14 +106,11 @@ func operationsMatrix(ctx context.Context, t *target) (result, error) {
 		if row.Body != nil {
 			body = row.Body
 		}
-		said, err := o.byAll(func(who matrix.Principal) (answer, error) {
+		said := must.Get(o.byAll(func(who matrix.Principal) (answer, error) {
 			return patient(ctx, func() (answer, error) {
 				return s.callers[who].ask(ctx, o.method, s.names.Replace(cmp.Or(row.Path, o.path)), body, "Idempotency-Key", "matrix-"+o.id)
 			})
-		})
-		if err != nil {
-			return result{}, err
-		}
+		}))
 		for i, who := range matrix.Principals {
 			if text := differs(cmp.Or(row.Live, row.For(who)), strconv.Itoa(said[i].status)); text != "" {
 				wrong = append(wrong, fmt.Sprintf("%s by %s: %s", o.id, who, text))
@@ -148,27 +137,18 @@ func matrixResult(wrong []string, rows int, what string) (result, error) {
 }
 
 func pagesMatrix(ctx context.Context, t *target) (result, error) {
-	rows, err := matrix.Pages()
-	if err != nil {
-		return result{}, err
-	}
+	rows := must.Get(matrix.Pages())
 	routes := web.Routes()
 	if wrong := matrix.Missing(rows, routes); len(wrong) > 0 {
 		return result{}, fmt.Errorf("the matrix does not fit the pages: %s", strings.Join(wrong, ", "))
 	}
-	s, err := t.stage(ctx, "matrix-web")
-	if err != nil {
-		return result{}, err
-	}
+	s := must.Get(t.stage(ctx, "matrix-web"))
 	defer s.runner.stop()
 	slices.SortStableFunc(routes, func(a, b string) int { return pageOrder(a) - pageOrder(b) })
 	var wrong []string
 	for _, route := range routes {
 		for _, who := range matrix.Principals {
-			got, err := patient(ctx, func() (answer, error) { return t.openPage(ctx, s, who, route, rows[route]) })
-			if err != nil {
-				return result{}, err
-			}
+			got := must.Get(patient(ctx, func() (answer, error) { return t.openPage(ctx, s, who, route, rows[route]) }))
 			said := strconv.Itoa(got.status)
 			if got.status == http.StatusSeeOther && strings.HasPrefix(got.header.Get("Location"), "/login") {
 				said = "login"
@@ -237,14 +217,8 @@ func (c caller) browse(ctx context.Context, method, at string, form url.Values, 
 
 // crossSite posts every form as another site's page would make an admin's browser do it.
 func crossSite(ctx context.Context, t *target) (result, error) {
-	rows, err := matrix.Pages()
-	if err != nil {
-		return result{}, err
-	}
-	s, err := t.stage(ctx, "matrix-csrf")
-	if err != nil {
-		return result{}, err
-	}
+	rows := must.Get(matrix.Pages())
+	s := must.Get(t.stage(ctx, "matrix-csrf"))
 	defer s.runner.stop()
 	var wrong []string
 	forms := 0
@@ -256,13 +230,10 @@ func crossSite(ctx context.Context, t *target) (result, error) {
 		for _, headers := range [][]string{
 			{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Sec-Fetch-Site", "", "Origin", "https://evil.example"}, {"Sec-Fetch-Site", "", "Origin", "null"},
 		} {
-			got, err := patient(ctx, func() (answer, error) {
+			got := must.Get(patient(ctx, func() (answer, error) {
 				_, at, _ := strings.Cut(route, " ")
 				return s.callers[matrix.Admin].browse(ctx, http.MethodPost, s.names.Replace(at), url.Values{"reason": {"x"}}, headers...)
-			})
-			if err != nil {
-				return result{}, err
-			}
+			}))
 			if got.status != http.StatusForbidden {
 				wrong = append(wrong, fmt.Sprintf("%s with %v answered %d", route, headers, got.status))
 			}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/ocpctl/ocpctl/app/api/v1"
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 )
 
@@ -26,49 +27,19 @@ func nameAttacks() []attack {
 
 // renamedApprover has an author ask for a cluster, rename the account and approve, and then a stranger take the login.
 func renamedApprover(ctx context.Context, t *target) (result, error) {
-	if err := t.GitHub.AddAccount(nameBefore, false); err != nil {
-		return result{}, err
-	}
-	if err := t.GitHub.SetPermission(nameBefore, "write"); err != nil {
-		return result{}, err
-	}
-	pr, err := t.GitHub.OpenFork("An author is renamed", nameBefore)
-	if err != nil {
-		return result{}, err
-	}
-	if err := t.GitHub.Label(pr, "ocp/"+smallProfile, nameBefore); err != nil {
-		return result{}, err
-	}
-	id, err := t.clusterOfPull(ctx, pr)
-	if err != nil {
-		return result{}, err
-	}
-	if _, err := t.becomes(ctx, id, "awaiting_approval"); err != nil {
-		return result{}, err
-	}
-	if err := t.GitHub.RenameAccount(nameBefore, nameAfter); err != nil {
-		return result{}, err
-	}
-	if err := t.commentAndSettle(ctx, pr, nameAfter, "/ocp approve"); err != nil {
-		return result{}, err
-	}
-	if err := t.GitHub.AddAccount(nameBefore, false); err != nil {
-		return result{}, err
-	}
-	if err := t.commentAndSettle(ctx, pr, nameBefore, "/ocp approve", "/ocp destroy"); err != nil {
-		return result{}, err
-	}
-	now, err := t.state(ctx, id)
-	if err != nil {
-		return result{}, err
-	}
-	votes, err := t.count(ctx, "SELECT count(*) FROM approval_votes v JOIN approvals a ON a.id = v.approval_id WHERE a.cluster_id = $1", id)
-	if err != nil {
-		return result{}, err
-	}
-	if err := t.GitHub.Close(pr, "maya"); err != nil {
-		return result{}, err
-	}
+	must.Do(t.GitHub.AddAccount(nameBefore, false))
+	must.Do(t.GitHub.SetPermission(nameBefore, "write"))
+	pr := must.Get(t.GitHub.OpenFork("An author is renamed", nameBefore))
+	must.Do(t.GitHub.Label(pr, "ocp/"+smallProfile, nameBefore))
+	id := must.Get(t.clusterOfPull(ctx, pr))
+	must.Get(t.becomes(ctx, id, "awaiting_approval"))
+	must.Do(t.GitHub.RenameAccount(nameBefore, nameAfter))
+	must.Do(t.commentAndSettle(ctx, pr, nameAfter, "/ocp approve"))
+	must.Do(t.GitHub.AddAccount(nameBefore, false))
+	must.Do(t.commentAndSettle(ctx, pr, nameBefore, "/ocp approve", "/ocp destroy"))
+	now := must.Get(t.state(ctx, id))
+	votes := must.Get(t.count(ctx, "SELECT count(*) FROM approval_votes v JOIN approvals a ON a.id = v.approval_id WHERE a.cluster_id = $1", id))
+	must.Do(t.GitHub.Close(pr, "maya"))
 	if votes > 0 || now.Phase != "awaiting_approval" {
 		return through("%d votes, and the cluster is %s", votes, now.Phase)
 	}
@@ -89,26 +60,13 @@ func (t *target) commentAndSettle(ctx context.Context, pr int, as string, bodies
 // with the same names use it.
 func reusedRepository(ctx context.Context, t *target) (result, error) {
 	const name = "name-reused"
-	id, err := t.ready(ctx, oidc.Requester, name)
-	if err != nil {
-		return result{}, err
-	}
-	requester, err := t.as(oidc.Requester)
-	if err != nil {
-		return result{}, err
-	}
-	workflow, err := t.as(oidc.GitHubActions)
-	if err != nil {
-		return result{}, err
-	}
+	id := must.Get(t.ready(ctx, oidc.Requester, name))
+	requester := must.Get(t.as(oidc.Requester))
+	workflow := must.Get(t.as(oidc.GitHubActions))
 	share := map[string]string{"kind": "principal", "with": t.idOf(oidc.GitHubActions), "access": "use"}
-	if err := requester.expect(ctx, http.StatusOK, nil, http.MethodPost, "/api/v1/clusters/"+id+"/shares", share); err != nil {
-		return result{}, err
-	}
+	must.Do(requester.expect(ctx, http.StatusOK, nil, http.MethodPost, "/api/v1/clusters/"+id+"/shares", share))
 	var known v1.Me
-	if err := workflow.expect(ctx, http.StatusOK, &known, http.MethodGet, "/api/v1/me", nil); err != nil {
-		return result{}, err
-	}
+	must.Do(workflow.expect(ctx, http.StatusOK, &known, http.MethodGet, "/api/v1/me", nil))
 	if len(known.Seats) == 0 {
 		return result{}, fmt.Errorf("the team's workflow has no role")
 	}
@@ -125,22 +83,11 @@ func reusedRepository(ctx context.Context, t *target) (result, error) {
 				delete(stranger.More, claim)
 			}
 		}
-		c, err := t.as(stranger)
-		if err != nil {
-			return result{}, err
-		}
+		c := must.Get(t.as(stranger))
 		var me v1.Me
-		if err := c.expect(ctx, http.StatusOK, &me, http.MethodGet, "/api/v1/me", nil); err != nil {
-			return result{}, err
-		}
-		got, err := c.ask(ctx, http.MethodGet, "/api/v1/clusters/"+id, nil)
-		if err != nil {
-			return result{}, err
-		}
-		opened, err := c.ask(ctx, http.MethodGet, "/api/v1/clusters/"+id+"/kubeconfig", nil)
-		if err != nil {
-			return result{}, err
-		}
+		must.Do(c.expect(ctx, http.StatusOK, &me, http.MethodGet, "/api/v1/me", nil))
+		got := must.Get(c.ask(ctx, http.MethodGet, "/api/v1/clusters/"+id, nil))
+		opened := must.Get(c.ask(ctx, http.MethodGet, "/api/v1/clusters/"+id+"/kubeconfig", nil))
 		if len(me.Seats) > 0 || got.status < 400 || opened.status < 400 {
 			return through("a workflow with %s has the roles %v, sees the cluster with %d and opens it with %d", what, me.Seats, got.status, opened.status)
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/attack/matrix"
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/devstack/saml"
 )
@@ -61,23 +62,11 @@ func expensiveDryRun(ctx context.Context, t *target) (result, error) {
 		fmt.Fprintf(&body, `,"f%04d":0`, i)
 	}
 	body.WriteString("}")
-	c, err := t.as(attacker)
-	if err != nil {
-		return result{}, err
-	}
-	before, err := t.cpu()
-	if err != nil {
-		return result{}, err
-	}
+	c := must.Get(t.as(attacker))
+	before := must.Get(t.cpu())
 	began := time.Now()
-	got, err := c.ask(ctx, http.MethodPost, "/api/v1/dry-run", []byte(body.String()))
-	if err != nil {
-		return result{}, err
-	}
-	after, err := t.cpu()
-	if err != nil {
-		return result{}, err
-	}
+	got := must.Get(c.ask(ctx, http.MethodPost, "/api/v1/dry-run", []byte(body.String())))
+	after := must.Get(t.cpu())
 	text := fmt.Sprintf("%d bytes were answered %d with %d bytes after %s, the server used %s of processor time",
 		body.Len(), got.status, len(got.body), time.Since(began).Round(10*time.Millisecond), after-before)
 	if len(got.body) > 100<<10 || time.Since(began) > 3*time.Second {
@@ -88,35 +77,17 @@ func expensiveDryRun(ctx context.Context, t *target) (result, error) {
 
 // mintBreakGlass requests the password of a cluster that holds the control plane's own keys, in a team whose admin approves.
 func mintBreakGlass(ctx context.Context, t *target) (result, error) {
-	admin, err := t.as(oidc.Admin)
-	if err != nil {
-		return result{}, err
-	}
-	team, err := t.as(matrix.Claims()[matrix.TeamAdmin])
-	if err != nil {
-		return result{}, err
-	}
-	id, err := admin.createFrom(ctx, v1.CreateRequest{Name: "minted", Profile: "aws-minimal-mint", Team: matrix.OwnTeam})
-	if err != nil {
-		return result{}, err
-	}
-	if _, err := t.becomes(ctx, id, "ready"); err != nil {
-		return result{}, err
-	}
+	admin := must.Get(t.as(oidc.Admin))
+	team := must.Get(t.as(matrix.Claims()[matrix.TeamAdmin]))
+	id := must.Get(admin.createFrom(ctx, v1.CreateRequest{Name: "minted", Profile: "aws-minimal-mint", Team: matrix.OwnTeam}))
+	must.Get(t.becomes(ctx, id, "ready"))
 	if got, err := team.ask(ctx, http.MethodGet, "/api/v1/clusters/"+id+"/kubeconfig", nil); err != nil || got.status < 400 {
 		return through("the team's admin downloaded the kubeconfig itself: %d %v", got.status, err)
 	}
 	var asked struct{ ApprovalID string }
-	if err := admin.expect(ctx, http.StatusAccepted, &asked, http.MethodPost, "/api/v1/clusters/"+id+"/break-glass", map[string]string{"reason": "x"}); err != nil {
-		return result{}, err
-	}
-	got, err := team.ask(ctx, http.MethodPost, "/api/v1/approvals/"+asked.ApprovalID+"/approve", struct{}{})
-	if err != nil {
-		return result{}, err
-	}
-	if err := admin.destroy(ctx, id); err != nil {
-		return result{}, err
-	}
+	must.Do(admin.expect(ctx, http.StatusAccepted, &asked, http.MethodPost, "/api/v1/clusters/"+id+"/break-glass", map[string]string{"reason": "x"}))
+	got := must.Get(team.ask(ctx, http.MethodPost, "/api/v1/approvals/"+asked.ApprovalID+"/approve", struct{}{}))
+	must.Do(admin.destroy(ctx, id))
 	if got.status < 300 {
 		return through("the approval of the team's admin was answered %d", got.status)
 	}
@@ -124,26 +95,15 @@ func mintBreakGlass(ctx context.Context, t *target) (result, error) {
 }
 
 func ownApproval(ctx context.Context, t *target) (result, error) {
-	admin, err := t.as(oidc.Admin)
-	if err != nil {
-		return result{}, err
-	}
+	admin := must.Get(t.as(oidc.Admin))
 	var made v1.Accepted
-	err = admin.expect(ctx, http.StatusAccepted, &made, http.MethodPost, "/api/v1/clusters",
-		v1.CreateRequest{Name: "own-word", Profile: "aws-standard", TTLHours: 101, Team: matrix.OwnTeam}, "Idempotency-Key", "own-word")
-	if err != nil {
-		return result{}, err
-	}
+	must.Do(admin.expect(ctx, http.StatusAccepted, &made, http.MethodPost, "/api/v1/clusters",
+		v1.CreateRequest{Name: "own-word", Profile: "aws-standard", TTLHours: 101, Team: matrix.OwnTeam}, "Idempotency-Key", "own-word"))
 	if made.ApprovalID == "" {
 		return result{}, fmt.Errorf("the cluster waits for no approval: %s", made.Message)
 	}
-	got, err := admin.ask(ctx, http.MethodPost, "/api/v1/approvals/"+made.ApprovalID+"/approve", struct{}{})
-	if err != nil {
-		return result{}, err
-	}
-	if err := admin.destroy(ctx, made.ClusterID); err != nil {
-		return result{}, err
-	}
+	got := must.Get(admin.ask(ctx, http.MethodPost, "/api/v1/approvals/"+made.ApprovalID+"/approve", struct{}{}))
+	must.Do(admin.destroy(ctx, made.ClusterID))
 	if got.status < 300 {
 		return through("an approval of one vote was given by who asked: %d", got.status)
 	}
@@ -167,10 +127,7 @@ func (t *target) page(ctx context.Context, who oidc.Claims, at string, cookies .
 func prefilled(ctx context.Context, t *target) (result, error) {
 	const key, tag = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPlantedPlantedPlantedPlantedPlantedPlante", "planted-tag"
 	query := url.Values{"sshPublicKey": {key}, "extraTags": {tag + "=planted"}, "name": {"planted-name"}}
-	got, err := t.page(ctx, attacker, "/new?"+query.Encode())
-	if err != nil {
-		return result{}, err
-	}
+	got := must.Get(t.page(ctx, attacker, "/new?"+query.Encode()))
 	if got.status != http.StatusOK {
 		return result{}, fmt.Errorf("the form was answered %d", got.status)
 	}
@@ -189,16 +146,10 @@ func prefilled(ctx context.Context, t *target) (result, error) {
 
 func plantedMessage(ctx context.Context, t *target) (result, error) {
 	const text = "Your session ended. Sign in again at evil.example"
-	raw, err := json.Marshal(map[string]any{"w": text})
-	if err != nil {
-		return result{}, err
-	}
+	raw := must.Get(json.Marshal(map[string]any{"w": text}))
 	value := base64.RawURLEncoding.EncodeToString(raw)
 	for _, cookie := range []string{"ocpctl_said=" + value, "__Host-ocpctl_said=" + value, "ocpctl_said=" + value + ".x", "ocpctl_said=" + value + "." + strings.Repeat("A", 86)} {
-		got, err := t.page(ctx, attacker, "/", cookie)
-		if err != nil {
-			return result{}, err
-		}
+		got := must.Get(t.page(ctx, attacker, "/", cookie))
 		if got.status != http.StatusOK {
 			return result{}, fmt.Errorf("the front page was answered %d", got.status)
 		}
@@ -227,10 +178,7 @@ func (t *target) session(ctx context.Context, login string) (*http.Client, []*ht
 }
 
 func afterLogout(ctx context.Context, t *target) (result, error) {
-	browser, cookies, err := t.session(ctx, "maya")
-	if err != nil {
-		return result{}, err
-	}
+	browser, cookies := must.Get2(t.session(ctx, "maya"))
 	var copied []string
 	for _, c := range cookies {
 		copied = append(copied, c.Name+"="+c.Value)
@@ -241,18 +189,10 @@ func afterLogout(ctx context.Context, t *target) (result, error) {
 	if got, err := use(); err != nil || got.status != http.StatusOK {
 		return result{}, fmt.Errorf("the copied cookie was answered %d before the sign-out: %w", got.status, err)
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, t.PrivateURL()+"/logout", http.NoBody)
-	if err != nil {
-		return result{}, err
-	}
+	r := must.Get(http.NewRequestWithContext(ctx, http.MethodPost, t.PrivateURL()+"/logout", http.NoBody))
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
-	if _, err := send(browser, r); err != nil {
-		return result{}, err
-	}
-	got, err := use()
-	if err != nil {
-		return result{}, err
-	}
+	must.Get(send(browser, r))
+	got := must.Get(use())
 	if got.status == http.StatusOK {
 		return through("the copied cookie opens /me after its owner signed out")
 	}
@@ -260,24 +200,12 @@ func afterLogout(ctx context.Context, t *target) (result, error) {
 }
 
 func storageAddress(ctx context.Context, t *target) (result, error) {
-	v, err := t.victimOf(ctx)
-	if err != nil {
-		return result{}, err
-	}
-	owner, err := t.as(victim)
-	if err != nil {
-		return result{}, err
-	}
-	auditor, err := t.as(oidc.Auditor)
-	if err != nil {
-		return result{}, err
-	}
+	v := must.Get(t.victimOf(ctx))
+	owner := must.Get(t.as(victim))
+	auditor := must.Get(t.as(oidc.Auditor))
 	for _, at := range []string{"/outputs", ""} {
 		for _, c := range []caller{owner, auditor} {
-			got, err := c.ask(ctx, http.MethodGet, "/api/v1/clusters/"+v.ID+at, nil)
-			if err != nil {
-				return result{}, err
-			}
+			got := must.Get(c.ask(ctx, http.MethodGet, "/api/v1/clusters/"+v.ID+at, nil))
 			if i := strings.Index(string(got.body), "s3://"); i >= 0 {
 				return through("GET …%s answers %.80q", at, got.body[i:])
 			}
@@ -287,26 +215,14 @@ func storageAddress(ctx context.Context, t *target) (result, error) {
 }
 
 func silentRead(ctx context.Context, t *target) (result, error) {
-	v, err := t.victimOf(ctx)
-	if err != nil {
-		return result{}, err
-	}
+	v := must.Get(t.victimOf(ctx))
 	for _, who := range []oidc.Claims{attacker, oidc.Auditor} {
-		c, err := t.as(who)
-		if err != nil {
-			return result{}, err
-		}
-		got, err := c.ask(ctx, http.MethodGet, "/api/v1/clusters/"+v.ID+"/kubeconfig", nil)
-		if err != nil {
-			return result{}, err
-		}
+		c := must.Get(t.as(who))
+		got := must.Get(c.ask(ctx, http.MethodGet, "/api/v1/clusters/"+v.ID+"/kubeconfig", nil))
 		if got.status < 400 {
 			return through("%s downloaded the victim's kubeconfig", who.Subject)
 		}
-		n, err := t.count(ctx, "SELECT count(*) FROM audit_events WHERE actor = $1 AND target_cluster_id = $2", t.idOf(who), v.ID)
-		if err != nil {
-			return result{}, err
-		}
+		n := must.Get(t.count(ctx, "SELECT count(*) FROM audit_events WHERE actor = $1 AND target_cluster_id = $2", t.idOf(who), v.ID))
 		if n == 0 {
 			return through("%s was refused the kubeconfig with %d, and the audit trail has no line of it", who.Subject, got.status)
 		}

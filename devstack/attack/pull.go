@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/github"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // pullAttacks are those of somebody with a GitHub account on a pull request.
@@ -29,9 +30,7 @@ func pullAttacks() []attack {
 
 // goesOn checks that everything was processed and that the cluster goes on.
 func (t *target) goesOn(ctx context.Context, id, tried string) (result, error) {
-	if err := t.settled(ctx); err != nil {
-		return result{}, err
-	}
+	must.Do(t.settled(ctx))
 	text, err := t.ending(ctx, id)
 	switch {
 	case err != nil:
@@ -43,88 +42,51 @@ func (t *target) goesOn(ctx context.Context, id, tried string) (result, error) {
 }
 
 func editedComment(ctx context.Context, t *target) (result, error) {
-	pr, id, err := t.onPull(ctx, "Comments are edited")
-	if err != nil {
-		return result{}, err
-	}
+	pr, id := must.Get2(t.onPull(ctx, "Comments are edited"))
 	for _, c := range []struct{ author, editor string }{{"maya", "maya"}, {"outsider", "maya"}, {"maya", "outsider"}} {
-		comment, err := t.GitHub.Comment(pr.Number, "Looks good to me.", c.author)
-		if err != nil {
-			return result{}, err
-		}
-		if err := t.GitHub.EditComment(comment, "/ocp destroy", c.editor); err != nil {
-			return result{}, err
-		}
-		if err := t.GitHub.DeleteComment(comment, c.editor); err != nil {
-			return result{}, err
-		}
+		comment := must.Get(t.GitHub.Comment(pr.Number, "Looks good to me.", c.author))
+		must.Do(t.GitHub.EditComment(comment, "/ocp destroy", c.editor))
+		must.Do(t.GitHub.DeleteComment(comment, c.editor))
 	}
 	return t.goesOn(ctx, id, "3 comments edited into /ocp destroy and deleted")
 }
 
 func quotedCommands(ctx context.Context, t *target) (result, error) {
-	pr, id, err := t.onPull(ctx, "Commands are quoted")
-	if err != nil {
-		return result{}, err
-	}
+	pr, id := must.Get2(t.onPull(ctx, "Commands are quoted"))
 	bodies := []string{
 		"> /ocp destroy", "```\n/ocp destroy\n```", "~~~sh\n/ocp destroy\n~~~", "    /ocp destroy", "`/ocp destroy`", "- /ocp destroy", "1. /ocp destroy",
 		"<!-- \n/ocp destroy\n-->", "Please type /ocp destroy", "<pre>\n/ocp destroy\n</pre>", "<details>\n```\n/ocp destroy\n```\n</details>",
 		"````\n```\n/ocp destroy\n```\n````", "\\/ocp destroy", "# /ocp destroy", "/ocpdestroy", "*/ocp destroy*",
 	}
 	for _, body := range bodies {
-		if _, err := t.GitHub.Comment(pr.Number, body, "maya"); err != nil {
-			return result{}, err
-		}
+		must.Get(t.GitHub.Comment(pr.Number, body, "maya"))
 	}
 	return t.goesOn(ctx, id, fmt.Sprintf("%d comments that quote /ocp destroy", len(bodies)))
 }
 
 func botComments(ctx context.Context, t *target) (result, error) {
-	pr, id, err := t.onPull(ctx, "Bots comment")
-	if err != nil {
-		return result{}, err
-	}
+	pr, id := must.Get2(t.onPull(ctx, "Bots comment"))
 	for _, bot := range []string{github.Bot, "dependabot[bot]", "triage-bot[bot]"} {
 		if bot != github.Bot {
-			if err := t.GitHub.SetPermission(bot, "write"); err != nil {
-				return result{}, err
-			}
+			must.Do(t.GitHub.SetPermission(bot, "write"))
 		}
-		if _, err := t.GitHub.Comment(pr.Number, "/ocp destroy", bot); err != nil {
-			return result{}, err
-		}
+		must.Get(t.GitHub.Comment(pr.Number, "/ocp destroy", bot))
 	}
-	if err := t.GitHub.CommentByApp(pr.Number, "/ocp destroy", "maya"); err != nil {
-		return result{}, err
-	}
+	must.Do(t.GitHub.CommentByApp(pr.Number, "/ocp destroy", "maya"))
 	return t.goesOn(ctx, id, "3 bots and an App in a person's name commented /ocp destroy")
 }
 
 func outsidersCommands(ctx context.Context, t *target) (result, error) {
-	pr, id, err := t.onPull(ctx, "Outsiders comment")
-	if err != nil {
-		return result{}, err
-	}
-	before, err := t.digest(ctx, id)
-	if err != nil {
-		return result{}, err
-	}
+	pr, id := must.Get2(t.onPull(ctx, "Outsiders comment"))
+	before := must.Get(t.digest(ctx, id))
 	commands := []string{"destroy", "extend 8h", "scale 2", "retry", "hold 4h x", "unhold", "share @outsider use", "kubeconfig", "create aws-standard", "approve", "transfer payments rob", "refresh"}
 	for _, who := range []string{"outsider", "rita", "rob"} {
 		for _, command := range commands {
-			if _, err := t.GitHub.Comment(pr.Number, "/ocp "+command, who); err != nil {
-				return result{}, err
-			}
+			must.Get(t.GitHub.Comment(pr.Number, "/ocp "+command, who))
 		}
 	}
-	if err := t.settled(ctx); err != nil {
-		return result{}, err
-	}
-	after, err := t.digest(ctx, id)
-	if err != nil {
-		return result{}, err
-	}
+	must.Do(t.settled(ctx))
+	after := must.Get(t.digest(ctx, id))
 	n, err := t.count(ctx, "SELECT count(*) FROM clusters WHERE pr_number = $1", pr.Number)
 	switch {
 	case err != nil:
@@ -145,9 +107,7 @@ func (t *target) digest(ctx context.Context, id string) (text string, err error)
 
 // noCluster checks that everything was processed and that a pull request has no cluster.
 func (t *target) noCluster(ctx context.Context, pr int, tried string) (result, error) {
-	if err := t.settled(ctx); err != nil {
-		return result{}, err
-	}
+	must.Do(t.settled(ctx))
 	var id, source, by string
 	err := t.pool.QueryRow(ctx, "SELECT coalesce(max(id), ''), coalesce(max(source), ''), coalesce(max(requested_by), '') FROM clusters WHERE pr_number = $1", pr).Scan(&id, &source, &by)
 	switch {
@@ -160,28 +120,16 @@ func (t *target) noCluster(ctx context.Context, pr int, tried string) (result, e
 }
 
 func botsLabel(ctx context.Context, t *target) (result, error) {
-	pr, err := t.GitHub.Open("A bot labels", "maya")
-	if err != nil {
-		return result{}, err
-	}
+	pr := must.Get(t.GitHub.Open("A bot labels", "maya"))
 	const bot = "triage-bot[bot]"
-	if err := errors.Join(t.GitHub.SetPermission(bot, "write"), t.GitHub.Label(pr, "ocp/"+smallProfile, bot)); err != nil {
-		return result{}, err
-	}
+	must.Do(errors.Join(t.GitHub.SetPermission(bot, "write"), t.GitHub.Label(pr, "ocp/"+smallProfile, bot)))
 	return t.noCluster(ctx, pr, "a bot with write set ocp/"+smallProfile)
 }
 
 func triagersLabel(ctx context.Context, t *target) (result, error) {
-	pr, err := t.GitHub.Open("A triager labels", "maya")
-	if err != nil {
-		return result{}, err
-	}
-	if err := t.GitHub.Label(pr, "ocp/"+smallProfile, "rob"); err != nil {
-		return result{}, err
-	}
-	if err := t.settled(ctx); err != nil {
-		return result{}, err
-	}
+	pr := must.Get(t.GitHub.Open("A triager labels", "maya"))
+	must.Do(t.GitHub.Label(pr, "ocp/"+smallProfile, "rob"))
+	must.Do(t.settled(ctx))
 	if err := t.GitHub.Push(pr, "maya"); err != nil { // an event of somebody with permission
 		return result{}, err
 	}
@@ -202,47 +150,23 @@ func (t *target) checkOf(ctx context.Context, pr int) (check github.Check, err e
 }
 
 func outsidersClicks(ctx context.Context, t *target) (result, error) {
-	pr, id, err := t.onPull(ctx, "Outsiders click")
-	if err != nil {
-		return result{}, err
-	}
-	check, err := t.checkOf(ctx, pr.Number)
-	if err != nil {
-		return result{}, err
-	}
+	pr, id := must.Get2(t.onPull(ctx, "Outsiders click"))
+	check := must.Get(t.checkOf(ctx, pr.Number))
 	for _, who := range []string{"outsider", "rita", "rob", "nobody-known"} {
-		body, err := github.Payload(github.Event{Name: "check_run", Action: "requested_action", Sender: who, Check: check, Button: "destroy", OnHead: []github.PullRequest{pr}})
-		if err != nil {
-			return result{}, err
-		}
-		if _, _, err := github.Post(ctx, t.hook(), "check_run", github.GUID(), body); err != nil {
-			return result{}, err
-		}
+		body := must.Get(github.Payload(github.Event{Name: "check_run", Action: "requested_action", Sender: who, Check: check, Button: "destroy", OnHead: []github.PullRequest{pr}}))
+		must.Get2(github.Post(ctx, t.hook(), "check_run", github.GUID(), body))
 	}
 	return t.goesOn(ctx, id, "4 clicks on Destroy by who may not write")
 }
 
 func foreignClick(ctx context.Context, t *target) (result, error) {
-	pr, id, err := t.onPull(ctx, "Others click")
-	if err != nil {
-		return result{}, err
-	}
-	check, err := t.checkOf(ctx, pr.Number)
-	if err != nil {
-		return result{}, err
-	}
-	if err := t.GitHub.In(github.SecondRepo).SetPermission("outsider", "admin"); err != nil {
-		return result{}, err
-	}
+	pr, id := must.Get2(t.onPull(ctx, "Others click"))
+	check := must.Get(t.checkOf(ctx, pr.Number))
+	must.Do(t.GitHub.In(github.SecondRepo).SetPermission("outsider", "admin"))
 	other := github.RepoRef{ID: 1002, Name: github.SecondRepo}
 	for _, button := range []string{"destroy", "extend", "retry"} {
-		body, err := github.Payload(github.Event{Name: "check_run", Action: "requested_action", Sender: "outsider", Repo: other, Check: check, Button: button})
-		if err != nil {
-			return result{}, err
-		}
-		if _, _, err := github.Post(ctx, t.hook(), "check_run", github.GUID(), body); err != nil {
-			return result{}, err
-		}
+		body := must.Get(github.Payload(github.Event{Name: "check_run", Action: "requested_action", Sender: "outsider", Repo: other, Check: check, Button: button}))
+		must.Get2(github.Post(ctx, t.hook(), "check_run", github.GUID(), body))
 	}
 	return t.goesOn(ctx, id, "3 clicks from another repository")
 }
@@ -250,23 +174,11 @@ func foreignClick(ctx context.Context, t *target) (result, error) {
 // forkRace lets a fork's author push around the moment at which a maintainer approves the head that was shown.
 func forkRace(after bool) func(context.Context, *target) (result, error) {
 	return func(ctx context.Context, t *target) (result, error) {
-		pr, err := t.GitHub.OpenFork(fmt.Sprintf("A fork races %t", after), "outsider")
-		if err != nil {
-			return result{}, err
-		}
-		if err := t.GitHub.Label(pr, "ocp/"+smallProfile, "maya"); err != nil {
-			return result{}, err
-		}
-		id, err := t.clusterOfPull(ctx, pr)
-		if err != nil {
-			return result{}, err
-		}
-		if _, err := t.becomes(ctx, id, "awaiting_approval"); err != nil {
-			return result{}, err
-		}
-		if err := t.settled(ctx); err != nil {
-			return result{}, err
-		}
+		pr := must.Get(t.GitHub.OpenFork(fmt.Sprintf("A fork races %t", after), "outsider"))
+		must.Do(t.GitHub.Label(pr, "ocp/"+smallProfile, "maya"))
+		id := must.Get(t.clusterOfPull(ctx, pr))
+		must.Get(t.becomes(ctx, id, "awaiting_approval"))
+		must.Do(t.settled(ctx))
 		t.holding.Lock() // only this attack's webhooks must be held
 		defer t.holding.Unlock()
 		approve := func() error { _, err := t.GitHub.Comment(pr, "/ocp approve", "maya"); return err }
@@ -276,36 +188,27 @@ func forkRace(after bool) func(context.Context, *target) (result, error) {
 			first, second = approve, push
 		}
 		t.GitHub.HoldNext(1)
-		err = first()
+		err := first()
 		if err == nil {
 			err = second()
 		}
 		t.GitHub.Release()
-		if err != nil {
-			return result{}, err
-		}
+		must.Do(err)
 		return t.newHeadApproved(ctx, pr, id)
 	}
 }
 
 // newHeadApproved reports whether the pull request's current head may run although nobody approved it.
 func (t *target) newHeadApproved(ctx context.Context, pr int, id string) (result, error) {
-	if err := t.settled(ctx); err != nil {
-		return result{}, err
-	}
+	must.Do(t.settled(ctx))
 	request, _ := t.GitHub.PullRequest(pr)
 	var head, phase string
 	var attempts, approved int
-	err := t.pool.QueryRow(ctx, `
+	must.Do(t.pool.QueryRow(ctx, `
 		SELECT c.pr_head, c.phase, (SELECT count(*) FROM attempts WHERE cluster_id = c.id),
 		       (SELECT count(*) FROM approvals WHERE cluster_id = c.id AND state = 'approved' AND head = $2)
-		  FROM clusters c WHERE c.id = $1`, id, request.HeadSHA).Scan(&head, &phase, &attempts, &approved)
-	if err != nil {
-		return result{}, err
-	}
-	if err := t.GitHub.Close(pr, "maya"); err != nil {
-		return result{}, err
-	}
+		  FROM clusters c WHERE c.id = $1`, id, request.HeadSHA).Scan(&head, &phase, &attempts, &approved))
+	must.Do(t.GitHub.Close(pr, "maya"))
 	if approved > 0 || head == request.HeadSHA && attempts > 0 {
 		return through("head %.7s was approved and runs, though nobody had seen it when /ocp approve was written (%s)", request.HeadSHA, phase)
 	}
@@ -313,64 +216,33 @@ func (t *target) newHeadApproved(ctx context.Context, pr int, id string) (result
 }
 
 func labelOfNobody(ctx context.Context, t *target) (result, error) {
-	pr, err := t.GitHub.Open("A label of nobody", "maya")
-	if err != nil {
-		return result{}, err
-	}
-	if err := t.settled(ctx); err != nil {
-		return result{}, err
-	}
+	pr := must.Get(t.GitHub.Open("A label of nobody", "maya"))
+	must.Do(t.settled(ctx))
 	request, _ := t.GitHub.PullRequest(pr)
 	request.Labels, request.UpdatedAt = []string{"ocp/" + smallProfile}, request.UpdatedAt.Add(2*time.Second)
-	body, err := github.Payload(github.Event{Name: "pull_request", Action: "labeled", Label: "ocp/" + smallProfile, Sender: "maya", PR: request})
-	if err != nil {
-		return result{}, err
-	}
+	body := must.Get(github.Payload(github.Event{Name: "pull_request", Action: "labeled", Label: "ocp/" + smallProfile, Sender: "maya", PR: request}))
 	at := fmt.Sprintf("/pulls/%d", pr)
 	t.GitHub.FailNext(1, github.APIFault{Status: 503, Message: "Service Unavailable", Path: at})
-	if _, _, err := github.Post(ctx, t.hook(), "pull_request", github.GUID(), body); err != nil {
-		return result{}, err
-	}
+	must.Get2(github.Post(ctx, t.hook(), "pull_request", github.GUID(), body))
 	return t.noCluster(ctx, pr, "a label that GitHub does not have was told of")
 }
 
 func fromTheFuture(ctx context.Context, t *target) (result, error) {
-	pr, err := t.GitHub.Open("From the future", "maya")
-	if err != nil {
-		return result{}, err
-	}
-	if err := t.settled(ctx); err != nil {
-		return result{}, err
-	}
+	pr := must.Get(t.GitHub.Open("From the future", "maya"))
+	must.Do(t.settled(ctx))
 	request, _ := t.GitHub.PullRequest(pr)
 	request.UpdatedAt = request.UpdatedAt.Add(time.Hour)
-	body, err := github.Payload(github.Event{Name: "pull_request", Action: "edited", Sender: "maya", PR: request, OldTitle: "x"})
-	if err != nil {
-		return result{}, err
-	}
-	if _, _, err := github.Post(ctx, t.hook(), "pull_request", github.GUID(), body); err != nil {
-		return result{}, err
-	}
-	if err := t.settled(ctx); err != nil {
-		return result{}, err
-	}
-	if err := t.GitHub.Label(pr, "ocp/"+smallProfile, "maya"); err != nil {
-		return result{}, err
-	}
+	body := must.Get(github.Payload(github.Event{Name: "pull_request", Action: "edited", Sender: "maya", PR: request, OldTitle: "x"}))
+	must.Get2(github.Post(ctx, t.hook(), "pull_request", github.GUID(), body))
+	must.Do(t.settled(ctx))
+	must.Do(t.GitHub.Label(pr, "ocp/"+smallProfile, "maya"))
 	id, err := t.clusterOfPull(ctx, pr)
 	if err != nil {
 		return through("the label that maya set after it brings no cluster")
 	}
-	if err := t.GitHub.Close(pr, "maya"); err != nil {
-		return result{}, err
-	}
-	if err := t.settled(ctx); err != nil {
-		return result{}, err
-	}
-	text, err := t.ending(ctx, id)
-	if err != nil {
-		return result{}, err
-	}
+	must.Do(t.GitHub.Close(pr, "maya"))
+	must.Do(t.settled(ctx))
+	text := must.Get(t.ending(ctx, id))
 	if text == "" {
 		return through("the pull request was closed after it, and its cluster goes on")
 	}

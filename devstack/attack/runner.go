@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
@@ -153,33 +154,15 @@ func forged(raw string, values map[string]any) (string, error) {
 // play lets a runner work until it records, records the forged identity instead, fails, and follows the teardown. The attack
 // succeeded if the victim lost anything, or if something of the victim's is stored as this cluster's.
 func (f forgedRecord) play(ctx context.Context, t *target) (result, error) {
-	v, err := t.victimOf(ctx)
-	if err != nil {
-		return result{}, err
-	}
-	k, id, err := t.capture(ctx, "rec-"+f.name, f.call)
-	if err != nil {
-		return result{}, err
-	}
+	v := must.Get(t.victimOf(ctx))
+	k, id := must.Get2(t.capture(ctx, "rec-"+f.name, f.call))
 	defer k.stop()
 	var record contract.Record
-	if err := json.Unmarshal(k.body, &record); err != nil {
-		return result{}, err
-	}
-	if err := f.forge(ctx, t, &record, v); err != nil {
-		return result{}, err
-	}
-	said, err := k.ask(ctx, http.MethodPost, k.path("record"), record)
-	if err != nil {
-		return result{}, err
-	}
-	foreign, err := t.foreign(ctx, id, v)
-	if err != nil {
-		return result{}, err
-	}
-	if err := t.failAndEnd(ctx, k, id); err != nil {
-		return result{}, err
-	}
+	must.Do(json.Unmarshal(k.body, &record))
+	must.Do(f.forge(ctx, t, &record, v))
+	said := must.Get(k.ask(ctx, http.MethodPost, k.path("record"), record))
+	foreign := must.Get(t.foreign(ctx, id, v))
+	must.Do(t.failAndEnd(ctx, k, id))
 	harm, err := t.harm(ctx, v)
 	switch {
 	case err != nil:

@@ -5,27 +5,16 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
 // reportAccess reports about access to another cluster, and a token that would be valid for much longer than it may be.
 func reportAccess(ctx context.Context, t *target) (result, error) {
-	v, err := t.victimOf(ctx)
-	if err != nil {
-		return result{}, err
-	}
-	theirs, before, err := t.accessOf(ctx, v.ID)
-	if err != nil {
-		return result{}, err
-	}
-	k, id, err := t.capture(ctx, t.unique("rep-access"), callCreated)
-	if err != nil {
-		return result{}, err
-	}
-	own, _, err := t.accessOf(ctx, id)
-	if err != nil {
-		return result{}, err
-	}
+	v := must.Get(t.victimOf(ctx))
+	theirs, before := must.Get2(t.accessOf(ctx, v.ID))
+	k, id := must.Get2(t.capture(ctx, t.unique("rep-access"), callCreated))
+	own, _ := must.Get2(t.accessOf(ctx, id))
 	now := time.Now().UTC().Truncate(time.Second)
 	taken := 0
 	for i, said := range []contract.AccessState{
@@ -34,25 +23,15 @@ func reportAccess(ctx context.Context, t *target) (result, error) {
 		{ID: theirs, Trouble: "it could not be made"},
 		{ID: own, StoredAt: now.Add(time.Second), ExpiresAt: now.AddDate(100, 0, 0)},
 	} {
-		got, err := k.ask(ctx, http.MethodPost, k.path("report"), contract.Report{Seq: 800 + i, Phase: "configuring", Access: []contract.AccessState{said}})
-		if err != nil {
-			return result{}, err
-		}
+		got := must.Get(k.ask(ctx, http.MethodPost, k.path("report"), contract.Report{Seq: 800 + i, Phase: "configuring", Access: []contract.AccessState{said}}))
 		if got.status == http.StatusOK && said.ID == theirs {
 			taken++
 		}
 	}
-	_, after, err := t.accessOf(ctx, v.ID)
-	if err != nil {
-		return result{}, err
-	}
+	_, after := must.Get2(t.accessOf(ctx, v.ID))
 	var endless int
-	if err := t.pool.QueryRow(ctx, `SELECT count(*) FROM access WHERE cluster_id = $1 AND expires_at > now() + interval '30 days'`, id).Scan(&endless); err != nil {
-		return result{}, err
-	}
-	if err := t.failAndEnd(ctx, k, id); err != nil {
-		return result{}, err
-	}
+	must.Do(t.pool.QueryRow(ctx, `SELECT count(*) FROM access WHERE cluster_id = $1 AND expires_at > now() + interval '30 days'`, id).Scan(&endless))
+	must.Do(t.failAndEnd(ctx, k, id))
 	if taken > 0 || before != after || endless > 0 {
 		return through("%d of 3 reports about the victim's access were taken, its row is %s and was %s, %d endless tokens are kept", taken, after, before, endless)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack"
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
@@ -54,38 +55,23 @@ func forgedResults() []forgedResult {
 
 // play lets a runner install and forges its report, then requests everything that is handed out about that cluster.
 func (f forgedResult) play(ctx context.Context, t *target) (result, error) {
-	v, err := t.victimOf(ctx)
-	if err != nil {
-		return result{}, err
-	}
-	k, id, err := t.capture(ctx, "res-"+f.name, callCreated)
-	if err != nil {
-		return result{}, err
-	}
+	v := must.Get(t.victimOf(ctx))
+	k, id := must.Get2(t.capture(ctx, "res-"+f.name, callCreated))
 	defer k.stop()
 	var said map[string]any
-	if err := json.Unmarshal(k.body, &said); err != nil {
-		return result{}, err
-	}
+	must.Do(json.Unmarshal(k.body, &said))
 	outputs, ok := said["outputs"].(map[string]any)
 	if !ok {
 		return result{}, fmt.Errorf("the runner's result has no outputs: %.200s", k.body)
 	}
 	f.forge(outputs, v, k.claimed.Spec)
-	got, err := k.ask(ctx, http.MethodPost, k.path("result"), said)
-	if err != nil {
-		return result{}, err
-	}
+	got := must.Get(k.ask(ctx, http.MethodPost, k.path("result"), said))
 	k.pass(got)
 	found := ""
 	if got.status == http.StatusOK {
-		if found, err = t.handedOut(ctx, id, v, k.claimed.Spec); err != nil {
-			return result{}, err
-		}
+		found = must.Get(t.handedOut(ctx, id, v, k.claimed.Spec))
 	}
-	if err := t.endOf(ctx, id); err != nil {
-		return result{}, err
-	}
+	must.Do(t.endOf(ctx, id))
 	if found != "" {
 		return through("the result was answered %d, and %s", got.status, found)
 	}

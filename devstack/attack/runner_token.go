@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/ocpctl/ocpctl/devstack"
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
@@ -43,14 +44,8 @@ func (t *target) closed(ctx context.Context, name string) (*taken, error) {
 }
 
 func closedSpec(ctx context.Context, t *target) (result, error) {
-	k, err := t.closed(ctx, "closed-spec")
-	if err != nil {
-		return result{}, err
-	}
-	got, err := k.ask(ctx, http.MethodPost, k.path("claim"), k.claim)
-	if err != nil {
-		return result{}, err
-	}
+	k := must.Get(t.closed(ctx, "closed-spec"))
+	got := must.Get(k.ask(ctx, http.MethodPost, k.path("claim"), k.claim))
 	var reply contract.Claimed
 	if json.Unmarshal(got.body, &reply) == nil && reply.Spec.Cluster != "" {
 		return through("the claim was answered %d with the spec of %s: %d bytes, credentials at %q", got.status, reply.Spec.Name, len(got.body), reply.Spec.CloudCredentialsRef)
@@ -59,10 +54,7 @@ func closedSpec(ctx context.Context, t *target) (result, error) {
 }
 
 func closedRenewal(ctx context.Context, t *target) (result, error) {
-	k, err := t.closed(ctx, "closed-renewal")
-	if err != nil {
-		return result{}, err
-	}
+	k := must.Get(t.closed(ctx, "closed-renewal"))
 	renewed := 0
 	for _, verb := range []string{"claim", "report", "claim", "report", "result", "record", "reserve"} {
 		body := any(contract.Report{Seq: 900 + renewed, Phase: "installing"})
@@ -76,10 +68,7 @@ func closedRenewal(ctx context.Context, t *target) (result, error) {
 		case "reserve":
 			body = contract.Demand{Account: k.claimed.Spec.Account, Region: k.claimed.Spec.Region}
 		}
-		got, err := k.ask(ctx, http.MethodPost, k.path(verb), body)
-		if err != nil {
-			return result{}, err
-		}
+		got := must.Get(k.ask(ctx, http.MethodPost, k.path(verb), body))
 		if token := tokenIn(got.body); token != "" {
 			renewed++
 			k.header = http.Header{"Authorization": {"Bearer " + token}}
@@ -102,26 +91,15 @@ func tokenIn(body []byte) string {
 }
 
 func closedReport(ctx context.Context, t *target) (result, error) {
-	k, err := t.closed(ctx, "closed-report")
-	if err != nil {
-		return result{}, err
-	}
-	before, err := t.rowsOf(ctx, k.attempt)
-	if err != nil {
-		return result{}, err
-	}
+	k := must.Get(t.closed(ctx, "closed-report"))
+	before := must.Get(t.rowsOf(ctx, k.attempt))
 	for verb, body := range map[string]any{
 		"report": contract.Report{Seq: 901, Phase: "installing", Percent: 99, Log: "it goes on\n", ToolExit: &contract.ToolExit{}},
 		"record": json.RawMessage(k.body), "result": contract.Result{Outcome: "succeeded"},
 	} {
-		if _, err := k.ask(ctx, http.MethodPost, k.path(verb), body); err != nil {
-			return result{}, err
-		}
+		must.Get(k.ask(ctx, http.MethodPost, k.path(verb), body))
 	}
-	after, err := t.rowsOf(ctx, k.attempt)
-	if err != nil {
-		return result{}, err
-	}
+	after := must.Get(t.rowsOf(ctx, k.attempt))
 	if before != after {
 		return through("what is stored of the attempt changed from %s to %s", before, after)
 	}
@@ -139,19 +117,11 @@ func (t *target) rowsOf(ctx context.Context, attempt string) (text string, err e
 }
 
 func otherAttempt(ctx context.Context, t *target) (result, error) {
-	v, err := t.victimOf(ctx)
-	if err != nil {
-		return result{}, err
-	}
-	k, id, err := t.capture(ctx, "other-attempt", callRecordIdentity)
-	if err != nil {
-		return result{}, err
-	}
+	v := must.Get(t.victimOf(ctx))
+	k, id := must.Get2(t.capture(ctx, "other-attempt", callRecordIdentity))
 	defer k.stop()
 	var attempt string
-	if err := t.pool.QueryRow(ctx, "SELECT id FROM attempts WHERE cluster_id = $1 ORDER BY number LIMIT 1", v.ID).Scan(&attempt); err != nil {
-		return result{}, err
-	}
+	must.Do(t.pool.QueryRow(ctx, "SELECT id FROM attempts WHERE cluster_id = $1 ORDER BY number LIMIT 1", v.ID).Scan(&attempt))
 	tried := 0
 	for _, to := range []struct{ method, path string }{
 		{http.MethodPost, "/api/v1/status/attempts/" + attempt + "/claim"}, {http.MethodPost, "/api/v1/status/attempts/" + attempt + "/report"},
@@ -160,39 +130,23 @@ func otherAttempt(ctx context.Context, t *target) (result, error) {
 		{http.MethodGet, "/api/v1/clusters"}, {http.MethodGet, "/api/v1/clusters/" + v.ID + "/kubeconfig"}, {http.MethodGet, "/api/v1/me"},
 		{http.MethodPost, "/api/v1/clusters/" + v.ID + "/destroy"}, {http.MethodGet, "/api/v1/audit"}, {http.MethodGet, "/clusters/" + v.ID},
 	} {
-		got, err := k.ask(ctx, to.method, to.path, map[string]any{})
-		if err != nil {
-			return result{}, err
-		}
+		got := must.Get(k.ask(ctx, to.method, to.path, map[string]any{}))
 		if tried++; got.status < 300 {
 			return through("%s %s was answered %d", to.method, to.path, got.status)
 		}
 	}
-	if err := t.endOf(ctx, id); err != nil {
-		return result{}, err
-	}
+	must.Do(t.endOf(ctx, id))
 	return held("%d addresses, none of them answered", tried)
 }
 
 // runnersBucket tries to access the victim's objects with everything that a running runner has: the credentials in its environment
 // and those from the server for the attempt's part of the bucket.
 func runnersBucket(ctx context.Context, t *target) (result, error) {
-	v, err := t.victimOf(ctx)
-	if err != nil {
-		return result{}, err
-	}
-	k, id, err := t.capture(ctx, "bucket", callRecordIdentity)
-	if err != nil {
-		return result{}, err
-	}
+	v := must.Get(t.victimOf(ctx))
+	k, id := must.Get2(t.capture(ctx, "bucket", callRecordIdentity))
 	defer k.stop()
-	found, err := t.reached(ctx, k, v)
-	if err != nil {
-		return result{}, err
-	}
-	if err := t.endOf(ctx, id); err != nil {
-		return result{}, err
-	}
+	found := must.Get(t.reached(ctx, k, v))
+	must.Do(t.endOf(ctx, id))
 	if len(found) > 0 {
 		return through("the runner's credentials %s", strings.Join(found, ", "))
 	}
@@ -283,33 +237,19 @@ func (t *target) environmentOf(attempt string) (map[string]string, error) {
 
 // heavySpool leaves documents in the bucket that are too large to read, and ends without a result.
 func heavySpool(ctx context.Context, t *target) (result, error) {
-	k, id, err := t.capture(ctx, t.unique("spool"), callRecordIdentity)
-	if err != nil {
-		return result{}, err
-	}
+	k, id := must.Get2(t.capture(ctx, t.unique("spool"), callRecordIdentity))
 	defer k.stop()
-	if err := t.putObject(ctx, "spool/"+k.attempt+"/000001-report.json", bytes.Repeat([]byte(" "), 40<<20)); err != nil {
-		return result{}, err
-	}
-	pid, err := t.runnerOf(k.attempt)
-	if err != nil {
-		return result{}, err
-	}
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		return result{}, err
-	}
-	if err := t.endOf(ctx, id); err != nil {
-		return result{}, err
-	}
+	must.Do(t.putObject(ctx, "spool/"+k.attempt+"/000001-report.json", bytes.Repeat([]byte(" "), 40<<20)))
+	pid := must.Get(t.runnerOf(k.attempt))
+	must.Do(syscall.Kill(pid, syscall.SIGKILL))
+	must.Do(t.endOf(ctx, id))
 	within, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	now, err := t.becomes(within, id, "released")
 	if err == nil {
 		return held("the document was passed over, and %s", now)
 	}
-	if now, err = t.state(ctx, id); err != nil {
-		return result{}, err
-	}
+	now = must.Get(t.state(ctx, id))
 	return through("20 s after the runner's end %s", now)
 }
 

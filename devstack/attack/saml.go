@@ -15,6 +15,7 @@ import (
 	crewjam "github.com/crewjam/saml"
 
 	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // samlAttacks are assertions of the trusted identity provider that are for another sign-in, or that were changed.
@@ -116,18 +117,9 @@ func misusedAssertions(ctx context.Context, t *target) (result, error) {
 			r.Assertion.AuthnStatements[0].SessionNotOnOrAfter = &then
 		},
 	} {
-		browser, err := newBrowser()
-		if err != nil {
-			return result{}, err
-		}
-		form, err := t.samlAnswer(ctx, browser, "/", "will", change)
-		if err != nil {
-			return result{}, err
-		}
-		ok, err := t.signsIn(ctx, browser, form)
-		if err != nil {
-			return result{}, err
-		}
+		browser := must.Get(newBrowser())
+		form := must.Get(t.samlAnswer(ctx, browser, "/", "will", change))
+		ok := must.Get(t.signsIn(ctx, browser, form))
 		switch {
 		case what == "in order" && !ok:
 			return result{}, errors.New("an assertion in order signs nobody in")
@@ -140,57 +132,27 @@ func misusedAssertions(ctx context.Context, t *target) (result, error) {
 }
 
 func replayedAssertion(ctx context.Context, t *target) (result, error) {
-	first, err := newBrowser()
-	if err != nil {
-		return result{}, err
-	}
-	form, err := t.samlAnswer(ctx, first, "/", "will", nil)
-	if err != nil {
-		return result{}, err
-	}
-	home, err := url.Parse(t.PrivateURL() + auth.FinishPath)
-	if err != nil {
-		return result{}, err
-	}
+	first := must.Get(newBrowser())
+	form := must.Get(t.samlAnswer(ctx, first, "/", "will", nil))
+	home := must.Get(url.Parse(t.PrivateURL() + auth.FinishPath))
 	begun := first.Jar.Cookies(home)
 	if ok, err := t.signsIn(ctx, first, form); err != nil || !ok {
 		return result{}, fmt.Errorf("the sign-in itself did not succeed: %w", err)
 	}
-	second, err := newBrowser()
-	if err != nil {
-		return result{}, err
-	}
-	copied, err := newBrowser()
-	if err != nil {
-		return result{}, err
-	}
+	second := must.Get(newBrowser())
+	copied := must.Get(newBrowser())
 	copied.Jar.SetCookies(home, begun)
 	for what, browser := range map[string]*http.Client{"the same browser": first, "another browser": second, "a browser with the copied cookie of its beginning": copied} {
-		ok, err := t.signsIn(ctx, browser, form)
-		if err != nil {
-			return result{}, err
-		}
+		ok := must.Get(t.signsIn(ctx, browser, form))
 		if ok {
 			return through("a used response signs in again in %s", what)
 		}
 	}
-	other, err := newBrowser()
-	if err != nil {
-		return result{}, err
-	}
-	mine, err := t.samlAnswer(ctx, other, "/", "maya", nil)
-	if err != nil {
-		return result{}, err
-	}
-	theirs, err := t.samlAnswer(ctx, second, "/", "will", nil)
-	if err != nil {
-		return result{}, err
-	}
+	other := must.Get(newBrowser())
+	mine := must.Get(t.samlAnswer(ctx, other, "/", "maya", nil))
+	theirs := must.Get(t.samlAnswer(ctx, second, "/", "will", nil))
 	theirs.Set("RelayState", mine.Get("RelayState"))
-	ok, err := t.signsIn(ctx, other, theirs)
-	if err != nil {
-		return result{}, err
-	}
+	ok := must.Get(t.signsIn(ctx, other, theirs))
 	if ok {
 		return through("an answer to another browser's request signs in under one's own state")
 	}
@@ -282,27 +244,13 @@ func wrappedAssertions(ctx context.Context, t *target) (result, error) {
 		"a reference to the whole document": func(r *etree.Element) { r.FindElement(".//Reference").CreateAttr("URI", "") },
 		"a comment in the name":             func(r *etree.Element) { cutShort(r.FindElement(".//NameID")) },
 	} {
-		browser, err := newBrowser()
-		if err != nil {
-			return result{}, err
-		}
-		form, err := t.samlAnswer(ctx, browser, "/", "maya", nil)
-		if err != nil {
-			return result{}, err
-		}
-		if form, err = edited(form, edit); err != nil {
-			return result{}, err
-		}
-		ok, err := t.signsIn(ctx, browser, form)
-		if err != nil {
-			return result{}, err
-		}
+		browser := must.Get(newBrowser())
+		form := must.Get(t.samlAnswer(ctx, browser, "/", "maya", nil))
+		form = must.Get(edited(form, edit))
+		ok := must.Get(t.signsIn(ctx, browser, form))
 		tried++
 		if what == "a comment in the name" { // a signature does not cover it, and the whole name counts
-			ok, err = t.isAdmin(ctx, browser)
-			if err != nil {
-				return result{}, err
-			}
+			ok = must.Get(t.isAdmin(ctx, browser))
 		}
 		if ok {
 			return through("a response with %s signs in", what)

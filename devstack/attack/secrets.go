@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/devstack"
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 )
 
@@ -117,35 +118,20 @@ func (s *secretScan) result(least int) (result, error) {
 }
 
 func inDatabase(ctx context.Context, t *target) (result, error) {
-	h, err := t.startSecretScan(ctx)
-	if err != nil {
-		return result{}, err
-	}
-	conn, err := t.pool.Acquire(ctx)
-	if err != nil {
-		return result{}, err
-	}
+	h := must.Get(t.startSecretScan(ctx))
+	conn := must.Get(t.pool.Acquire(ctx))
 	defer conn.Release()
-	rows, err := conn.Query(ctx, "SELECT quote_ident(schemaname) || '.' || quote_ident(tablename) FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')")
-	if err != nil {
-		return result{}, err
-	}
+	rows := must.Get(conn.Query(ctx, "SELECT quote_ident(schemaname) || '.' || quote_ident(tablename) FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')"))
 	var tables []string
 	for rows.Next() {
 		var name string
-		if err := rows.Scan(&name); err != nil {
-			return result{}, err
-		}
+		must.Do(rows.Scan(&name))
 		tables = append(tables, name)
 	}
-	if err := rows.Err(); err != nil {
-		return result{}, err
-	}
+	must.Do(rows.Err())
 	for _, table := range tables {
 		var dump bytes.Buffer
-		if _, err := conn.Conn().PgConn().CopyTo(ctx, &dump, "COPY "+table+" TO STDOUT"); err != nil {
-			return result{}, err
-		}
+		must.Get(conn.Conn().PgConn().CopyTo(ctx, &dump, "COPY "+table+" TO STDOUT"))
 		h.look("table "+table, dump.Bytes())
 	}
 	return h.result(15)
@@ -179,35 +165,21 @@ func (s *secretScan) walk(root string, skip func(rel string, d fs.DirEntry) bool
 }
 
 func inFiles(ctx context.Context, t *target) (result, error) {
-	h, err := t.startSecretScan(ctx)
-	if err != nil {
-		return result{}, err
-	}
+	h := must.Get(t.startSecretScan(ctx))
 	own := []string{"secrets", "tokens", "oidc", "saml", "github-app.pem", "s3", "installers", "postgres/data"} // places for secrets, or places searched separately
-	err = h.walk(t.Dir, func(rel string, d fs.DirEntry) bool {
+	must.Do(h.walk(t.Dir, func(rel string, d fs.DirEntry) bool {
 		living := strings.HasPrefix(rel, "work/") && strings.Count(rel, "/") >= 2 // the files of a running attempt
 		return slices.Contains(own, rel) || living || d.Name() == "token"
-	})
-	if err != nil {
-		return result{}, err
-	}
+	}))
 	return h.result(10)
 }
 
 func inProcesses(ctx context.Context, t *target) (result, error) {
-	h, err := t.startSecretScan(ctx)
-	if err != nil {
-		return result{}, err
-	}
+	h := must.Get(t.startSecretScan(ctx))
 	k, id, err := t.capture(ctx, t.unique("procs"), callRecordIdentity) // a runner to inspect
-	if err != nil {
-		return result{}, err
-	}
+	must.Do(err)
 	defer k.stop()
-	procs, err := filepath.Glob("/proc/[0-9]*")
-	if err != nil {
-		return result{}, err
-	}
+	procs := must.Get(filepath.Glob("/proc/[0-9]*"))
 	seen := map[string]int{}
 	for _, proc := range procs {
 		args, err := os.ReadFile(filepath.Join(proc, "cmdline"))
@@ -223,9 +195,7 @@ func inProcesses(ctx context.Context, t *target) (result, error) {
 		seen[filepath.Base(string(first))]++
 		h.look("arguments or environment of "+filepath.Base(string(first)), shown)
 	}
-	if err := t.endOf(ctx, id); err != nil {
-		return result{}, err
-	}
+	must.Do(t.endOf(ctx, id))
 	if seen["ocpctl-server"] == 0 || seen["ocpctl-runner"] == 0 {
 		return result{}, fmt.Errorf("no server or no runner among the processes: %v", seen)
 	}
@@ -233,12 +203,9 @@ func inProcesses(ctx context.Context, t *target) (result, error) {
 }
 
 func inBucket(ctx context.Context, t *target) (result, error) {
-	h, err := t.startSecretScan(ctx)
-	if err != nil {
-		return result{}, err
-	}
+	h := must.Get(t.startSecretScan(ctx))
 	root := filepath.Join(t.Dir, "s3", "buckets", devstack.Bucket)
-	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	must.Do(filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && path == filepath.Join(root, "operate") {
 			return fs.SkipDir
 		}
@@ -253,26 +220,14 @@ func inBucket(ctx context.Context, t *target) (result, error) {
 		}
 		h.look(strings.TrimPrefix(path, root), raw)
 		return err
-	})
-	if err != nil {
-		return result{}, err
-	}
+	}))
 	return h.result(10)
 }
 
 func inAnswers(ctx context.Context, t *target) (result, error) {
-	h, err := t.startSecretScan(ctx)
-	if err != nil {
-		return result{}, err
-	}
-	c, err := t.as(oidc.Auditor)
-	if err != nil {
-		return result{}, err
-	}
-	v, err := t.victimOf(ctx)
-	if err != nil {
-		return result{}, err
-	}
+	h := must.Get(t.startSecretScan(ctx))
+	c := must.Get(t.as(oidc.Auditor))
+	v := must.Get(t.victimOf(ctx))
 	id := v.ID
 	for _, at := range []string{
 		"/api/v1/clusters?limit=500", "/api/v1/jobs?limit=500", "/api/v1/audit?limit=500", "/api/v1/audit/export", "/api/v1/deliveries?limit=500", "/api/v1/approvals", "/api/v1/findings", "/api/v1/reports/usage", "/api/v1/reports/forecast", "/api/v1/reports/chargeback", "/api/v1/reports/focus",
@@ -283,16 +238,10 @@ func inAnswers(ctx context.Context, t *target) (result, error) {
 		if at == "/metrics" { // which knows no people
 			who = t.nobody()
 		}
-		got, err := patient(ctx, func() (answer, error) { return who.ask(ctx, http.MethodGet, at, nil) })
-		if err != nil {
-			return result{}, err
-		}
+		got := must.Get(patient(ctx, func() (answer, error) { return who.ask(ctx, http.MethodGet, at, nil) }))
 		h.look("GET "+at, got.body)
 	}
-	pages, err := t.everyPage(ctx, id)
-	if err != nil {
-		return result{}, err
-	}
+	pages := must.Get(t.everyPage(ctx, id))
 	for at, page := range pages {
 		h.look("GET "+at, []byte(page))
 	}

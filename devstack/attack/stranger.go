@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/github"
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/slack"
 )
 
@@ -46,10 +47,7 @@ func ping() ([]byte, error) { return github.Payload(github.Event{Name: "ping", S
 func badSignatures(ctx context.Context, t *target) (result, error) {
 	pull := github.Pulls(time.Now())[0]
 	pull.Number = 4242 // used by nothing else
-	body, err := github.Payload(github.Event{Name: "pull_request", Action: "labeled", Label: "ocp/" + smallProfile, Sender: "maya", PR: pull})
-	if err != nil {
-		return result{}, err
-	}
+	body := must.Get(github.Payload(github.Event{Name: "pull_request", Action: "labeled", Label: "ocp/" + smallProfile, Sender: "maya", PR: pull}))
 	good := github.Sign(t.Secrets.Webhook, body)
 	public := caller{home: t.PublicURL(), header: http.Header{"X-Github-Event": {"pull_request"}}}
 	tried := 0
@@ -58,10 +56,7 @@ func badSignatures(ctx context.Context, t *target) (result, error) {
 		"another body": github.Sign(t.Secrets.Webhook, append([]byte(" "), body...)), "SHA-1": "sha1=" + strings.Repeat("a", 40),
 		"upper case prefix": strings.ToUpper(good[:7]) + good[7:], "cut off": good[:40], "with more": good + "00", "two": good + "," + good,
 	} {
-		got, err := public.ask(ctx, http.MethodPost, "/webhooks/github", body, "X-Hub-Signature-256", signature, "X-GitHub-Delivery", github.GUID())
-		if err != nil {
-			return result{}, err
-		}
+		got := must.Get(public.ask(ctx, http.MethodPost, "/webhooks/github", body, "X-Hub-Signature-256", signature, "X-GitHub-Delivery", github.GUID()))
 		if tried++; got.status < 400 {
 			return through("the signature with %s was answered %d", what, got.status)
 		}
@@ -73,19 +68,13 @@ func badSignatures(ctx context.Context, t *target) (result, error) {
 		"none": {now, ""}, "another secret": {now, slack.Sign("guess", now, string(form))}, "ten minutes ago": {old, slack.Sign(t.Secrets.Slack, old, string(form))},
 		"another time": {now, slack.Sign(t.Secrets.Slack, old, string(form))}, "no time": {"", slack.Sign(t.Secrets.Slack, "", string(form))},
 	} {
-		got, err := public.ask(ctx, http.MethodPost, "/webhooks/slack", form, "Content-Type", "application/x-www-form-urlencoded",
-			"X-Slack-Request-Timestamp", c[0], "X-Slack-Signature", c[1])
-		if err != nil {
-			return result{}, err
-		}
+		got := must.Get(public.ask(ctx, http.MethodPost, "/webhooks/slack", form, "Content-Type", "application/x-www-form-urlencoded",
+			"X-Slack-Request-Timestamp", c[0], "X-Slack-Signature", c[1]))
 		if tried++; got.status < 400 {
 			return through("Slack's signature with %s was answered %d", what, got.status)
 		}
 	}
-	stored, err := t.count(ctx, "SELECT count(*) FROM deliveries WHERE topic LIKE '%#4242'")
-	if err != nil {
-		return result{}, err
-	}
+	stored := must.Get(t.count(ctx, "SELECT count(*) FROM deliveries WHERE topic LIKE '%#4242'"))
 	if stored > 0 {
 		return through("%d of them were stored", stored)
 	}
@@ -100,10 +89,7 @@ func (t *target) count(ctx context.Context, query string, args ...any) (n int, e
 
 func otherPaths(ctx context.Context, t *target) (result, error) {
 	public := caller{home: t.PublicURL(), header: http.Header{}}
-	token, err := t.Token("admin")
-	if err != nil {
-		return result{}, err
-	}
+	token := must.Get(t.Token("admin"))
 	public.header.Set("Authorization", "Bearer "+token)
 	tried := 0
 	for _, at := range []string{
@@ -111,10 +97,7 @@ func otherPaths(ctx context.Context, t *target) (result, error) {
 		"/webhooks", "/webhooks/github/../../api/v1/clusters", "/webhooks/github/%2e%2e/%2e%2e/api/v1/clusters", "//api/v1/clusters", "/webhooks/github/x", "/assets/style.css",
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
-			got, err := public.ask(ctx, method, at, []byte("{}"))
-			if err != nil {
-				return result{}, err
-			}
+			got := must.Get(public.ask(ctx, method, at, []byte("{}")))
 			if tried++; got.status < 300 {
 				return through("%s %s was answered %d: %.80q", method, at, got.status, got.body)
 			}
@@ -148,40 +131,21 @@ func badBodies(ctx context.Context, t *target) (result, error) {
 
 // replayed sends a recorded request again, with its own delivery id and with another one.
 func replayed(ctx context.Context, t *target) (result, error) {
-	pr, err := t.GitHub.Open("Replayed", "maya")
-	if err != nil {
-		return result{}, err
-	}
-	if err := t.GitHub.Label(pr, "ocp/"+smallProfile, "maya"); err != nil {
-		return result{}, err
-	}
-	id, err := t.clusterOfPull(ctx, pr)
-	if err != nil {
-		return result{}, err
-	}
+	pr := must.Get(t.GitHub.Open("Replayed", "maya"))
+	must.Do(t.GitHub.Label(pr, "ocp/"+smallProfile, "maya"))
+	id := must.Get(t.clusterOfPull(ctx, pr))
 	request, ok := t.GitHub.PullRequest(pr)
 	if !ok {
 		return result{}, fmt.Errorf("there is no pull request %d", pr)
 	}
-	body, err := github.Payload(github.Event{Name: "pull_request", Action: "labeled", Label: "ocp/" + smallProfile, Sender: "maya", PR: request})
-	if err != nil {
-		return result{}, err
-	}
-	if err := t.GitHub.Close(pr, "maya"); err != nil {
-		return result{}, err
-	}
-	if _, err := t.becomes(ctx, id, "released"); err != nil {
-		return result{}, err
-	}
+	body := must.Get(github.Payload(github.Event{Name: "pull_request", Action: "labeled", Label: "ocp/" + smallProfile, Sender: "maya", PR: request}))
+	must.Do(t.GitHub.Close(pr, "maya"))
+	must.Get(t.becomes(ctx, id, "released"))
 	guid := github.GUID()
 	for _, again := range []string{guid, guid, github.GUID()} {
-		if _, _, err := github.Post(ctx, t.hook(), "pull_request", again, body); err != nil {
-			return result{}, err
-		}
+		must.Get2(github.Post(ctx, t.hook(), "pull_request", again, body))
 	}
-	if err := t.settled(ctx); err != nil {
-		return result{}, err
-	}
+	must.Do(t.settled(ctx))
 	n, err := t.count(ctx, "SELECT count(*) FROM clusters WHERE pr_number = $1", pr)
 	switch {
 	case err != nil:

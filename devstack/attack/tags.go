@@ -15,6 +15,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // tagAttacks use tags to make the teardown of one cluster delete another's resources.
@@ -35,44 +36,21 @@ func tagAttacks() []attack {
 // destroys the attacker's: whatever has its tag would be deleted.
 func steeringTag(tag func(own prey) (key, value string)) func(context.Context, *target) (result, error) {
 	return func(ctx context.Context, t *target) (result, error) {
-		own, err := t.newPrey(ctx, attacker, t.unique("steer"))
-		if err != nil {
-			return result{}, err
-		}
-		c, err := t.as(victim)
-		if err != nil {
-			return result{}, err
-		}
+		own := must.Get(t.newPrey(ctx, attacker, t.unique("steer")))
+		c := must.Get(t.as(victim))
 		key, value := tag(own)
 		name := t.unique("tagged")
 		request := v1.CreateRequest{Name: name, Profile: smallProfile, ExtraTags: map[string]string{key: value}}
-		got, err := c.ask(ctx, http.MethodPost, "/api/v1/clusters", request, "Idempotency-Key", name)
-		if err != nil {
-			return result{}, err
-		}
+		got := must.Get(c.ask(ctx, http.MethodPost, "/api/v1/clusters", request, "Idempotency-Key", name))
 		if got.status != http.StatusAccepted {
-			if err := t.endOf(ctx, own.ID); err != nil {
-				return result{}, err
-			}
+			must.Do(t.endOf(ctx, own.ID))
 			return held("the tag %s was answered %d", key, got.status)
 		}
-		if _, err := t.becomes(ctx, idIn(got), "ready"); err != nil {
-			return result{}, err
-		}
-		v, err := t.preyOf(ctx, victim, idIn(got))
-		if err != nil {
-			return result{}, err
-		}
-		if err := t.endOf(ctx, own.ID); err != nil {
-			return result{}, err
-		}
-		if _, err := t.becomes(ctx, own.ID, "released", "destroy_blocked"); err != nil {
-			return result{}, err
-		}
-		harm, err := t.harm(ctx, v)
-		if err != nil {
-			return result{}, err
-		}
+		must.Get(t.becomes(ctx, idIn(got), "ready"))
+		v := must.Get(t.preyOf(ctx, victim, idIn(got)))
+		must.Do(t.endOf(ctx, own.ID))
+		must.Get(t.becomes(ctx, own.ID, "released", "destroy_blocked"))
+		harm := must.Get(t.harm(ctx, v))
 		return through("the tag %s=%s was accepted; %s", key, value, cmp.Or(harm, "the victim lost nothing this time"))
 	}
 }
@@ -86,10 +64,7 @@ func idIn(a answer) string {
 
 // reservedTags tries every family of keys that is used by code that deletes or counts.
 func reservedTags(ctx context.Context, t *target) (result, error) {
-	c, err := t.as(attacker)
-	if err != nil {
-		return result{}, err
-	}
+	c := must.Get(t.as(attacker))
 	keys := []string{
 		"openshiftClusterID", "openshift_creationDate", "openshift-anything", "kubernetes.io/cluster/x-abcde", "kubernetes.io/anything",
 		"sigs.k8s.io/cluster-api-provider-aws/cluster/x-abcde", "sigs.k8s.io/cluster-api-provider-aws/role", "red-hat-managed", "red-hat-clustertype",
@@ -97,17 +72,12 @@ func reservedTags(ctx context.Context, t *target) (result, error) {
 	}
 	var taken []string
 	for _, key := range keys {
-		got, err := patient(ctx, func() (answer, error) {
+		got := must.Get(patient(ctx, func() (answer, error) {
 			return c.ask(ctx, http.MethodPost, "/api/v1/clusters", v1.CreateRequest{Name: t.unique("reserved"), Profile: smallProfile, ExtraTags: map[string]string{key: "x"}}, "Idempotency-Key", "reserved-"+key)
-		})
-		if err != nil {
-			return result{}, err
-		}
+		}))
 		if got.status == http.StatusAccepted {
 			taken = append(taken, key)
-			if err := c.destroy(ctx, idIn(got)); err != nil {
-				return result{}, err
-			}
+			must.Do(c.destroy(ctx, idIn(got)))
 		}
 	}
 	if len(taken) > 0 {
@@ -126,18 +96,10 @@ func (t *target) cloud() *ec2.Client {
 
 // twoMarks puts the attacker's ownership tag on the victim's VPC and instances, besides the victim's own.
 func twoMarks(ctx context.Context, t *target) (result, error) {
-	v, err := t.victimOf(ctx)
-	if err != nil {
-		return result{}, err
-	}
-	id, err := t.ready(ctx, attacker, "two-marks")
-	if err != nil {
-		return result{}, err
-	}
+	v := must.Get(t.victimOf(ctx))
+	id := must.Get(t.ready(ctx, attacker, "two-marks"))
 	var infra string
-	if err := t.pool.QueryRow(ctx, "SELECT infra_id FROM attempts WHERE cluster_id = $1 AND infra_id <> ''", id).Scan(&infra); err != nil {
-		return result{}, err
-	}
+	must.Do(t.pool.QueryRow(ctx, "SELECT infra_id FROM attempts WHERE cluster_id = $1 AND infra_id <> ''", id).Scan(&infra))
 	var marked []string
 	for _, r := range t.AWS.Resources(v.InfraID) {
 		if r.Service == "ec2" && r.Tags["kubernetes.io/cluster/"+v.InfraID] != "" {
@@ -148,14 +110,10 @@ func twoMarks(ctx context.Context, t *target) (result, error) {
 		return result{}, errors.New("the victim has no network")
 	}
 	tags := []types.Tag{{Key: awssdk.String("kubernetes.io/cluster/" + infra), Value: awssdk.String("owned")}}
-	if _, err := t.cloud().CreateTags(ctx, &ec2.CreateTagsInput{Resources: marked, Tags: tags}); err != nil {
-		return result{}, err
-	}
-	if err := t.endOf(ctx, id); err != nil {
-		return result{}, err
-	}
+	must.Get(t.cloud().CreateTags(ctx, &ec2.CreateTagsInput{Resources: marked, Tags: tags}))
+	must.Do(t.endOf(ctx, id))
 	var seen string
-	err = await(ctx, "the teardown to stop or to be over", func(ctx context.Context) (bool, error) {
+	err := await(ctx, "the teardown to stop or to be over", func(ctx context.Context) (bool, error) {
 		now, err := t.state(ctx, id)
 		if err != nil {
 			return false, err
@@ -167,10 +125,7 @@ func twoMarks(ctx context.Context, t *target) (result, error) {
 	if err != nil {
 		return result{}, fmt.Errorf("%w; %s", err, seen)
 	}
-	harm, err := t.harm(ctx, v)
-	if err != nil {
-		return result{}, err
-	}
+	harm := must.Get(t.harm(ctx, v))
 	if _, untag := t.cloud().DeleteTags(ctx, &ec2.DeleteTagsInput{Resources: marked, Tags: tags}); untag != nil && harm == "" {
 		return result{}, fmt.Errorf("take the marks off again: %w", untag)
 	}

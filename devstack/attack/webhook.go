@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/ocpctl/ocpctl/devstack/github"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // webhookAttacks are those of somebody who can read signed webhooks, such as a proxy that terminates TLS: body and signature belong
@@ -56,17 +57,9 @@ func (t *target) ending(ctx context.Context, id string) (string, error) {
 // sent posts signed webhooks and checks whether the cluster goes on.
 func (t *target) sent(ctx context.Context, id string, hooks []hooked) (result, error) {
 	for _, h := range hooks {
-		status, said, err := github.Post(ctx, t.hook(), h.event, github.GUID(), h.body)
-		if err != nil {
-			return result{}, err
-		}
-		if err := t.settled(ctx); err != nil {
-			return result{}, err
-		}
-		text, err := t.ending(ctx, id)
-		if err != nil {
-			return result{}, err
-		}
+		status, said := must.Get2(github.Post(ctx, t.hook(), h.event, github.GUID(), h.body))
+		must.Do(t.settled(ctx))
+		text := must.Get(t.ending(ctx, id))
 		if text != "" {
 			return through("%s was answered %d %.60s, and a ready cluster goes: %s", h.what, status, said, text)
 		}
@@ -80,19 +73,10 @@ type hooked struct {
 }
 
 func otherEvent(ctx context.Context, t *target) (result, error) {
-	pr, id, err := t.onPull(ctx, "Its webhooks are read")
-	if err != nil {
-		return result{}, err
-	}
+	pr, id := must.Get2(t.onPull(ctx, "Its webhooks are read"))
 	comment := github.Comment{ID: 1, Number: pr.Number, Author: "outsider", Body: "hello"}
-	deleted, err := github.Payload(github.Event{Name: "issue_comment", Action: "deleted", Sender: "outsider", PR: pr, Comment: comment})
-	if err != nil {
-		return result{}, err
-	}
-	closed, err := github.Payload(github.Event{Name: "pull_request", Action: "closed", Sender: "outsider", PR: pr})
-	if err != nil {
-		return result{}, err
-	}
+	deleted := must.Get(github.Payload(github.Event{Name: "issue_comment", Action: "deleted", Sender: "outsider", PR: pr, Comment: comment}))
+	closed := must.Get(github.Payload(github.Event{Name: "pull_request", Action: "closed", Sender: "outsider", PR: pr}))
 	return t.sent(ctx, id, []hooked{
 		{"a deleted comment as a deleted repository", "repository", deleted},
 		{"a deleted comment as a deleted installation", "installation", deleted},
@@ -105,10 +89,7 @@ func otherEvent(ctx context.Context, t *target) (result, error) {
 }
 
 func goneForBulk(ctx context.Context, t *target) (result, error) {
-	_, id, err := t.onPull(ctx, "Its repository is there")
-	if err != nil {
-		return result{}, err
-	}
+	_, id := must.Get2(t.onPull(ctx, "Its repository is there"))
 	var hooks []hooked
 	for _, e := range []github.Event{
 		{Name: "repository", Action: "deleted"}, {Name: "repository", Action: "archived"}, {Name: "repository", Action: "transferred", OldName: "acme/shop"},
@@ -116,52 +97,33 @@ func goneForBulk(ctx context.Context, t *target) (result, error) {
 		{Name: "installation_repositories", Action: "removed", Repos: []github.RepoRef{{ID: github.RepoID, Name: github.Repo}}},
 	} {
 		e.Sender = "maya"
-		body, err := github.Payload(e)
-		if err != nil {
-			return result{}, err
-		}
+		body := must.Get(github.Payload(e))
 		hooks = append(hooks, hooked{e.Name + " " + e.Action + ", while GitHub has both", e.Name, body})
 	}
 	return t.sent(ctx, id, hooks)
 }
 
 func duplicateKeys(ctx context.Context, t *target) (result, error) {
-	pr, id, err := t.onPull(ctx, "Its body has keys twice")
-	if err != nil {
-		return result{}, err
-	}
-	body, err := github.Payload(github.Event{Name: "pull_request", Action: "edited", Sender: "maya", PR: pr, OldTitle: "x"})
-	if err != nil {
-		return result{}, err
-	}
+	pr, id := must.Get2(t.onPull(ctx, "Its body has keys twice"))
+	body := must.Get(github.Payload(github.Event{Name: "pull_request", Action: "edited", Sender: "maya", PR: pr, OldTitle: "x"}))
 	closed := pr
 	closed.Open = false
-	inner, err := github.Payload(github.Event{Name: "pull_request", Action: "closed", Sender: "maya", PR: closed})
-	if err != nil {
-		return result{}, err
-	}
+	inner := must.Get(github.Payload(github.Event{Name: "pull_request", Action: "closed", Sender: "maya", PR: closed}))
 	var whole map[string]json.RawMessage
-	if err := json.Unmarshal(inner, &whole); err != nil {
-		return result{}, err
-	}
+	must.Do(json.Unmarshal(inner, &whole))
 	taken := 0
 	for _, twice := range []string{`"action":"closed"`, `"pull_request":` + string(whole["pull_request"]), `"Action":"closed"`} {
 		for _, forged := range [][]byte{
 			append([]byte("{"+twice+","), bytes.TrimPrefix(body, []byte("{"))...),
 			append(bytes.TrimSuffix(bytes.TrimSpace(body), []byte("}")), []byte(","+twice+"}")...),
 		} {
-			status, _, err := github.Post(ctx, t.hook(), "pull_request", github.GUID(), forged)
-			if err != nil {
-				return result{}, err
-			}
+			status, _ := must.Get2(github.Post(ctx, t.hook(), "pull_request", github.GUID(), forged))
 			if status < 300 {
 				taken++
 			}
 		}
 	}
-	if err := t.settled(ctx); err != nil {
-		return result{}, err
-	}
+	must.Do(t.settled(ctx))
 	text, err := t.ending(ctx, id)
 	switch {
 	case err != nil:

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -12,11 +13,11 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
 )
 
-func (a *app) access() *cobra.Command {
+func (a *app) newAccessCommand() *cobra.Command {
 	var reason string
 	list := &cobra.Command{Use: "list CLUSTER", Short: "List who has access to a cluster, with which role and until when"}
 	a.onCluster(list, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
-		return a.accessAfter(api.ListAccess(ctx, id))
+		return a.printAccesses(api.ListAccess(ctx, id))
 	})
 	revoke := &cobra.Command{
 		Use: "revoke CLUSTER ACCESS", Short: "Revoke a kubeconfig of a cluster: yours, or anybody's if you may share the cluster",
@@ -27,27 +28,27 @@ that too, use ocpctl unshare. Revoking does not sign anybody out: if a machine i
 	}
 	reasonFlag(revoke, &reason)
 	a.onCluster(revoke, 1, 1, func(ctx context.Context, api *connect.API, id string, rest []string) error {
-		return a.accessAfter(api.RevokeAccess(ctx, id, rest[0], &v1.RevokeAccessParams{Reason: reason}))
+		return a.printAccesses(api.RevokeAccess(ctx, id, rest[0], &v1.RevokeAccessParams{Reason: reason}))
 	})
-	return group("access", "Who has access to a cluster",
+	return newGroupCommand("access", "Who has access to a cluster",
 		"Who has access to a cluster: every kubeconfig is made for one reader, with a role and an end, and can be revoked. See ocpctl kubeconfig.", list, revoke)
 }
 
-// accessAfter shows the accesses after a call.
-func (a *app) accessAfter(res *http.Response, err error) error {
+// printAccesses shows the accesses after a call.
+func (a *app) printAccesses(res *http.Response, err error) error {
 	answer, err := connect.Read[v1.Accesses](res, err)
 	if err != nil {
 		return err
 	}
 	names := namesOf(answer.Value.Items, func(one v1.Access) string { return one.AccessID })
-	return a.print(answer.Raw, names, func(s *table.Screen) {
+	return a.printAnswer(answer.Raw, names, func(s *table.Screen) {
 		t := s.Columns("ACCESS", "READER", "ROLE", "STATE", "BY", "ENDS", "+USER", "+WHY")
 		for _, one := range answer.Value.Items {
-			reader := orElse(one.ReaderName, one.Reader)
+			reader := cmp.Or(one.ReaderName, one.Reader)
 			if one.Mine {
 				reader += " (you)"
 			}
-			t.Row(one.AccessID, reader, string(one.Role), accessState(one), one.By, humanize.When(one.ExpiresAt, s.Now), one.User, orElse(one.RevokeWhy, one.Trouble))
+			t.Row(one.AccessID, reader, string(one.Role), accessState(one), one.By, humanize.When(one.ExpiresAt, s.Now), one.User, cmp.Or(one.RevokeWhy, one.Trouble))
 		}
 		t.Write("Nobody has a kubeconfig of the cluster.")
 	})

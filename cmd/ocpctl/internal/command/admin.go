@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,24 +17,24 @@ import (
 	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
-func (a *app) admin() *cobra.Command {
-	deliveries := group("deliveries", "Deliveries from GitHub, Slack and polling, and their results", "", a.deliveryList(), a.deliveryShow(), a.deliveryReplay())
-	reload := a.catalogState("reload-catalogue", "Reload the catalogue's directory now instead of at the next check",
+func (a *app) newAdminCommand() *cobra.Command {
+	deliveries := newGroupCommand("deliveries", "Deliveries from GitHub, Slack and polling, and their results", "", a.newDeliveryListCommand(), a.newDeliveryShowCommand(), a.newDeliveryReplayCommand())
+	reload := a.newCatalogueStateCommand("reload-catalogue", "Reload the catalogue's directory now instead of at the next check",
 		func(ctx context.Context, api *connect.API) (*http.Response, error) { return api.ReloadCatalogue(ctx) })
 	reload.Aliases = []string{"reload-catalog"}
-	orphans := a.orphans()
-	orphans.AddCommand(a.orphanActs()...)
-	return group("admin", "For administrators: deliveries, findings, orphans, the catalogue, repository labels", "", deliveries, a.findings(), orphans, a.scan(), a.scans(), reload, a.labels())
+	orphans := a.newOrphansCommand()
+	orphans.AddCommand(a.newOrphanActCommands()...)
+	return newGroupCommand("admin", "For administrators: deliveries, findings, orphans, the catalogue, repository labels", "", deliveries, a.newFindingsCommand(), orphans, a.newScanCommand(), a.newScansCommand(), reload, a.newLabelsCommand())
 }
 
-func (a *app) deliveryList() *cobra.Command {
+func (a *app) newDeliveryListCommand() *cobra.Command {
 	var params v1.ListDeliveriesParams
 	var most int
 	c := &cobra.Command{
-		Use: "list", Short: "List deliveries from GitHub and Slack, and what the poll of pull requests found, newest first", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "list", Short: "List deliveries from GitHub and Slack, and what the poll of pull requests found, newest first", Args: rangeArgs(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		Example: "  ocpctl admin deliveries list --state failed\n  ocpctl admin deliveries list --topic acme/shop#41",
 		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, _ []string) error {
-			raw, items, err := pages(most, func(limit int, cursor string) (connect.Answer[v1.DeliveryPage], error) {
+			raw, items, err := readPages(most, func(limit int, cursor string) (connect.Answer[v1.DeliveryPage], error) {
 				params.Limit, params.Cursor = limit, cursor
 				return connect.Read[v1.DeliveryPage](api.ListDeliveries(ctx, &params))
 			}, func(p v1.DeliveryPage) ([]v1.Delivery, string) { return p.Items, p.NextCursor })
@@ -44,7 +45,7 @@ func (a *app) deliveryList() *cobra.Command {
 			for _, d := range items {
 				names = append(names, d.ID)
 			}
-			return a.print(raw, names, func(s *table.Screen) {
+			return a.printAnswer(raw, names, func(s *table.Screen) {
 				t := s.Columns("ID", "SOURCE", "EVENT", "ABOUT", "STATE", "RECEIVED", "NOTE", "+DELIVERY")
 				for _, d := range items {
 					t.Row(d.ID, d.Source, d.Event, d.Topic, deliveryState(d), duration.Away(d.ReceivedAt, s.Now), d.Note, d.DeliveryID)
@@ -67,7 +68,7 @@ func deliveryState(d v1.Delivery) table.Cell {
 	return table.Cell{Text: string(d.State), Paint: paint}
 }
 
-func (a *app) deliveryFacts(s *table.Screen, d v1.Delivery) {
+func (a *app) writeDelivery(s *table.Screen, d v1.Delivery) {
 	fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(humanize.Line(d.ID), table.Bold), s.Painted(string(d.State), deliveryState(d).Paint))
 	f := s.Facts()
 	f.Add("from", d.Source)
@@ -80,16 +81,16 @@ func (a *app) deliveryFacts(s *table.Screen, d v1.Delivery) {
 	f.Write()
 }
 
-func (a *app) deliveryShow() *cobra.Command {
+func (a *app) newDeliveryShowCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "show ID", Short: "Show one delivery with its body", Args: between(1, 1), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "show ID", Short: "Show one delivery with its body", Args: rangeArgs(1, 1), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 			answer, err := connect.Read[v1.DeliveryDetail](api.GetDelivery(ctx, args[0]))
 			if err != nil {
 				return err
 			}
-			return a.print(answer.Raw, []string{answer.Value.ID}, func(s *table.Screen) {
-				a.deliveryFacts(s, answer.Value.Delivery)
+			return a.printAnswer(answer.Raw, []string{answer.Value.ID}, func(s *table.Screen) {
+				a.writeDelivery(s, answer.Value.Delivery)
 				s.Head("Body")
 				var indented bytes.Buffer
 				if json.Indent(&indented, []byte(answer.Value.Body), "", "  ") != nil {
@@ -102,16 +103,16 @@ func (a *app) deliveryShow() *cobra.Command {
 	}
 }
 
-func (a *app) deliveryReplay() *cobra.Command {
+func (a *app) newDeliveryReplayCommand() *cobra.Command {
 	var reason string
 	c := &cobra.Command{
 		Use: "replay ID", Short: "Process a delivery again as if it had just arrived; its earlier results are not duplicated",
-		Args: between(1, 1), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.run(func(ctx context.Context, args []string) error {
+		Args: rangeArgs(1, 1), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.runCommand(func(ctx context.Context, args []string) error {
 			if err := needReason(reason); err != nil {
 				return err
 			}
-			api, err := a.api()
+			api, err := a.connectAPI()
 			if err != nil {
 				return err
 			}
@@ -119,24 +120,24 @@ func (a *app) deliveryReplay() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.print(answer.Raw, []string{answer.Value.ID}, func(s *table.Screen) { a.deliveryFacts(s, answer.Value) })
+			return a.printAnswer(answer.Raw, []string{answer.Value.ID}, func(s *table.Screen) { a.writeDelivery(s, answer.Value) })
 		}),
 	}
 	reasonFlag(c, &reason)
 	return c
 }
 
-func (a *app) findings() *cobra.Command {
+func (a *app) newFindingsCommand() *cobra.Command {
 	var params v1.ListFindingsParams
 	c := &cobra.Command{
-		Use: "findings", Short: "List problems that ocpctl found, newest first", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "findings", Short: "List problems that ocpctl found, newest first", Args: rangeArgs(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, _ []string) error {
 			answer, err := connect.Read[v1.Findings](api.ListFindings(ctx, &params))
 			if err != nil {
 				return err
 			}
-			names := namesOf(answer.Value.Items, func(f v1.Finding) string { return orElse(f.ClusterID, f.Identity) })
-			return a.print(answer.Raw, names, func(s *table.Screen) {
+			names := namesOf(answer.Value.Items, func(f v1.Finding) string { return cmp.Or(f.ClusterID, f.Identity) })
+			return a.printAnswer(answer.Raw, names, func(s *table.Screen) {
 				t := s.Columns("KIND", "CLUSTER", "IDENTITY", "SINCE", "SEEN", "RESOLVED", "WHY")
 				for _, f := range answer.Value.Items {
 					t.Row(string(f.Kind), f.ClusterID, f.Identity, duration.Away(f.Since, s.Now), humanize.Count(f.TimesSeen, "time"), duration.Away(f.ResolvedAt, s.Now), f.Why)
@@ -144,7 +145,7 @@ func (a *app) findings() *cobra.Command {
 				t.Write("No findings.")
 				for _, f := range answer.Value.Items {
 					if s.Wide && len(f.Evidence) > 0 {
-						paragraphs(s, fmt.Sprintf("Evidence for %s %s", f.Kind, orElse(f.ClusterID, f.Identity)), f.Evidence)
+						writeParagraphs(s, fmt.Sprintf("Evidence for %s %s", f.Kind, cmp.Or(f.ClusterID, f.Identity)), f.Evidence)
 					}
 				}
 			})

@@ -23,7 +23,7 @@ import (
 func (a *app) onCluster(c *cobra.Command, least, most int, do func(ctx context.Context, api *connect.API, id string, rest []string) error) *cobra.Command {
 	var flag string
 	c.Flags().StringVar(&flag, "cluster-id", "", "the cluster's `id` or name, instead of the first argument")
-	must(c.RegisterFlagCompletionFunc("cluster-id", a.completeClusters))
+	panicOnError(c.RegisterFlagCompletionFunc("cluster-id", a.completeClusters))
 	split := func(args []string) (string, []string) {
 		if flag == "" && len(args) > 0 {
 			return args[0], args[1:]
@@ -33,11 +33,11 @@ func (a *app) onCluster(c *cobra.Command, least, most int, do func(ctx context.C
 	c.Args = func(cmd *cobra.Command, args []string) error {
 		id, rest := split(args)
 		if id == "" {
-			return exit.Misused("no cluster given. Give its name or id: %s\nocpctl list shows the clusters you may see", usage(cmd))
+			return exit.Misused("no cluster given. Give its name or id: %s\nocpctl list shows the clusters you may see", usageLine(cmd))
 		}
-		return counted(cmd, rest, least, most)
+		return checkArgCount(cmd, rest, least, most)
 	}
-	c.ValidArgsFunction = first(a.completeClusters)
+	c.ValidArgsFunction = completeFirst(a.completeClusters)
 	c.RunE = a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 		id, rest := split(args)
 		return do(ctx, api, id, rest)
@@ -45,22 +45,22 @@ func (a *app) onCluster(c *cobra.Command, least, most int, do func(ctx context.C
 	return c
 }
 
-// usage returns a command's usage line.
-func usage(cmd *cobra.Command) string { return strings.TrimSuffix(cmd.UseLine(), " [flags]") }
+// usageLine returns a command's usage line.
+func usageLine(cmd *cobra.Command) string { return strings.TrimSuffix(cmd.UseLine(), " [flags]") }
 
-func counted(cmd *cobra.Command, args []string, least, most int) error {
+func checkArgCount(cmd *cobra.Command, args []string, least, most int) error {
 	switch {
 	case len(args) < least:
-		return exit.Misused("an argument is missing: %s\nSee: %s --help", usage(cmd), cmd.CommandPath())
+		return exit.Misused("an argument is missing: %s\nSee: %s --help", usageLine(cmd), cmd.CommandPath())
 	case most >= 0 && len(args) > most:
-		return exit.Misused("unexpected argument %q: %s\nSee: %s --help", args[most], usage(cmd), cmd.CommandPath())
+		return exit.Misused("unexpected argument %q: %s\nSee: %s --help", args[most], usageLine(cmd), cmd.CommandPath())
 	}
 	return nil
 }
 
-// between returns a range of argument counts for cobra.
-func between(least, most int) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error { return counted(cmd, args, least, most) }
+// rangeArgs returns a range of argument counts for cobra.
+func rangeArgs(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error { return checkArgCount(cmd, args, least, most) }
 }
 
 // fileFlag is -f, --output: in commands that have it, it names a file instead of the output format.
@@ -84,7 +84,7 @@ func (f *file) Set(path string) error {
 
 func reasonFlag(c *cobra.Command, into *string) {
 	c.Flags().StringVar(into, "reason", "", optionUsage("destroy", "reason"))
-	must(c.RegisterFlagCompletionFunc("reason", cobra.NoFileCompletions))
+	panicOnError(c.RegisterFlagCompletionFunc("reason", cobra.NoFileCompletions))
 }
 
 // needReason refuses a command without a reason, which others will look for later.
@@ -121,8 +121,8 @@ func readSpan(rest []string, until string) (s span, err error) {
 	return s, nil
 }
 
-// confirm asks a person at a terminal; without a terminal it does not ask, and the script's author meant it.
-func (a *app) confirm(question string, yes bool) error {
+// askToConfirm asks a person at a terminal; without a terminal it does not ask, and the script's author meant it.
+func (a *app) askToConfirm(question string, yes bool) error {
 	if yes || !a.InTTY || !a.ErrTTY {
 		return nil
 	}
@@ -144,12 +144,12 @@ type waiting struct {
 	timeout time.Duration
 }
 
-func (w *waiting) flags(c *cobra.Command, command string, most time.Duration) {
+func (w *waiting) addFlags(c *cobra.Command, command string, most time.Duration) {
 	c.Flags().BoolVarP(&w.wait, "wait", "w", false, optionUsage(command, "wait"))
-	w.limit(c, most)
+	w.addTimeout(c, most)
 }
 
-func (w *waiting) limit(c *cobra.Command, most time.Duration) {
+func (w *waiting) addTimeout(c *cobra.Command, most time.Duration) {
 	c.Flags().Var((*timeout)(&w.timeout), "timeout", optionUsage("create", "timeout"))
 	w.timeout = most
 	c.Flags().Lookup("timeout").DefValue = duration.Format(most)

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -21,8 +22,8 @@ import (
 	"github.com/ocpctl/ocpctl/store/auditchain"
 )
 
-func (a *app) audit() *cobra.Command {
-	return group("audit", "Read, export and verify the audit trail", "", a.auditList(), a.auditExport(), a.auditVerify())
+func (a *app) newAuditCommand() *cobra.Command {
+	return newGroupCommand("audit", "Read, export and verify the audit trail", "", a.newAuditListCommand(), a.newAuditExportCommand(), a.newAuditVerifyCommand())
 }
 
 // trail are the filters of the audit trail.
@@ -31,29 +32,29 @@ type trail struct {
 	period
 }
 
-func (a *app) trailFlags(c *cobra.Command, t *trail) {
+func (a *app) addTrailFlags(c *cobra.Command, t *trail) {
 	c.Flags().StringVar(&t.actor, "actor", "", "filter by `principal`")
 	c.Flags().StringVar(&t.action, "action", "", "filter by `action`, e.g. kubeconfig.read")
 	c.Flags().StringVar(&t.cluster, "cluster", "", "filter by `cluster`")
-	must(c.RegisterFlagCompletionFunc("cluster", a.completeClusters))
-	t.flags(c)
+	panicOnError(c.RegisterFlagCompletionFunc("cluster", a.completeClusters))
+	t.addFlags(c)
 }
 
-func (a *app) auditList() *cobra.Command {
+func (a *app) newAuditListCommand() *cobra.Command {
 	var t trail
 	var most int
 	c := &cobra.Command{
-		Use: "list", Short: "List the audit trail, newest first", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.run(func(ctx context.Context, _ []string) error {
-			from, to, err := a.period(t.period)
+		Use: "list", Short: "List the audit trail, newest first", Args: rangeArgs(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.runCommand(func(ctx context.Context, _ []string) error {
+			from, to, err := a.readPeriod(t.period)
 			if err != nil {
 				return err
 			}
-			api, err := a.api()
+			api, err := a.connectAPI()
 			if err != nil {
 				return err
 			}
-			raw, items, err := pages(most, func(limit int, cursor string) (connect.Answer[v1.AuditPage], error) {
+			raw, items, err := readPages(most, func(limit int, cursor string) (connect.Answer[v1.AuditPage], error) {
 				return connect.Read[v1.AuditPage](api.ListAudit(ctx, &v1.ListAuditParams{
 					Actor: t.actor, Action: t.action, Cluster: t.cluster, From: from, To: to, Limit: limit, Cursor: cursor}))
 			}, func(p v1.AuditPage) ([]v1.AuditEvent, string) { return p.Items, p.NextCursor })
@@ -64,33 +65,33 @@ func (a *app) auditList() *cobra.Command {
 			for _, e := range items {
 				names = append(names, strconv.FormatInt(e.Seq, 10))
 			}
-			return a.print(raw, names, func(s *table.Screen) {
+			return a.printAnswer(raw, names, func(s *table.Screen) {
 				t := s.Columns("LINE", "AT", "WHO", "WHAT", "THROUGH", "CLUSTER", "+MORE", "+HASH")
 				for _, e := range items {
-					t.Row(e.Seq, humanize.Stamp(e.At), orElse(e.ActorName, e.Actor), e.Action, e.Source, e.ClusterID, e.Metadata, e.Hash)
+					t.Row(e.Seq, humanize.Stamp(e.At), cmp.Or(e.ActorName, e.Actor), e.Action, e.Source, e.ClusterID, e.Metadata, e.Hash)
 				}
 				t.Write("No lines.")
 			})
 		}),
 	}
-	a.trailFlags(c, &t)
+	a.addTrailFlags(c, &t)
 	c.Flags().IntVar(&most, "limit", 50, "show at most this `number`; 0 shows all")
 	return c
 }
 
-func (a *app) auditExport() *cobra.Command {
+func (a *app) newAuditExportCommand() *cobra.Command {
 	var t trail
 	var file string
 	c := &cobra.Command{
 		Use: "export", Short: "Export the audit trail, oldest first, one JSON object per line",
 		Long: "Export the audit trail, oldest first, one JSON object per line. Anyone who has an export without filters can verify it:\nocpctl audit verify --file FILE.",
-		Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.run(func(ctx context.Context, _ []string) error {
-			from, to, err := a.period(t.period)
+		Args: rangeArgs(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.runCommand(func(ctx context.Context, _ []string) error {
+			from, to, err := a.readPeriod(t.period)
 			if err != nil {
 				return err
 			}
-			api, err := a.api()
+			api, err := a.connectAPI()
 			if err != nil {
 				return err
 			}
@@ -100,18 +101,18 @@ func (a *app) auditExport() *cobra.Command {
 			}
 			defer body.Close()
 			if file == "" {
-				return a.shown(body)
+				return a.writeStream(body)
 			}
-			return export(file, body)
+			return saveStream(file, body)
 		}),
 	}
-	a.trailFlags(c, &t)
+	a.addTrailFlags(c, &t)
 	fileFlag(c, &file, "write it to this `file` once it is complete")
 	return c
 }
 
-// shown writes a stream to the standard output; to a terminal line by line, without control characters.
-func (a *app) shown(from io.Reader) error {
+// writeStream writes a stream to the standard output; to a terminal line by line, without control characters.
+func (a *app) writeStream(from io.Reader) error {
 	if !a.OutTTY {
 		_, err := io.Copy(a.Out, from)
 		return err
@@ -126,8 +127,8 @@ func (a *app) shown(from io.Reader) error {
 	return lines.Err()
 }
 
-// export writes a stream to a file that appears only when it is complete.
-func export(path string, from io.Reader) error {
+// saveStream writes a stream to a file that appears only when it is complete.
+func saveStream(path string, from io.Reader) error {
 	draft, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
@@ -146,7 +147,7 @@ func export(path string, from io.Reader) error {
 	return nil
 }
 
-func (a *app) auditVerify() *cobra.Command {
+func (a *app) newAuditVerifyCommand() *cobra.Command {
 	var file, head string
 	var part bool
 	c := &cobra.Command{
@@ -157,15 +158,15 @@ changed, cut, reordered or rewritten, it shows where and the exit code is 1.
 Every verification prints the head: the last line and its hash. Give an earlier head with --head to check that nothing up to
 it was rewritten or cut off.`,
 		Example: "  ocpctl audit verify\n  ocpctl audit export -f trail.ndjson && ocpctl audit verify --file trail.ndjson --head 4711:9f86d081…",
-		Args:    between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.run(func(ctx context.Context, _ []string) error {
+		Args:    rangeArgs(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.runCommand(func(ctx context.Context, _ []string) error {
 			if file == "" && (part || head != "") {
 				return exit.Misused("--part and --head need --file")
 			}
 			if file != "" {
 				return a.verifyFile(file, head, part)
 			}
-			api, err := a.api()
+			api, err := a.connectAPI()
 			if err != nil {
 				return err
 			}
@@ -178,7 +179,7 @@ it was rewritten or cut off.`,
 			if p.BrokenAt > 0 {
 				broken = strconv.FormatInt(p.BrokenAt, 10)
 			}
-			return a.proven(answer.Raw, p.Whole, p.Lines, fmt.Sprintf("%d:%s", p.Lines, p.Head), p.Message, broken)
+			return a.printProof(answer.Raw, p.Whole, p.Lines, fmt.Sprintf("%d:%s", p.Lines, p.Head), p.Message, broken)
 		}),
 	}
 	c.Flags().StringVar(&file, "file", "", "verify this `file`, an export; - is the standard input")
@@ -221,12 +222,12 @@ func (a *app) verifyFile(path, head string, part bool) error {
 	if !proof.Whole() {
 		broken = strconv.FormatInt(proof.Breaks[0].Seq, 10)
 	}
-	return a.proven(raw, proof.Whole(), proof.Lines, fmt.Sprintf("%d:%s", proof.Head.Seq, proof.Head.Hash), proof.Text(), broken)
+	return a.printProof(raw, proof.Whole(), proof.Lines, fmt.Sprintf("%d:%s", proof.Head.Seq, proof.Head.Hash), proof.Text(), broken)
 }
 
-// proven shows the result of a verification; a broken chain exits with 1.
-func (a *app) proven(raw []byte, whole bool, lines int64, head, said, broken string) error {
-	err := a.print(raw, []string{head}, func(s *table.Screen) {
+// printProof shows the result of a verification; a broken chain exits with 1.
+func (a *app) printProof(raw []byte, whole bool, lines int64, head, said, broken string) error {
+	err := a.printAnswer(raw, []string{head}, func(s *table.Screen) {
 		text, paint := "intact", table.Good
 		if !whole {
 			text, paint = "broken", table.Bad

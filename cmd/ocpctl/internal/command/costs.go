@@ -17,42 +17,42 @@ import (
 // reportGroups are what reports can be grouped by.
 var reportGroups = []string{"team", "owner", "costCenter", "repository", "profile", "environment", "pullRequest", "run", "cluster", "tag:"}
 
-func byFlag(c *cobra.Command, by *string) {
+func addByFlag(c *cobra.Command, by *string) {
 	c.Flags().StringVar(by, "by", "team", "group by `key`: team, owner, costCenter, repository, profile, environment, pullRequest, run, cluster or tag:<key>")
-	must(c.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(reportGroups, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace)))
+	panicOnError(c.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(reportGroups, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace)))
 }
 
-func (a *app) reportForecast() *cobra.Command {
+func (a *app) newForecastCommand() *cobra.Command {
 	var params v1.ReportForecastParams
 	c := &cobra.Command{
 		Use: "forecast", Short: "Report what this month has cost and will cost, by team against its budget",
 		Long: "Report what this month has cost and will cost by list prices, if nothing is requested or ended any more. By team it shows the budget, and which\n" +
 			"parts of it are spent or promised to clusters.",
-		Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		Args: rangeArgs(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, _ []string) error {
 			answer, err := connect.Read[v1.Forecast](api.ReportForecast(ctx, &params))
 			if err != nil {
 				return err
 			}
-			return a.monthForecast(answer)
+			return a.printForecast(answer)
 		}),
 	}
-	byFlag(c, &params.By)
+	addByFlag(c, &params.By)
 	return c
 }
 
-func (a *app) monthForecast(answer connect.Answer[v1.Forecast]) error {
+func (a *app) printForecast(answer connect.Answer[v1.Forecast]) error {
 	f := answer.Value
 	var names []string
 	for _, line := range f.Items {
 		names = append(names, line.Key)
 	}
-	return a.print(answer.Raw, names, func(s *table.Screen) {
+	return a.printAnswer(answer.Raw, names, func(s *table.Screen) {
 		s.Linef("%s to %s, by %s, as of %s", humanize.Stamp(f.Month), humanize.Stamp(f.End), humanize.Line(f.By), humanize.Stamp(f.At))
 		t := s.Columns("KEY", "CLUSTERS", "SPENT", "TO COME", "FORECAST", "BUDGET", "REACHED", "+COMMITTED")
 		line := func(l v1.ForecastLine) {
 			t.Row(l.Key, l.Clusters, price.Dollars(l.SpentCents), price.Dollars(l.ToComeCents), price.Dollars(l.ForecastCents),
-				budgetOf(l), reachedOf(l), price.Dollars(l.CommittedCents))
+				formatBudget(l), formatReached(l), price.Dollars(l.CommittedCents))
 		}
 		for _, l := range f.Items {
 			line(l)
@@ -66,7 +66,7 @@ func (a *app) monthForecast(answer connect.Answer[v1.Forecast]) error {
 	})
 }
 
-func budgetOf(l v1.ForecastLine) string {
+func formatBudget(l v1.ForecastLine) string {
 	switch {
 	case l.BudgetCents == 0:
 		return ""
@@ -76,25 +76,25 @@ func budgetOf(l v1.ForecastLine) string {
 	return price.Dollars(l.BudgetCents)
 }
 
-// reachedOf is the largest part of the budget that is spent or promised, of those that people are told of.
-func reachedOf(l v1.ForecastLine) string {
+// formatReached is the largest part of the budget that is spent or promised, of those that people are told of.
+func formatReached(l v1.ForecastLine) string {
 	if len(l.Reached) == 0 {
 		return ""
 	}
 	return fmt.Sprintf("%d %%", l.Reached[len(l.Reached)-1])
 }
 
-func (a *app) reportActual() *cobra.Command {
+func (a *app) newActualCommand() *cobra.Command {
 	var params v1.ReportActualParams
 	var p period
 	c := &cobra.Command{
-		Use: "actual", Short: "Compare the estimate with what the cloud billed", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "actual", Short: "Compare the estimate with what the cloud billed", Args: rangeArgs(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		Long: "Compare the estimate by list prices with what the cloud billed, over whole days (UTC) that the billing export tells of.",
-		RunE: a.run(func(ctx context.Context, _ []string) (err error) {
-			if params.From, params.To, err = a.period(p); err != nil {
+		RunE: a.runCommand(func(ctx context.Context, _ []string) (err error) {
+			if params.From, params.To, err = a.readPeriod(p); err != nil {
 				return err
 			}
-			api, err := a.api()
+			api, err := a.connectAPI()
 			if err != nil {
 				return err
 			}
@@ -102,21 +102,21 @@ func (a *app) reportActual() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.actual(answer)
+			return a.printActual(answer)
 		}),
 	}
-	byFlag(c, &params.By)
-	p.flags(c)
+	addByFlag(c, &params.By)
+	p.addFlags(c)
 	return c
 }
 
-func (a *app) actual(answer connect.Answer[v1.ActualReport]) error {
+func (a *app) printActual(answer connect.Answer[v1.ActualReport]) error {
 	r := answer.Value
 	var names []string
 	for _, line := range r.Items {
 		names = append(names, line.Key)
 	}
-	return a.print(answer.Raw, names, func(s *table.Screen) {
+	return a.printAnswer(answer.Raw, names, func(s *table.Screen) {
 		s.Linef("%s to %s, by %s", humanize.Stamp(r.From), humanize.Stamp(r.To), humanize.Line(r.By))
 		t := s.Columns("KEY", "CLUSTERS", "BILLED", "ESTIMATE", "ACTUAL", "ERROR")
 		line := func(l v1.ActualLine) {
@@ -147,19 +147,19 @@ func (a *app) actual(answer connect.Answer[v1.ActualReport]) error {
 	})
 }
 
-// costFile is a command that downloads a CSV file.
-func (a *app) costFile(use, short, long string, get func(context.Context, *connect.API, v1.From, v1.To) (*http.Response, error)) *cobra.Command {
+// newCostFileCommand is a command that downloads a CSV file.
+func (a *app) newCostFileCommand(use, short, long string, get func(context.Context, *connect.API, v1.From, v1.To) (*http.Response, error)) *cobra.Command {
 	var p period
 	var file string
 	c := &cobra.Command{
-		Use: use, Short: short, Long: long, Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: use, Short: short, Long: long, Args: rangeArgs(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		Example: "  ocpctl report " + use + " --from 2025-03-01 --to 2025-04-01 --output " + use + ".csv",
-		RunE: a.run(func(ctx context.Context, _ []string) error {
-			from, to, err := a.period(p)
+		RunE: a.runCommand(func(ctx context.Context, _ []string) error {
+			from, to, err := a.readPeriod(p)
 			if err != nil {
 				return err
 			}
-			api, err := a.api()
+			api, err := a.connectAPI()
 			if err != nil {
 				return err
 			}
@@ -169,26 +169,26 @@ func (a *app) costFile(use, short, long string, get func(context.Context, *conne
 			}
 			defer body.Close()
 			if file == "" {
-				return a.shown(body)
+				return a.writeStream(body)
 			}
-			return export(file, body)
+			return saveStream(file, body)
 		}),
 	}
-	p.flags(c)
+	p.addFlags(c)
 	fileFlag(c, &file, "write it to this `file` once it is complete")
 	return c
 }
 
-func (a *app) reportChargeback() *cobra.Command {
-	return a.costFile("chargeback", "Export the cost of each cluster as CSV, for accounting",
+func (a *app) newChargebackCommand() *cobra.Command {
+	return a.newCostFileCommand("chargeback", "Export the cost of each cluster as CSV, for accounting",
 		"Export the cost of each cluster as CSV, for accounting: by list prices, and what the cloud billed if the server knows it. Without times it is this month so far.",
 		func(ctx context.Context, api *connect.API, from v1.From, to v1.To) (*http.Response, error) {
 			return api.ReportChargeback(ctx, &v1.ReportChargebackParams{From: from, To: to})
 		})
 }
 
-func (a *app) reportFocus() *cobra.Command {
-	return a.costFile("focus", "Export the cost of clusters as CSV in the FOCUS specification",
+func (a *app) newFocusCommand() *cobra.Command {
+	return a.newCostFileCommand("focus", "Export the cost of clusters as CSV in the FOCUS specification",
 		"Export the cost of clusters as CSV in the FinOps Open Cost and Usage Specification 1.2: a line for each cluster, day and rate, by list prices.\nWithout times it is this month so far.",
 		func(ctx context.Context, api *connect.API, from v1.From, to v1.To) (*http.Response, error) {
 			return api.ReportFocus(ctx, &v1.ReportFocusParams{From: from, To: to})

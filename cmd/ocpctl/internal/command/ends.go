@@ -12,14 +12,14 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
 )
 
-// change makes a command that changes a cluster at once and shows the server's text about the change.
-func (a *app) change(res *http.Response, err error) error {
+// printChange makes a command that changes a cluster at once and shows the server's text about the change.
+func (a *app) printChange(res *http.Response, err error) error {
 	answer, err := connect.Read[v1.Change](res, err)
 	if err != nil {
 		return err
 	}
 	c := answer.Value.Cluster
-	return a.print(answer.Raw, []string{handle(c)}, func(s *table.Screen) {
+	return a.printAnswer(answer.Raw, []string{handleOf(c)}, func(s *table.Screen) {
 		s.Linef("%s", humanize.Line(answer.Value.Message))
 		f := s.Facts()
 		f.Add("ends", humanize.Ends(c, s.Now))
@@ -33,33 +33,33 @@ func (a *app) change(res *http.Response, err error) error {
 	})
 }
 
-func (a *app) extend() *cobra.Command {
+func (a *app) newExtendCommand() *cobra.Command {
 	var until string
 	c := fromTable("extend", &cobra.Command{
 		Example: "  ocpctl extend team-a-smoke-01 4h\n  ocpctl extend team-a-smoke-01 --until 2025-03-02T18:00:00Z",
 	})
 	c.Flags().StringVar(&until, "until", "", optionUsage("extend", "until"))
-	must(c.RegisterFlagCompletionFunc("until", cobra.NoFileCompletions))
+	panicOnError(c.RegisterFlagCompletionFunc("until", cobra.NoFileCompletions))
 	return a.onCluster(c, 0, 1, func(ctx context.Context, api *connect.API, id string, rest []string) error {
 		s, err := readSpan(rest, until)
 		if err != nil {
 			return err
 		}
-		return a.change(api.ExtendCluster(ctx, id, nil, v1.Extend{For: s.For, Until: s.Until}))
+		return a.printChange(api.ExtendCluster(ctx, id, nil, v1.Extend{For: s.For, Until: s.Until}))
 	})
 }
 
-func (a *app) hold() *cobra.Command {
+func (a *app) newHoldCommand() *cobra.Command {
 	var until, reason string
 	c := fromTable("hold", &cobra.Command{
 		Example: `  ocpctl hold pr41-shop 8h --reason "INC-1234: under investigation"` + "\n  ocpctl hold pr41-shop tonight",
 	})
 	c.Flags().StringVar(&until, "until", "", optionUsage("hold", "until"))
-	must(c.RegisterFlagCompletionFunc("until", cobra.NoFileCompletions))
+	panicOnError(c.RegisterFlagCompletionFunc("until", cobra.NoFileCompletions))
 	reasonFlag(c, &reason)
 	return a.onCluster(c, 0, 1, func(ctx context.Context, api *connect.API, id string, rest []string) error {
 		if len(rest) == 1 && rest[0] == "tonight" && until == "" {
-			return a.change(api.HoldCluster(ctx, id, nil, v1.Hold{Tonight: true, Reason: reason}))
+			return a.printChange(api.HoldCluster(ctx, id, nil, v1.Hold{Tonight: true, Reason: reason}))
 		}
 		s, err := readSpan(rest, until)
 		if err != nil {
@@ -68,31 +68,31 @@ func (a *app) hold() *cobra.Command {
 		if err := needReason(reason); err != nil {
 			return err
 		}
-		return a.change(api.HoldCluster(ctx, id, nil, v1.Hold{For: s.For, Until: s.Until, Reason: reason}))
+		return a.printChange(api.HoldCluster(ctx, id, nil, v1.Hold{For: s.For, Until: s.Until, Reason: reason}))
 	})
 }
 
-func (a *app) unhold() *cobra.Command {
+func (a *app) newUnholdCommand() *cobra.Command {
 	c := fromTable("unhold", &cobra.Command{})
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
-		return a.change(api.ReleaseHold(ctx, id, nil))
+		return a.printChange(api.ReleaseHold(ctx, id, nil))
 	})
 }
 
-func (a *app) transfer() *cobra.Command {
+func (a *app) newTransferCommand() *cobra.Command {
 	var t v1.Transfer
 	c := fromTable("transfer", &cobra.Command{
 		Long: "Transfer a cluster to another of your teams. Quotas and costs move with it; the cloud tags keep their original values.",
 	})
 	c.Flags().StringVar(&t.Team, "team", "", optionUsage("transfer", "team"))
 	c.Flags().StringVar(&t.Owner, "owner", "", optionUsage("transfer", "owner"))
-	must(c.RegisterFlagCompletionFunc("team", a.completeTeams))
-	must(c.RegisterFlagCompletionFunc("owner", cobra.NoFileCompletions))
+	panicOnError(c.RegisterFlagCompletionFunc("team", a.completeTeams))
+	panicOnError(c.RegisterFlagCompletionFunc("owner", cobra.NoFileCompletions))
 	reasonFlag(c, &t.Reason)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		if t.Team == "" {
-			return missing("--team", "one of your teams; ocpctl catalog teams lists them")
+			return newMissingError("--team", "one of your teams; ocpctl catalog teams lists them")
 		}
-		return a.change(api.TransferCluster(ctx, id, nil, t))
+		return a.printChange(api.TransferCluster(ctx, id, nil, t))
 	})
 }

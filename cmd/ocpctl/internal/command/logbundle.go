@@ -26,18 +26,18 @@ type bundling struct {
 	attempt int
 }
 
-func (b *bundling) flags(c *cobra.Command) {
+func (b *bundling) addFlags(c *cobra.Command) {
 	c.Flags().BoolVar(&b.on, "bundle", false, optionUsage("logs", "bundle"))
 	c.Flags().Var((*file)(&b.file), "file", optionUsage("logs", "file"))
 	c.Flags().IntVar(&b.attempt, "attempt", 0, optionUsage("logs", "attempt"))
-	must(c.RegisterFlagCompletionFunc("attempt", cobra.NoFileCompletions))
+	panicOnError(c.RegisterFlagCompletionFunc("attempt", cobra.NoFileCompletions))
 	for _, other := range []string{"follow", "job", "lines"} {
 		c.MarkFlagsMutuallyExclusive("bundle", other)
 	}
 }
 
-// check says which flags cannot be combined.
-func (b *bundling) check(c *cobra.Command) error {
+// checkFlags says which flags cannot be combined.
+func (b *bundling) checkFlags(c *cobra.Command) error {
 	for _, name := range []string{"file", "attempt"} {
 		if c.Flags().Changed(name) && !b.on {
 			return exit.Misused("--%s needs --bundle", name)
@@ -66,12 +66,12 @@ func (a *app) downloadBundle(ctx context.Context, api *connect.API, id string, b
 			return exit.Misused("%s already exists. Give --file FILE: another file, or the same one to replace it", path)
 		}
 	}
-	a.say("Downloading to %s ...", humanize.Line(path))
+	a.printNotef("Downloading to %s ...", humanize.Line(path))
 	size, err := saveWhole(path, body)
 	if err != nil {
 		return fmt.Errorf("download the log bundle: %w; nothing was written to %s, so run the command again", err, path)
 	}
-	a.say("Wrote %s (%d bytes). It contains secrets of the cluster. To unpack it: tar xzf %s", humanize.Line(path), size, humanize.Line(path))
+	a.printNotef("Wrote %s (%d bytes). It contains secrets of the cluster. To unpack it: tar xzf %s", humanize.Line(path), size, humanize.Line(path))
 	return nil
 }
 

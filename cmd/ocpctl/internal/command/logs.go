@@ -24,7 +24,7 @@ const (
 	logPatience = 45 * time.Second // the server sends a comment every 15 s
 )
 
-func (a *app) logs() *cobra.Command {
+func (a *app) newLogsCommand() *cobra.Command {
 	var on bool
 	var job string
 	var lines int
@@ -40,13 +40,13 @@ cluster's logs are deleted, 30 to 90 days after the cluster is destroyed.`,
 	c.Flags().BoolVarP(&on, "follow", "f", false, optionUsage("logs", "follow"))
 	c.Flags().StringVar(&job, "job", "", optionUsage("logs", "job"))
 	c.Flags().IntVar(&lines, "lines", firstLines, "start with this `number` of last lines, 0 to 5000")
-	b.flags(c)
-	must(c.RegisterFlagCompletionFunc("job", cobra.NoFileCompletions))
+	b.addFlags(c)
+	panicOnError(c.RegisterFlagCompletionFunc("job", cobra.NoFileCompletions))
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		if lines < 0 || lines > mostLines {
 			return exit.Misused("--lines must be 0 to %d", mostLines)
 		}
-		if err := b.check(c); err != nil {
+		if err := b.checkFlags(c); err != nil {
 			return err
 		}
 		if b.on {
@@ -63,14 +63,14 @@ cluster's logs are deleted, 30 to 90 days after the cluster is destroyed.`,
 		scan := bufio.NewScanner(body)
 		scan.Buffer(nil, 4<<20)
 		for scan.Scan() {
-			a.logLine(scan.Text())
+			a.writeLogLine(scan.Text())
 		}
 		return scan.Err()
 	})
 }
 
-// logLine writes a line; to a terminal without control characters.
-func (a *app) logLine(line string) {
+// writeLogLine writes a line; to a terminal without control characters.
+func (a *app) writeLogLine(line string) {
 	if a.OutTTY {
 		line = humanize.Clean(line)
 	}
@@ -97,9 +97,9 @@ func (a *app) followLog(ctx context.Context, api *connect.API, id, job string, l
 			err = connect.Events(body, logPatience, func(e connect.Event) error {
 				switch e.Name {
 				case "log":
-					at.next(textOf(e.Data), a.logLine)
+					at.takeLine(textOf(e.Data), a.writeLogLine)
 				case "end":
-					at.flush(a.logLine)
+					at.flushHeld(a.writeLogLine)
 					a.jobEnded(e.Data)
 					return errLogEnds
 				}
@@ -117,7 +117,7 @@ func (a *app) followLog(ctx context.Context, api *connect.API, id, job string, l
 		if err := a.Sleep(ctx, pollEvery); err != nil {
 			return err
 		}
-		if at.lost(); len(at.tail) > 0 {
+		if at.seekTail(); len(at.tail) > 0 {
 			lines = mostLines
 		}
 	}
@@ -136,7 +136,7 @@ func textOf(data string) string {
 func (a *app) jobEnded(data string) {
 	var j v1.Job
 	if json.Unmarshal([]byte(data), &j) == nil && j.Status != "" {
-		a.say("The job %s has ended: %s", j.JobID, humanize.Line(strings.TrimSuffix(j.Status+", "+j.ErrorMessage, ", ")))
+		a.printNotef("The job %s has ended: %s", j.JobID, humanize.Line(strings.TrimSuffix(j.Status+", "+j.ErrorMessage, ", ")))
 	}
 }
 
@@ -150,33 +150,33 @@ type cursor struct {
 // tailLines is enough to recognise a position, because lines contain times.
 const tailLines = 20
 
-// lost says that the log now starts again somewhere before the position.
-func (p *cursor) lost() { p.held, p.seek = nil, len(p.tail) > 0 }
+// seekTail says that the log now starts again somewhere before the position.
+func (p *cursor) seekTail() { p.held, p.seek = nil, len(p.tail) > 0 }
 
-// next processes a line and shows it unless it was shown before the reconnect.
-func (p *cursor) next(line string, show func(string)) {
+// takeLine processes a line and shows it unless it was shown before the reconnect.
+func (p *cursor) takeLine(line string, show func(string)) {
 	if !p.seek {
-		p.show(line, show)
+		p.showLine(line, show)
 		return
 	}
 	p.held = append(p.held, line)
 	if endsWith(p.held, p.tail) {
 		p.held, p.seek = nil, false
 	} else if len(p.held) >= mostLines {
-		p.flush(show)
+		p.flushHeld(show)
 	}
 }
 
-// flush shows the held lines: the position is not among them, so they are all new.
-func (p *cursor) flush(show func(string)) {
+// flushHeld shows the held lines: the position is not among them, so they are all new.
+func (p *cursor) flushHeld(show func(string)) {
 	held := p.held
 	p.held, p.seek = nil, false
 	for _, line := range held {
-		p.show(line, show)
+		p.showLine(line, show)
 	}
 }
 
-func (p *cursor) show(line string, show func(string)) {
+func (p *cursor) showLine(line string, show func(string)) {
 	show(line)
 	if p.tail = append(p.tail, line); len(p.tail) > tailLines {
 		p.tail = p.tail[1:]

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -13,25 +14,25 @@ import (
 // runInput names the pipeline's run in which a command runs, for tokens that do not name it: those of Kubernetes' service accounts.
 type runInput struct{ kind, name, uid string }
 
-func (r *runInput) flags(c *cobra.Command) {
+func (r *runInput) addFlags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&r.kind, "run-kind", "", optionUsage("create", "run-kind"))
 	f.StringVar(&r.name, "run-name", "", optionUsage("create", "run-name"))
 	f.StringVar(&r.uid, "run-uid", "", optionUsage("create", "run-uid"))
-	must(c.RegisterFlagCompletionFunc("run-kind", cobra.FixedCompletions(runKinds, cobra.ShellCompDirectiveNoFileComp)))
-	must(c.RegisterFlagCompletionFunc("run-name", cobra.NoFileCompletions))
-	must(c.RegisterFlagCompletionFunc("run-uid", cobra.NoFileCompletions))
+	panicOnError(c.RegisterFlagCompletionFunc("run-kind", cobra.FixedCompletions(runKinds, cobra.ShellCompDirectiveNoFileComp)))
+	panicOnError(c.RegisterFlagCompletionFunc("run-name", cobra.NoFileCompletions))
+	panicOnError(c.RegisterFlagCompletionFunc("run-uid", cobra.NoFileCompletions))
 }
 
 var runKinds = []string{string(v1.RunRequestKindPipelineRun)}
 
-// named returns the run that flags and environment name, empty if they name none, and what is wrong with it.
-func (r *runInput) named(env func(string) string) (runInput, []exit.Field) {
-	out := runInput{orElse(r.kind, env("OCPCTL_RUN_KIND")), orElse(r.name, env("OCPCTL_RUN_NAME")), orElse(r.uid, env("OCPCTL_RUN_UID"))}
+// readRun returns the run that flags and environment name, empty if they name none, and what is wrong with it.
+func (r *runInput) readRun(env func(string) string) (runInput, []exit.Field) {
+	out := runInput{cmp.Or(r.kind, env("OCPCTL_RUN_KIND")), cmp.Or(r.name, env("OCPCTL_RUN_NAME")), cmp.Or(r.uid, env("OCPCTL_RUN_UID"))}
 	if out.name == "" && out.uid == "" && r.kind == "" {
 		return runInput{}, nil // a kind alone in the environment names nothing
 	}
-	out.kind = orElse(out.kind, runKinds[0])
+	out.kind = cmp.Or(out.kind, runKinds[0])
 	var wrong []exit.Field
 	if !slices.Contains(runKinds, out.kind) {
 		wrong = append(wrong, exit.Field{Name: "--run-kind", Detail: fmt.Sprintf("%q is not supported.", out.kind), Accepted: runKinds})
@@ -46,9 +47,9 @@ func (r *runInput) named(env func(string) string) (runInput, []exit.Field) {
 	return out, wrong
 }
 
-// turnRun is named for a command about turns.
-func (r *runInput) turnRun(env func(string) string) (runInput, error) {
-	of, wrong := r.named(env)
+// readTurnRun is named for a command about turns.
+func (r *runInput) readTurnRun(env func(string) string) (runInput, error) {
+	of, wrong := r.readRun(env)
 	if len(wrong) > 0 {
 		return of, exit.With(exit.Usage, &exit.Problem{Title: "The pipeline's run is not named completely.", Fields: wrong})
 	}

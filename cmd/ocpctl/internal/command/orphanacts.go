@@ -16,12 +16,12 @@ import (
 // mostOrphans is how many orphans the server takes in one request.
 const mostOrphans = 100
 
-// orphanActs are the commands that decide about orphans.
-func (a *app) orphanActs() []*cobra.Command {
-	return []*cobra.Command{a.orphanApprove(), a.orphanExempt()}
+// newOrphanActCommands are the commands that decide about orphans.
+func (a *app) newOrphanActCommands() []*cobra.Command {
+	return []*cobra.Command{a.newOrphanApproveCommand(), a.newOrphanExemptCommand()}
 }
 
-func (a *app) orphanApprove() *cobra.Command {
+func (a *app) newOrphanApproveCommand() *cobra.Command {
 	var reason string
 	var dry, yes bool
 	c := &cobra.Command{
@@ -32,19 +32,19 @@ With --dry-run nothing is changed, and you see what the teardown would delete, b
 Resources of another installation, of a person or of nobody known are never removed.`,
 		Example: `  ocpctl admin orphans approve orp_01J8Z --dry-run
   ocpctl admin orphans approve orp_01J8Z orp_01J90 --reason "INC-1234: leaks of Friday"`,
-		Args: between(1, mostOrphans), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.run(func(ctx context.Context, args []string) error {
+		Args: rangeArgs(1, mostOrphans), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.runCommand(func(ctx context.Context, args []string) error {
 			if !dry {
 				if err := needReason(reason); err != nil {
 					return err
 				}
 			}
-			api, err := a.api()
+			api, err := a.connectAPI()
 			if err != nil {
 				return err
 			}
 			if !dry {
-				if err := a.confirm(fmt.Sprintf("Approve the removal of %s? Its resources are deleted.", humanize.Count(len(args), "orphan")), yes); err != nil {
+				if err := a.askToConfirm(fmt.Sprintf("Approve the removal of %s? Its resources are deleted.", humanize.Count(len(args), "orphan")), yes); err != nil {
 					return err
 				}
 			}
@@ -52,9 +52,9 @@ Resources of another installation, of a person or of nobody known are never remo
 			if err != nil {
 				return err
 			}
-			return a.print(answer.Raw, args, func(s *table.Screen) {
+			return a.printAnswer(answer.Raw, args, func(s *table.Screen) {
 				for _, p := range answer.Value.Items {
-					a.removalPlan(s, p, dry)
+					a.writeRemovalPlan(s, p, dry)
 				}
 			})
 		}),
@@ -65,8 +65,8 @@ Resources of another installation, of a person or of nobody known are never remo
 	return c
 }
 
-// removalPlan shows how one orphan is removed.
-func (a *app) removalPlan(s *table.Screen, p v1.RemovalPlan, dry bool) {
+// writeRemovalPlan shows how one orphan is removed.
+func (a *app) writeRemovalPlan(s *table.Screen, p v1.RemovalPlan, dry bool) {
 	state, paint := "approved", table.Good
 	switch {
 	case p.Refused != "":
@@ -87,30 +87,30 @@ func (a *app) removalPlan(s *table.Screen, p v1.RemovalPlan, dry bool) {
 	for _, call := range p.Calls {
 		calls = append(calls, call.What+": "+call.Call)
 	}
-	paragraphs(s, "The teardown", calls)
-	paragraphs(s, "It deletes", removalLines(p.Removed))
-	paragraphs(s, "It leaves", removalLines(p.Kept))
+	writeParagraphs(s, "The teardown", calls)
+	writeParagraphs(s, "It deletes", listRemovals(p.Removed))
+	writeParagraphs(s, "It leaves", listRemovals(p.Kept))
 }
 
-func removalLines(of []v1.RemovalResource) (lines []string) {
+func listRemovals(of []v1.RemovalResource) (lines []string) {
 	for _, r := range of {
 		lines = append(lines, fmt.Sprintf("%s (%s)", r.ID, r.Why))
 	}
 	return lines
 }
 
-func (a *app) orphanExempt() *cobra.Command {
+func (a *app) newOrphanExemptCommand() *cobra.Command {
 	var reason string
 	c := &cobra.Command{
 		Use: "exempt ORPHAN...", Short: "Let orphans stay, and report them no more (platform admins)",
 		Long:    "Let orphans stay, all or none, and report them no more. An approval whose removal has not begun is taken back.",
 		Example: `  ocpctl admin orphans exempt orp_01J8Z --reason "the network team keeps this VPC"`,
-		Args:    between(1, mostOrphans), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.run(func(ctx context.Context, args []string) error {
+		Args:    rangeArgs(1, mostOrphans), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.runCommand(func(ctx context.Context, args []string) error {
 			if err := needReason(reason); err != nil {
 				return err
 			}
-			api, err := a.api()
+			api, err := a.connectAPI()
 			if err != nil {
 				return err
 			}
@@ -118,7 +118,7 @@ func (a *app) orphanExempt() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.print(answer.Raw, answer.Value.Ids, func(s *table.Screen) {
+			return a.printAnswer(answer.Raw, answer.Value.Ids, func(s *table.Screen) {
 				s.Linef("Exempt: %s", humanize.Line(strings.Join(answer.Value.Ids, ", ")))
 			})
 		}),

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -18,10 +19,10 @@ import (
 	"github.com/ocpctl/ocpctl/internal/price"
 )
 
-func (a *app) scan() *cobra.Command {
+func (a *app) newScanCommand() *cobra.Command {
 	var said v1.ScanRequest
 	c := &cobra.Command{
-		Use: "scan", Short: "Look through the cloud accounts now for resources that belong to no living cluster", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "scan", Short: "Look through the cloud accounts now for resources that belong to no living cluster", Args: rangeArgs(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		Long: `Look through the cloud accounts now for resources that belong to no living cluster.
 
 A scan only reads. Accounts are looked through one after another; what is found is listed by "ocpctl admin orphans". It is safe to
@@ -40,13 +41,13 @@ repeat: a scan that waits or runs is shown as it is. Only platform admins of all
 	return c
 }
 
-func (a *app) scans() *cobra.Command {
+func (a *app) newScansCommand() *cobra.Command {
 	var params v1.ListScansParams
 	c := &cobra.Command{
-		Use: "scans [SCAN]", Short: "List the looks through cloud accounts, newest first, or show what one looked at", Args: between(0, 1), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "scans [SCAN]", Short: "List the looks through cloud accounts, newest first, or show what one looked at", Args: rangeArgs(0, 1), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 			if len(args) == 1 {
-				return a.showScan(ctx, api, args[0])
+				return a.printScan(ctx, api, args[0])
 			}
 			answer, err := connect.Read[v1.Scans](api.ListScans(ctx, &params))
 			if err != nil {
@@ -60,12 +61,12 @@ func (a *app) scans() *cobra.Command {
 	return c
 }
 
-func (a *app) showScan(ctx context.Context, api *connect.API, id string) error {
+func (a *app) printScan(ctx context.Context, api *connect.API, id string) error {
 	answer, err := connect.Read[v1.ScanDetail](api.GetScan(ctx, id))
 	if err != nil {
 		return err
 	}
-	return a.print(answer.Raw, []string{id}, func(s *table.Screen) {
+	return a.printAnswer(answer.Raw, []string{id}, func(s *table.Screen) {
 		one := answer.Value
 		f := s.Facts()
 		f.Add("scan", one.ScanID)
@@ -73,7 +74,7 @@ func (a *app) showScan(ctx context.Context, api *connect.API, id string) error {
 		f.Add("state", one.State)
 		f.Add("opened", humanize.When(one.OpenedAt, s.Now))
 		f.Add("ended", humanize.When(one.EndedAt, s.Now))
-		f.Add("about", orElse(one.Message, one.Trouble))
+		f.Add("about", cmp.Or(one.Message, one.Trouble))
 		f.Add("next", one.Next)
 		f.Write()
 		t := s.Columns("PART", "RESOURCES", "CALLS", "COMPLETE", "ERROR")
@@ -89,32 +90,32 @@ func (a *app) printScans(answer connect.Answer[v1.Scans]) error {
 	for _, s := range answer.Value.Items {
 		names = append(names, s.ScanID)
 	}
-	return a.print(answer.Raw, names, func(s *table.Screen) {
+	return a.printAnswer(answer.Raw, names, func(s *table.Screen) {
 		t := s.Columns("SCAN", "ACCOUNT", "STATE", "OPENED", "ENDED", "RESOURCES", "ABOUT")
 		for _, one := range answer.Value.Items {
-			t.Row(one.ScanID, one.Account, one.State, duration.Away(one.OpenedAt, s.Now), duration.Away(one.EndedAt, s.Now), fmt.Sprint(one.Resources), orElse(one.Message, one.Trouble))
+			t.Row(one.ScanID, one.Account, one.State, duration.Away(one.OpenedAt, s.Now), duration.Away(one.EndedAt, s.Now), fmt.Sprint(one.Resources), cmp.Or(one.Message, one.Trouble))
 		}
 		t.Write("No scans.")
 	})
 }
 
-func (a *app) orphans() *cobra.Command {
+func (a *app) newOrphansCommand() *cobra.Command {
 	var params v1.ListOrphansParams
 	var most int
 	var asCSV bool
 	c := &cobra.Command{
-		Use: "orphans [ORPHAN]", Short: "List resources in the cloud that belong to no living cluster, or show one group of them", Args: between(0, 1), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "orphans [ORPHAN]", Short: "List resources in the cloud that belong to no living cluster, or show one group of them", Args: rangeArgs(0, 1), ValidArgsFunction: cobra.NoFileCompletions,
 		Long: `List resources in the cloud that belong to no living cluster of this installation, with whom to ask, what they cost and the next step.
 With -o wide, each is followed by its resources.`,
 		Example: "  ocpctl admin orphans --class released\n  ocpctl admin orphans --team platform --csv",
 		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 			if len(args) == 1 {
-				return a.showOrphan(ctx, api, args[0])
+				return a.printOrphan(ctx, api, args[0])
 			}
 			if asCSV {
-				return a.orphansCSV(ctx, api, params)
+				return a.writeOrphansCSV(ctx, api, params)
 			}
-			raw, items, err := pages(most, func(limit int, cursor string) (connect.Answer[v1.OrphanPage], error) {
+			raw, items, err := readPages(most, func(limit int, cursor string) (connect.Answer[v1.OrphanPage], error) {
 				params.Limit, params.Cursor = limit, cursor
 				return connect.Read[v1.OrphanPage](api.ListOrphans(ctx, &params))
 			}, func(p v1.OrphanPage) ([]v1.Orphan, string) { return p.Items, p.NextCursor })
@@ -136,19 +137,19 @@ With -o wide, each is followed by its resources.`,
 	return c
 }
 
-func (a *app) showOrphan(ctx context.Context, api *connect.API, id string) error {
+func (a *app) printOrphan(ctx context.Context, api *connect.API, id string) error {
 	answer, err := connect.Read[v1.OrphanDetail](api.GetOrphan(ctx, id))
 	if err != nil {
 		return err
 	}
-	return a.print(answer.Raw, []string{id}, func(s *table.Screen) {
+	return a.printAnswer(answer.Raw, []string{id}, func(s *table.Screen) {
 		o := answer.Value
 		f := s.Facts()
 		f.Add("orphan", o.OrphanID)
 		f.Add("class", o.Class)
 		f.Add("state", o.State+": "+o.StateWhy)
 		f.Add("why", o.Why)
-		f.Add("ask", orElse(o.Owner, o.Team))
+		f.Add("ask", cmp.Or(o.Owner, o.Team))
 		f.Add("account", o.Account)
 		f.Add("first seen", humanize.When(o.FirstSeenAt, s.Now))
 		f.Add("next", o.Next)
@@ -166,27 +167,27 @@ func (a *app) printOrphans(raw []byte, items []v1.Orphan) error {
 	for _, o := range items {
 		names = append(names, o.OrphanID)
 	}
-	return a.print(raw, names, func(s *table.Screen) {
+	return a.printAnswer(raw, names, func(s *table.Screen) {
 		t := s.Columns("ORPHAN", "CLASS", "STATE", "NAME", "ASK", "RESOURCES", "AN HOUR", "SO FAR", "SEEN", "+WHY", "NEXT")
 		for _, o := range items {
 			hour, cost := "unknown", "unknown"
 			if o.HourlyCents != nil {
 				hour, cost = price.Dollars(int64(*o.HourlyCents+0.5)), price.Dollars(*o.CostCents)
 			}
-			name := orElse(orElse(o.Identity, o.ClusterTag), o.Place)
-			t.Row(o.OrphanID, o.Class, o.State, name, orElse(o.Owner, o.Team), fmt.Sprint(o.Resources), hour, cost, duration.Away(o.FirstSeenAt, s.Now), o.Why, o.Next)
+			name := cmp.Or(o.Identity, o.ClusterTag, o.Place)
+			t.Row(o.OrphanID, o.Class, o.State, name, cmp.Or(o.Owner, o.Team), fmt.Sprint(o.Resources), hour, cost, duration.Away(o.FirstSeenAt, s.Now), o.Why, o.Next)
 		}
 		t.Write("No orphans.")
 		for _, o := range items {
 			if s.Wide && len(o.Evidence) > 0 {
-				paragraphs(s, "Resources of "+o.OrphanID, o.Evidence)
+				writeParagraphs(s, "Resources of "+o.OrphanID, o.Evidence)
 			}
 		}
 	})
 }
 
-// orphansCSV writes every page, with one head.
-func (a *app) orphansCSV(ctx context.Context, api *connect.API, params v1.ListOrphansParams) error {
+// writeOrphansCSV writes every page, with one head.
+func (a *app) writeOrphansCSV(ctx context.Context, api *connect.API, params v1.ListOrphansParams) error {
 	params.Format, params.Limit = "csv", 500
 	for first := true; ; first = false {
 		res, err := api.ListOrphans(ctx, &params)
@@ -203,7 +204,7 @@ func (a *app) orphansCSV(ctx context.Context, api *connect.API, params v1.ListOr
 			_, err = lines.ReadString('\n')
 		}
 		if err == nil {
-			err = a.shown(lines)
+			err = a.writeStream(lines)
 		}
 		if closed := body.Close(); err == nil || err == io.EOF {
 			err = closed

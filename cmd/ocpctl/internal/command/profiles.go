@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -15,24 +16,24 @@ import (
 	"github.com/ocpctl/ocpctl/internal/price"
 )
 
-func (a *app) profiles() *cobra.Command {
+func (a *app) newProfilesCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "profiles [PROFILE]", Short: "List the profiles with limits and prices, or show one", Args: between(0, 1), ValidArgsFunction: first(a.completeProfiles),
+		Use: "profiles [PROFILE]", Short: "List the profiles with limits and prices, or show one", Args: rangeArgs(0, 1), ValidArgsFunction: completeFirst(a.completeProfiles),
 		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 			if len(args) == 1 {
-				return a.oneProfile(ctx, api, args[0])
+				return a.printProfile(ctx, api, args[0])
 			}
 			answer, err := connect.Read[v1.Profiles](api.ListProfiles(ctx))
 			if err != nil {
 				return err
 			}
 			names := namesOf(answer.Value.Items, func(p v1.Profile) string { return p.Name })
-			return a.print(answer.Raw, names, func(s *table.Screen) {
+			return a.printAnswer(answer.Raw, names, func(s *table.Screen) {
 				t := s.Columns("PROFILE", "WHAT", "MACHINES", "VERSION", "REGION", "PRICE/H", "LIFETIME", "MAXIMUM", "+WHEN FULL")
 				for _, p := range answer.Value.Items {
 					region, price := defaultRegion(p)
-					t.Row(profileCell(p), p.DisplayName, machines(p), p.Versions.Default, region, price, duration.Format(seconds(p.DefaultTTLSeconds)),
-						duration.Format(seconds(p.MaxTTLSeconds)), string(p.WhenFull))
+					t.Row(profileCell(p), p.DisplayName, describeMachines(p), p.Versions.Default, region, price, duration.Format(fromSeconds(p.DefaultTTLSeconds)),
+						duration.Format(fromSeconds(p.MaxTTLSeconds)), string(p.WhenFull))
 				}
 				t.Write("No profiles.")
 			})
@@ -52,7 +53,7 @@ func profileCell(p v1.Profile) table.Cell {
 	return table.Cell{Text: p.Name}
 }
 
-func machines(p v1.Profile) string {
+func describeMachines(p v1.Profile) string {
 	if p.Workers.Replicas == 0 {
 		return fmt.Sprintf("%d %s", p.ControlPlane.Replicas, p.ControlPlane.InstanceType)
 	}
@@ -68,39 +69,39 @@ func defaultRegion(p v1.Profile) (name, cost string) {
 	return name, cost
 }
 
-func (a *app) oneProfile(ctx context.Context, api *connect.API, name string) error {
+func (a *app) printProfile(ctx context.Context, api *connect.API, name string) error {
 	answer, err := connect.Read[v1.Profile](api.GetProfile(ctx, name))
 	if err != nil {
 		return err
 	}
 	p := answer.Value
-	return a.print(answer.Raw, []string{p.Name}, func(s *table.Screen) {
+	return a.printAnswer(answer.Raw, []string{p.Name}, func(s *table.Screen) {
 		fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(humanize.Line(p.Name), table.Bold), humanize.Line(p.DisplayName))
 		f := s.Facts()
 		f.Add("what", p.Description)
 		if !p.Enabled {
-			f.Paint("off", orElse(p.DisabledReason, "no reason given"), table.Warn)
+			f.Paint("off", cmp.Or(p.DisabledReason, "no reason given"), table.Warn)
 		}
 		f.Add("platform", p.Platform)
-		f.Add("machines", machines(p))
+		f.Add("machines", describeMachines(p))
 		if p.Workers.Most > 0 {
 			f.Add("workers", fmt.Sprintf("%d to %d with scale-workers", p.Workers.Least, p.Workers.Most))
 		}
-		f.Add("versions", listed(p.Versions))
-		f.Add("base domains", listed(p.BaseDomains))
-		f.Add("lifetime", fmt.Sprintf("%s, at most %s", duration.Format(seconds(p.DefaultTTLSeconds)), duration.Format(seconds(p.MaxTTLSeconds))))
+		f.Add("versions", formatAllowList(p.Versions))
+		f.Add("base domains", formatAllowList(p.BaseDomains))
+		f.Add("lifetime", fmt.Sprintf("%s, at most %s", duration.Format(fromSeconds(p.DefaultTTLSeconds)), duration.Format(fromSeconds(p.MaxTTLSeconds))))
 		if p.GraceSeconds > 0 {
-			f.Add("grace", duration.Format(seconds(p.GraceSeconds))+" after its pull request is closed")
+			f.Add("grace", duration.Format(fromSeconds(p.GraceSeconds))+" after its pull request is closed")
 		}
 		if p.RunGraceSeconds > 0 {
-			f.Add("run grace", duration.Format(seconds(p.RunGraceSeconds))+" after its pipeline's run failed")
+			f.Add("run grace", duration.Format(fromSeconds(p.RunGraceSeconds))+" after its pipeline's run failed")
 		}
 		f.Add("when full", map[v1.ProfileWhenFull]string{v1.ProfileWhenFullWait: "a request waits in the queue", v1.ProfileWhenFullRefuse: "a request is refused"}[p.WhenFull])
 		if p.AdminOnly {
 			f.Add("who", "platform admins only")
 		}
 		f.Write()
-		s.Head("Regions, prices as of " + orElse(p.PricesAsOf, "an unknown day"))
+		s.Head("Regions, prices as of " + cmp.Or(p.PricesAsOf, "an unknown day"))
 		t := s.Columns("REGION", "ZONES", "PRICE/H")
 		for _, r := range p.Regions {
 			name := r.Name
@@ -113,7 +114,7 @@ func (a *app) oneProfile(ctx context.Context, api *connect.API, name string) err
 	})
 }
 
-func listed(l v1.AllowList) string {
+func formatAllowList(l v1.AllowList) string {
 	var out []string
 	for _, one := range l.Allow {
 		if one == l.Default {

@@ -17,14 +17,14 @@ import (
 // period is the flags for a time range.
 type period struct{ from, to string }
 
-func (p *period) flags(c *cobra.Command) {
+func (p *period) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&p.from, "from", "", "from this `time`: "+humanize.Moments+", or how long ago: 7d")
 	c.Flags().StringVar(&p.to, "to", "", "until this `time`, not included")
-	must(c.RegisterFlagCompletionFunc("from", cobra.NoFileCompletions))
-	must(c.RegisterFlagCompletionFunc("to", cobra.NoFileCompletions))
+	panicOnError(c.RegisterFlagCompletionFunc("from", cobra.NoFileCompletions))
+	panicOnError(c.RegisterFlagCompletionFunc("to", cobra.NoFileCompletions))
 }
 
-func (a *app) period(p period) (from v1.From, to v1.To, err error) {
+func (a *app) readPeriod(p period) (from v1.From, to v1.To, err error) {
 	var wrong []exit.Field
 	if p.from != "" {
 		if from, err = humanize.Past(p.from, a.Now()); err != nil {
@@ -42,18 +42,18 @@ func (a *app) period(p period) (from v1.From, to v1.To, err error) {
 	return from, to, nil
 }
 
-func (a *app) report() *cobra.Command {
+func (a *app) newReportCommand() *cobra.Command {
 	var params v1.ReportUsageParams
 	var p period
 	usage := &cobra.Command{
 		Use: "usage", Short: "Report hours and cost by list prices, per team or tag", Long: "Report hours and cost by list prices, per team or tag. It is an estimate, not an invoice.",
 		Example: "  ocpctl report usage --by costCenter --from 2025-03-01 --to 2025-04-01\n  ocpctl report usage --by tag:RequestSource --from 30d",
-		Args:    between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.run(func(ctx context.Context, _ []string) (err error) {
-			if params.From, params.To, err = a.period(p); err != nil {
+		Args:    rangeArgs(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.runCommand(func(ctx context.Context, _ []string) (err error) {
+			if params.From, params.To, err = a.readPeriod(p); err != nil {
 				return err
 			}
-			api, err := a.api()
+			api, err := a.connectAPI()
 			if err != nil {
 				return err
 			}
@@ -61,21 +61,21 @@ func (a *app) report() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.usage(answer)
+			return a.printUsage(answer)
 		}),
 	}
-	byFlag(usage, &params.By)
-	p.flags(usage)
-	return group("report", "Usage and cost, and what became of clusters", "", usage, a.reportForecast(), a.reportActual(), a.reportChargeback(), a.reportFocus(), a.reportSummary())
+	addByFlag(usage, &params.By)
+	p.addFlags(usage)
+	return newGroupCommand("report", "Usage and cost, and what became of clusters", "", usage, a.newForecastCommand(), a.newActualCommand(), a.newChargebackCommand(), a.newFocusCommand(), a.newSummaryCommand())
 }
 
-func (a *app) usage(answer connect.Answer[v1.UsageReport]) error {
+func (a *app) printUsage(answer connect.Answer[v1.UsageReport]) error {
 	r := answer.Value
 	var names []string
 	for _, line := range r.Items {
 		names = append(names, line.Key)
 	}
-	return a.print(answer.Raw, names, func(s *table.Screen) {
+	return a.printAnswer(answer.Raw, names, func(s *table.Screen) {
 		s.Linef("%s to %s, by %s", humanize.Stamp(r.From), humanize.Stamp(r.To), humanize.Line(r.By))
 		t := s.Columns("KEY", "CLUSTERS", "READY", "CLUSTER HOURS", "NODE HOURS", "SPEND", "SAVED")
 		line := func(l v1.UsageLine) {

@@ -15,7 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
-func (a *app) scale() *cobra.Command {
+func (a *app) newScaleCommand() *cobra.Command {
 	var replicas int
 	var waits waiting
 	c := fromTable("scale", &cobra.Command{
@@ -24,12 +24,12 @@ func (a *app) scale() *cobra.Command {
 	})
 	c.Flags().IntVar(&replicas, "replicas", -1, optionUsage("scale", "replicas"))
 	c.Flags().Lookup("replicas").DefValue = ""
-	waits.flags(c, "scale", scaleTime)
+	waits.addFlags(c, "scale", scaleTime)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		const form = "a whole number, 0 or more, within the profile's limits"
 		switch {
 		case !c.Flags().Changed("replicas"):
-			return missing("--replicas", form)
+			return newMissingError("--replicas", form)
 		case replicas < 0:
 			return exit.With(exit.Usage, &exit.Problem{Title: "The number of workers is not valid.", Fields: []exit.Field{
 				{Name: "--replicas", Detail: fmt.Sprintf("%d is negative.", replicas), Accepted: []string{form}}}})
@@ -42,16 +42,16 @@ func (a *app) scale() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := a.job(ctx, api, answer, found.Value.Cluster, follow.Scaled, waits); err != nil || !waits.wait {
+		if err := a.printRequestedJob(ctx, api, answer, found.Value.Cluster, follow.Scaled, waits); err != nil || !waits.wait {
 			return err
 		}
-		return a.endedWell(ctx, api, answer.Value.JobID, "the workers were not scaled")
+		return a.checkJob(ctx, api, answer.Value.JobID, "the workers were not scaled")
 	})
 }
 
-// endedWell reports whether the job reached its goal, and if not, what that means: after a job that was given up nothing is requested
+// checkJob reports whether the job reached its goal, and if not, what that means: after a job that was given up nothing is requested
 // of the cluster any more.
-func (a *app) endedWell(ctx context.Context, api *connect.API, job, otherwise string) error {
+func (a *app) checkJob(ctx context.Context, api *connect.API, job, otherwise string) error {
 	answer, err := connect.Read[v1.JobDetail](api.GetJob(ctx, job, &v1.GetJobParams{Lines: 1}))
 	if err != nil {
 		return err
@@ -63,23 +63,23 @@ func (a *app) endedWell(ctx context.Context, api *connect.API, job, otherwise st
 	return nil
 }
 
-func (a *app) jobs() *cobra.Command {
+func (a *app) newJobsCommand() *cobra.Command {
 	var params v1.ListJobsParams
 	var most int
 	c := &cobra.Command{
 		Use: "jobs [JOB]", Short: "List jobs of clusters you may see, newest first; or show one with the end of its log",
-		Args: between(0, 1), ValidArgsFunction: cobra.NoFileCompletions,
+		Args: rangeArgs(0, 1), ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	c.Flags().StringVar(&params.Cluster, "cluster", "", "filter by `cluster`")
 	c.Flags().StringVar(&params.Type, "type", "", "filter by `type`: CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS, SLEEP, WAKE, OBSERVE, TAG, JANITOR_DESTROY or ORPHAN_SCAN")
 	c.Flags().StringVar(&params.Status, "status", "", "filter by `status`: PENDING, RUNNING, RETRYING, SUCCEEDED or FAILED")
 	c.Flags().IntVar(&most, "limit", 50, "show at most this `number`; 0 shows all")
-	must(c.RegisterFlagCompletionFunc("cluster", a.completeClusters))
+	panicOnError(c.RegisterFlagCompletionFunc("cluster", a.completeClusters))
 	c.RunE = a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 		if len(args) == 1 {
-			return a.oneJob(ctx, api, args[0])
+			return a.printJob(ctx, api, args[0])
 		}
-		raw, items, err := pages(most, func(limit int, cursor string) (connect.Answer[v1.JobPage], error) {
+		raw, items, err := readPages(most, func(limit int, cursor string) (connect.Answer[v1.JobPage], error) {
 			params.Limit, params.Cursor = limit, cursor
 			return connect.Read[v1.JobPage](api.ListJobs(ctx, &params))
 		}, func(p v1.JobPage) ([]v1.Job, string) { return p.Items, p.NextCursor })
@@ -90,7 +90,7 @@ func (a *app) jobs() *cobra.Command {
 		for _, j := range items {
 			names = append(names, j.JobID)
 		}
-		return a.print(raw, names, func(s *table.Screen) {
+		return a.printAnswer(raw, names, func(s *table.Screen) {
 			t := s.Columns("JOB", "TYPE", "STATUS", "CLUSTER", "ATTEMPT", "AGE", "ENDED", "ERROR")
 			for _, j := range items {
 				t.Row(j.JobID, j.Type, jobStatus(j), j.ClusterID, j.Attempt, duration.Format(s.Now.Sub(j.CreatedAt)), duration.Away(j.EndedAt, s.Now), j.ErrorCode)
@@ -106,13 +106,13 @@ func jobStatus(j v1.Job) table.Cell {
 	return table.Cell{Text: j.Status, Paint: paint}
 }
 
-func (a *app) oneJob(ctx context.Context, api *connect.API, id string) error {
+func (a *app) printJob(ctx context.Context, api *connect.API, id string) error {
 	answer, err := connect.Read[v1.JobDetail](api.GetJob(ctx, id, &v1.GetJobParams{}))
 	if err != nil {
 		return err
 	}
 	j := answer.Value
-	return a.print(answer.Raw, []string{j.JobID}, func(s *table.Screen) {
+	return a.printAnswer(answer.Raw, []string{j.JobID}, func(s *table.Screen) {
 		fmt.Fprintf(s.Out, "%s  %s %s\n", s.Painted(j.JobID, table.Bold), humanize.Line(j.Type), s.Painted(jobStatus(j.Job).Text, jobStatus(j.Job).Paint))
 		f := s.Facts()
 		f.Add("cluster", j.ClusterID)

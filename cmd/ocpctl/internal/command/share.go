@@ -15,35 +15,35 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
 )
 
-// missing returns the error for a required flag.
-func missing(flag string, accepted ...string) error {
+// newMissingError returns the error for a required flag.
+func newMissingError(flag string, accepted ...string) error {
 	return exit.With(exit.Usage, &exit.Problem{Title: "A value is missing.", Fields: []exit.Field{{Name: flag, Detail: "Required.", Accepted: accepted}}})
 }
 
 // guest is who a cluster is shared with.
 type guest struct{ team, principal string }
 
-func (a *app) guestFlags(c *cobra.Command, g *guest) {
+func (a *app) addGuestFlags(c *cobra.Command, g *guest) {
 	c.Flags().StringVar(&g.team, "team", "", optionUsage(c.Name(), "team"))
 	c.Flags().StringVar(&g.principal, "with", "", optionUsage(c.Name(), "with"))
 	c.Flags().StringVar(&g.principal, "principal", "", "the earlier name of --with: a `principal`")
-	must(c.Flags().MarkHidden("principal")) // its earlier name, which scripts use
-	must(c.RegisterFlagCompletionFunc("team", cobra.NoFileCompletions))
-	must(c.RegisterFlagCompletionFunc("with", cobra.NoFileCompletions))
+	panicOnError(c.Flags().MarkHidden("principal")) // its earlier name, which scripts use
+	panicOnError(c.RegisterFlagCompletionFunc("team", cobra.NoFileCompletions))
+	panicOnError(c.RegisterFlagCompletionFunc("with", cobra.NoFileCompletions))
 }
 
-// who returns the kind and the name.
-func (g guest) who() (kind, with string, err error) {
+// kindAndName returns the kind and the name.
+func (g guest) kindAndName() (kind, with string, err error) {
 	switch {
 	case (g.team == "") == (g.principal == ""):
-		return "", "", missing("--team or --with", "one of the two")
+		return "", "", newMissingError("--team or --with", "one of the two")
 	case g.team != "":
 		return string(v1.ShareKindTeam), g.team, nil
 	}
 	return string(v1.ShareKindPrincipal), g.principal, nil
 }
 
-func (a *app) share() *cobra.Command {
+func (a *app) newShareCommand() *cobra.Command {
 	var g guest
 	var access, role string
 	c := fromTable("share", &cobra.Command{
@@ -52,14 +52,14 @@ kubeconfigs of their own with this role, and no higher one. To share it again wi
 kubeconfigs that go beyond it.`,
 		Example: "  ocpctl share pr41-shop --team payments\n  ocpctl share pr41-shop --with https://issuer.example.com#maya --role view",
 	})
-	a.guestFlags(c, &g)
+	a.addGuestFlags(c, &g)
 	c.Flags().StringVar(&access, "access", "", optionUsage("share", "access"))
 	c.Flags().StringVar(&role, "role", "", optionUsage("share", "role"))
 	levels := []string{string(v1.ShareAccessSee), string(v1.ShareAccessUse)}
-	must(c.RegisterFlagCompletionFunc("access", cobra.FixedCompletions(levels, cobra.ShellCompDirectiveNoFileComp)))
-	must(c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(roles(), cobra.ShellCompDirectiveNoFileComp)))
+	panicOnError(c.RegisterFlagCompletionFunc("access", cobra.FixedCompletions(levels, cobra.ShellCompDirectiveNoFileComp)))
+	panicOnError(c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(accessRoles(), cobra.ShellCompDirectiveNoFileComp)))
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
-		kind, with, err := g.who()
+		kind, with, err := g.kindAndName()
 		if err != nil {
 			return err
 		}
@@ -69,23 +69,23 @@ kubeconfigs that go beyond it.`,
 				access = string(v1.ShareAccessUse)
 			}
 		}
-		if err := canShare(access, role, levels); err != nil {
+		if err := checkShare(access, role, levels); err != nil {
 			return err
 		}
-		return a.sharesAfter(api.ShareCluster(ctx, id, v1.ShareRequest{
+		return a.printShares(api.ShareCluster(ctx, id, v1.ShareRequest{
 			Kind: v1.ShareRequestKind(kind), With: with, Access: v1.ShareRequestAccess(access), Role: v1.ShareRequestRole(role)}))
 	})
 }
 
-func canShare(access, role string, levels []string) error {
+func checkShare(access, role string, levels []string) error {
 	var wrong []exit.Field
 	if !slices.Contains(levels, access) {
 		wrong = append(wrong, exit.Field{Name: "--access", Detail: fmt.Sprintf("%q is not an access right.", access), Accepted: levels})
 	}
 	switch {
 	case role == "":
-	case !slices.Contains(roles(), role):
-		wrong = append(wrong, exit.Field{Name: "--role", Detail: fmt.Sprintf("%q is not a role.", role), Accepted: roles()})
+	case !slices.Contains(accessRoles(), role):
+		wrong = append(wrong, exit.Field{Name: "--role", Detail: fmt.Sprintf("%q is not a role.", role), Accepted: accessRoles()})
 	case access == string(v1.ShareAccessSee):
 		wrong = append(wrong, exit.Field{Name: "--role", Detail: "Who only sees the cluster has no role in it.", Accepted: []string{"--access use"}})
 	}
@@ -95,34 +95,34 @@ func canShare(access, role string, levels []string) error {
 	return nil
 }
 
-func (a *app) unshare() *cobra.Command {
+func (a *app) newUnshareCommand() *cobra.Command {
 	var g guest
 	c := fromTable("unshare", &cobra.Command{})
-	a.guestFlags(c, &g)
+	a.addGuestFlags(c, &g)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
-		kind, with, err := g.who()
+		kind, with, err := g.kindAndName()
 		if err != nil {
 			return err
 		}
-		return a.sharesAfter(api.UnshareCluster(ctx, id, &v1.UnshareClusterParams{Kind: v1.UnshareClusterParamsKind(kind), With: with}))
+		return a.printShares(api.UnshareCluster(ctx, id, &v1.UnshareClusterParams{Kind: v1.UnshareClusterParamsKind(kind), With: with}))
 	})
 }
 
-func (a *app) shares() *cobra.Command {
+func (a *app) newSharesCommand() *cobra.Command {
 	c := &cobra.Command{Use: "shares CLUSTER", Short: "List whom a cluster is shared with"}
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
-		return a.sharesAfter(api.ListShares(ctx, id))
+		return a.printShares(api.ListShares(ctx, id))
 	})
 }
 
-// sharesAfter shows the shares after a call.
-func (a *app) sharesAfter(res *http.Response, err error) error {
+// printShares shows the shares after a call.
+func (a *app) printShares(res *http.Response, err error) error {
 	answer, err := connect.Read[v1.Shares](res, err)
 	if err != nil {
 		return err
 	}
 	names := namesOf(answer.Value.Items, func(share v1.Share) string { return share.With })
-	return a.print(answer.Raw, names, func(s *table.Screen) {
+	return a.printAnswer(answer.Raw, names, func(s *table.Screen) {
 		t := s.Columns("KIND", "WITH", "ACCESS", "ROLE", "BY", "SINCE")
 		for _, share := range answer.Value.Items {
 			t.Row(string(share.Kind), share.With, string(share.Access), string(share.Role), share.By, humanize.Stamp(share.At))

@@ -10,7 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
 )
 
-func (a *app) sleep() *cobra.Command {
+func (a *app) newSleepCommand() *cobra.Command {
 	var length, until, why string
 	var waits waiting
 	c := fromTable("sleep", &cobra.Command{
@@ -21,8 +21,8 @@ and cannot be used until it is awake. Its status stays READY, the phase is aslee
 	c.Flags().StringVar(&length, "for", "", optionUsage("sleep", "for"))
 	c.Flags().StringVar(&until, "until", "", optionUsage("sleep", "until"))
 	c.Flags().StringVarP(&why, "reason", "m", "", optionUsage("sleep", "reason"))
-	must(c.RegisterFlagCompletionFunc("until", cobra.NoFileCompletions))
-	waits.flags(c, "sleep", scaleTime)
+	panicOnError(c.RegisterFlagCompletionFunc("until", cobra.NoFileCompletions))
+	waits.addFlags(c, "sleep", scaleTime)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		asked := v1.SleepRequest{Reason: why}
 		if length != "" || until != "" {
@@ -36,28 +36,28 @@ and cannot be used until it is awake. Its status stays READY, the phase is aslee
 			}
 			asked.For, asked.Until = s.For, s.Until
 		}
-		return a.power(ctx, api, id, follow.Asleep, waits, func(api *connect.API, id string) (connect.Answer[v1.Accepted], error) {
+		return a.changePower(ctx, api, id, follow.Asleep, waits, func(api *connect.API, id string) (connect.Answer[v1.Accepted], error) {
 			return connect.Read[v1.Accepted](api.SleepCluster(ctx, id, nil, asked))
 		})
 	})
 }
 
-func (a *app) wake() *cobra.Command {
+func (a *app) newWakeCommand() *cobra.Command {
 	var waits waiting
 	c := fromTable("wake", &cobra.Command{
 		Long:    "Wake a cluster that is asleep. It can be used as soon as its nodes and its operators are well, which takes some minutes.",
 		Example: "  ocpctl wake team-a-smoke-01 --wait",
 	})
-	waits.flags(c, "wake", scaleTime)
+	waits.addFlags(c, "wake", scaleTime)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
-		return a.power(ctx, api, id, follow.Ready, waits, func(api *connect.API, id string) (connect.Answer[v1.Accepted], error) {
+		return a.changePower(ctx, api, id, follow.Ready, waits, func(api *connect.API, id string) (connect.Answer[v1.Accepted], error) {
 			return connect.Read[v1.Accepted](api.WakeCluster(ctx, id, nil))
 		})
 	})
 }
 
-// power asks for a cluster's sleep or its end, and waits for it if asked to.
-func (a *app) power(ctx context.Context, api *connect.API, id string, goal follow.Goal, waits waiting, ask func(*connect.API, string) (connect.Answer[v1.Accepted], error)) error {
+// changePower asks for a cluster's sleep or its end, and waits for it if asked to.
+func (a *app) changePower(ctx context.Context, api *connect.API, id string, goal follow.Goal, waits waiting, ask func(*connect.API, string) (connect.Answer[v1.Accepted], error)) error {
 	found, err := connect.Read[v1.ClusterDetail](api.GetCluster(ctx, id))
 	if err != nil {
 		return err
@@ -66,5 +66,5 @@ func (a *app) power(ctx context.Context, api *connect.API, id string, goal follo
 	if err != nil {
 		return err
 	}
-	return a.job(ctx, api, answer, found.Value.Cluster, goal, waits)
+	return a.printRequestedJob(ctx, api, answer, found.Value.Cluster, goal, waits)
 }

@@ -1,8 +1,10 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +18,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
-func (a *app) status() *cobra.Command {
+func (a *app) newStatusCommand() *cobra.Command {
 	c := fromTable("status", &cobra.Command{
 		Example: "  ocpctl status team-a-smoke-01\n  ocpctl status --cluster-id clu_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT -o json",
 	})
@@ -25,17 +27,17 @@ func (a *app) status() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.print(answer.Raw, []string{handle(answer.Value.Cluster)}, func(s *table.Screen) { a.detail(s, answer.Value) })
+		return a.printAnswer(answer.Raw, []string{handleOf(answer.Value.Cluster)}, func(s *table.Screen) { a.writeDetail(s, answer.Value) })
 	})
 }
 
-func (a *app) detail(s *table.Screen, d v1.ClusterDetail) {
-	a.clusterFacts(s, d.Cluster, false)
-	a.conditions(s, d.Conditions)
+func (a *app) writeDetail(s *table.Screen, d v1.ClusterDetail) {
+	a.writeCluster(s, d.Cluster, false)
+	a.writeConditions(s, d.Conditions)
 	if s.Wide {
-		a.attempts(s, d.Attempts)
-		a.proof(s, d.Proof)
-		a.tags(s, d.Tags)
+		a.writeAttempts(s, d.Attempts)
+		a.writeProof(s, d.Proof)
+		a.writeTags(s, d.Tags)
 	}
 	const newest = 6
 	events := d.Timeline
@@ -45,10 +47,10 @@ func (a *app) detail(s *table.Screen, d v1.ClusterDetail) {
 	} else if len(events) > 0 {
 		s.Head("Timeline")
 	}
-	a.events(s, events)
+	a.writeEvents(s, events)
 }
 
-func (a *app) conditions(s *table.Screen, all []v1.Condition) {
+func (a *app) writeConditions(s *table.Screen, all []v1.Condition) {
 	if len(all) == 0 {
 		return
 	}
@@ -60,7 +62,7 @@ func (a *app) conditions(s *table.Screen, all []v1.Condition) {
 	t.Write("")
 }
 
-func (a *app) attempts(s *table.Screen, all []v1.Attempt) {
+func (a *app) writeAttempts(s *table.Screen, all []v1.Attempt) {
 	if len(all) == 0 {
 		return
 	}
@@ -76,8 +78,8 @@ func (a *app) attempts(s *table.Screen, all []v1.Attempt) {
 	t.Write("")
 }
 
-// proof shows what DESTROYED is based on: ocpctl's own counts.
-func (a *app) proof(s *table.Screen, passes []v1.Pass) {
+// writeProof shows what DESTROYED is based on: ocpctl's own counts.
+func (a *app) writeProof(s *table.Screen, passes []v1.Pass) {
 	if len(passes) == 0 {
 		return
 	}
@@ -107,27 +109,27 @@ func (a *app) proof(s *table.Screen, passes []v1.Pass) {
 	}
 }
 
-func (a *app) tags(s *table.Screen, tags map[string]string) {
+func (a *app) writeTags(s *table.Screen, tags map[string]string) {
 	if len(tags) == 0 {
 		return
 	}
 	s.Head("Tags")
 	f := s.Facts()
-	for _, key := range sorted(tags) {
+	for _, key := range slices.Sorted(maps.Keys(tags)) {
 		f.Add(key, tags[key])
 	}
 	f.Write()
 }
 
-func (a *app) events(s *table.Screen, all []v1.Event) {
+func (a *app) writeEvents(s *table.Screen, all []v1.Event) {
 	for _, e := range all {
 		what := strings.ReplaceAll(humanize.Plain(e.Action), ".", " ")
 		if e.To != "" && e.To != e.From {
-			what = moved(e.To)
+			what = describeState(e.To)
 		}
 		by := ""
 		if e.Actor != "lifecycle" && e.Actor != "" {
-			by = " (" + orElse(e.ActorName, e.Actor) + ")"
+			by = " (" + cmp.Or(e.ActorName, e.Actor) + ")"
 		}
 		text := what + by
 		if e.Message != "" && e.Message != e.Action {
@@ -137,8 +139,8 @@ func (a *app) events(s *table.Screen, all []v1.Event) {
 	}
 }
 
-// moved describes the state that a cluster reached, such as PENDING/queued or READY/ready.
-func moved(to string) string {
+// describeState describes the state that a cluster reached, such as PENDING/queued or READY/ready.
+func describeState(to string) string {
 	status, phase, _ := strings.Cut(to, "/")
 	if strings.EqualFold(status, phase) || phase == "" {
 		return strings.ToLower(status)
@@ -146,31 +148,31 @@ func moved(to string) string {
 	return strings.ToLower(status) + ", " + humanize.Plain(phase)
 }
 
-func (a *app) timeline() *cobra.Command {
+func (a *app) newTimelineCommand() *cobra.Command {
 	c := &cobra.Command{Use: "timeline CLUSTER", Short: "Show a cluster's timeline, oldest first"}
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		answer, err := connect.Read[v1.Timeline](api.GetTimeline(ctx, id))
 		if err != nil {
 			return err
 		}
-		return a.print(answer.Raw, []string{id}, func(s *table.Screen) { a.events(s, answer.Value.Items) })
+		return a.printAnswer(answer.Raw, []string{id}, func(s *table.Screen) { a.writeEvents(s, answer.Value.Items) })
 	})
 }
 
-func (a *app) explain() *cobra.Command {
+func (a *app) newExplainCommand() *cobra.Command {
 	c := fromTable("explain", &cobra.Command{})
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		answer, err := connect.Read[v1.Explanation](api.ExplainCluster(ctx, id))
 		if err != nil {
 			return err
 		}
-		return a.print(answer.Raw, []string{handle(answer.Value.Cluster)}, func(s *table.Screen) { a.explanation(s, answer.Value) })
+		return a.printAnswer(answer.Raw, []string{handleOf(answer.Value.Cluster)}, func(s *table.Screen) { a.writeExplanation(s, answer.Value) })
 	})
 }
 
-func (a *app) explanation(s *table.Screen, e v1.Explanation) {
+func (a *app) writeExplanation(s *table.Screen, e v1.Explanation) {
 	fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(humanize.Line(e.Cluster.Name), table.Bold), s.Painted(statusCell(e.Cluster).Text, paintOf(e.Cluster)))
-	paragraphs(s, "Why", e.Why)
+	writeParagraphs(s, "Why", e.Why)
 	if len(e.Ends) > 0 {
 		s.Head("Ends, earliest first")
 		t := s.Columns("END", "AT", "REASON")
@@ -181,12 +183,12 @@ func (a *app) explanation(s *table.Screen, e v1.Explanation) {
 	}
 	if len(e.Verdict.Checks) > 0 {
 		s.Head("Policy checks")
-		a.verdict(s, e.Verdict)
+		a.writeVerdict(s, e.Verdict)
 	}
-	paragraphs(s, "What you can do", e.Next)
+	writeParagraphs(s, "What you can do", e.Next)
 }
 
-func paragraphs(s *table.Screen, head string, sentences []string) {
+func writeParagraphs(s *table.Screen, head string, sentences []string) {
 	if len(sentences) == 0 {
 		return
 	}

@@ -20,22 +20,22 @@ import (
 // summaryTables are the tables that can be had as CSV.
 var summaryTables = []string{"inventory", "oldest", "lifetime", "ready", "weeks", "failures", "teardowns", "unused", "leaks", "spenders"}
 
-func (a *app) reportSummary() *cobra.Command {
+func (a *app) newSummaryCommand() *cobra.Command {
 	var params v1.ReportSummaryParams
 	var p period
 	c := &cobra.Command{
 		Use: "summary", Short: "Report lifetimes, time to ready, failures, teardowns, leaks and the clusters there are",
 		Long:    "Report what became of clusters: how long they lived, how soon they were ready, what failed, how teardowns ended,\nwhich clusters nobody used, what leaked, whose clusters cost the most, and which clusters there are now. Without times it covers the last 30 days.",
 		Example: "  ocpctl report summary --from 90d --team payments\n  ocpctl report summary --csv failures > failures.csv",
-		Args:    between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.run(func(ctx context.Context, _ []string) (err error) {
-			if params.From, params.To, err = a.period(p); err != nil {
+		Args:    rangeArgs(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.runCommand(func(ctx context.Context, _ []string) (err error) {
+			if params.From, params.To, err = a.readPeriod(p); err != nil {
 				return err
 			}
-			if err := a.summaryTable(params.Table); err != nil {
+			if err := a.checkSummaryTable(params.Table); err != nil {
 				return err
 			}
-			api, err := a.api()
+			api, err := a.connectAPI()
 			if err != nil {
 				return err
 			}
@@ -46,52 +46,52 @@ func (a *app) reportSummary() *cobra.Command {
 					return err
 				}
 				defer body.Close()
-				return a.shown(body)
+				return a.writeStream(body)
 			}
 			answer, err := connect.Read[v1.ReportSummary](api.ReportSummary(ctx, &params))
 			if err != nil {
 				return err
 			}
-			return a.summary(answer)
+			return a.printSummary(answer)
 		}),
 	}
-	p.flags(c)
+	p.addFlags(c)
 	c.Flags().StringVar(&params.Team, "team", "", "only clusters of this `team`")
-	must(c.RegisterFlagCompletionFunc("team", cobra.NoFileCompletions))
+	panicOnError(c.RegisterFlagCompletionFunc("team", cobra.NoFileCompletions))
 	c.Flags().StringVar(&params.Table, "csv", "", "write this `table` as CSV: inventory, oldest, lifetime, ready, weeks, failures, teardowns, unused, leaks or spenders")
-	must(c.RegisterFlagCompletionFunc("csv", cobra.FixedCompletions(summaryTables, cobra.ShellCompDirectiveNoFileComp)))
+	panicOnError(c.RegisterFlagCompletionFunc("csv", cobra.FixedCompletions(summaryTables, cobra.ShellCompDirectiveNoFileComp)))
 	return c
 }
 
-// summaryTable refuses a table that does not exist, and an output format besides CSV.
-func (a *app) summaryTable(name string) error {
+// checkSummaryTable refuses a table that does not exist, and an output format besides CSV.
+func (a *app) checkSummaryTable(name string) error {
 	switch {
 	case name == "":
 		return nil
 	case !slices.Contains(summaryTables, name):
 		return exit.With(exit.Usage, &exit.Problem{Title: "The table is not valid.", Fields: []exit.Field{{Name: "--csv", Detail: fmt.Sprintf("%q is not a table.", name), Accepted: summaryTables}}})
-	case a.form() != table.People:
+	case a.outputFormat() != table.People:
 		return exit.With(exit.Usage, &exit.Problem{Title: "The output format is not valid.", Fields: []exit.Field{{Name: "--output", Detail: "It cannot be combined with --csv.", Accepted: []string{"either --csv or --output"}}}})
 	}
 	return nil
 }
 
-func (a *app) summary(answer connect.Answer[v1.ReportSummary]) error {
+func (a *app) printSummary(answer connect.Answer[v1.ReportSummary]) error {
 	r := answer.Value
 	var names []string
 	for _, c := range r.Oldest {
 		names = append(names, c.Name)
 	}
-	return a.print(answer.Raw, names, func(s *table.Screen) {
+	return a.printAnswer(answer.Raw, names, func(s *table.Screen) {
 		s.Linef("%s to %s", humanize.Stamp(r.From), humanize.Stamp(r.To))
-		nowThere(s, r)
-		happened(s, r)
+		writePresent(s, r)
+		writePast(s, r)
 		s.Linef("Amounts are estimates by list prices, not an invoice.")
 	})
 }
 
-// nowThere shows the clusters that there are.
-func nowThere(s *table.Screen, r v1.ReportSummary) {
+// writePresent shows the clusters that there are.
+func writePresent(s *table.Screen, r v1.ReportSummary) {
 	s.Head("Clusters now")
 	t := s.Columns("TEAM", "PROFILE", "STATUS", "CLUSTERS", "OLDEST", "PER HOUR")
 	for _, l := range r.Inventory {
@@ -106,14 +106,14 @@ func nowThere(s *table.Screen, r v1.ReportSummary) {
 	t.Write("None.")
 }
 
-// happened shows what happened in the period.
-func happened(s *table.Screen, r v1.ReportSummary) {
-	byProfile(s, "Time until ready", r.Ready)
-	byProfile(s, "Lifetime", r.Lifetime)
+// writePast shows what happened in the period.
+func writePast(s *table.Screen, r v1.ReportSummary) {
+	writeByProfile(s, "Time until ready", r.Ready)
+	writeByProfile(s, "Lifetime", r.Lifetime)
 	s.Head("Weeks")
 	t := s.Columns("WEEK FROM", "ACCEPTED", "READY", "FAILED CREATES", "DESTROYED", "MEDIAN", "90 %")
 	for _, l := range r.Weeks {
-		t.Row(l.Week.UTC().Format(time.DateOnly), l.Accepted, l.Ready, l.FailedCreates, l.Destroyed, tookSeconds(l.Took.P50), tookSeconds(l.Took.P90))
+		t.Row(l.Week.UTC().Format(time.DateOnly), l.Accepted, l.Ready, l.FailedCreates, l.Destroyed, formatSeconds(l.Took.P50), formatSeconds(l.Took.P90))
 	}
 	t.Write("None.")
 	s.Head("Failed attempts")
@@ -125,7 +125,7 @@ func happened(s *table.Screen, r v1.ReportSummary) {
 	s.Head("Teardowns")
 	t = s.Columns("PROFILE", "CLUSTERS", "UNAIDED", "BLOCKED", "ABANDONED", "MEDIAN", "90 %", "LONGEST")
 	for _, l := range r.Teardowns {
-		t.Row(orAll(l.Profile), l.Clusters, l.Unaided, l.Blocked, l.Abandoned, tookSeconds(l.Took.P50), tookSeconds(l.Took.P90), tookSeconds(l.Took.Longest))
+		t.Row(orAll(l.Profile), l.Clusters, l.Unaided, l.Blocked, l.Abandoned, formatSeconds(l.Took.P50), formatSeconds(l.Took.P90), formatSeconds(l.Took.Longest))
 	}
 	t.Write("None.")
 	s.Head("Unused clusters")
@@ -159,17 +159,17 @@ func happened(s *table.Screen, r v1.ReportSummary) {
 	s.Linef("Sleeping saved %s in all.", price.Dollars(r.SavedCents))
 }
 
-// byProfile shows how long something took.
-func byProfile(s *table.Screen, head string, lines []v1.SummaryProfile) {
+// writeByProfile shows how long something took.
+func writeByProfile(s *table.Screen, head string, lines []v1.SummaryProfile) {
 	s.Head(head)
 	t := s.Columns("PROFILE", "CLUSTERS", "MEDIAN", "90 %", "99 %", "LONGEST")
 	for _, l := range lines {
-		t.Row(orAll(l.Profile), l.Clusters, tookSeconds(l.Took.P50), tookSeconds(l.Took.P90), tookSeconds(l.Took.P99), tookSeconds(l.Took.Longest))
+		t.Row(orAll(l.Profile), l.Clusters, formatSeconds(l.Took.P50), formatSeconds(l.Took.P90), formatSeconds(l.Took.P99), formatSeconds(l.Took.Longest))
 	}
 	t.Write("None.")
 }
 
-func tookSeconds(n int64) string { return duration.Format(time.Duration(n) * time.Second) }
+func formatSeconds(n int64) string { return duration.Format(time.Duration(n) * time.Second) }
 
 // orAll names the line over all profiles.
 func orAll(profile string) string {

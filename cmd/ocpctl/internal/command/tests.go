@@ -16,7 +16,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
-func (a *app) tests() *cobra.Command {
+func (a *app) newTestsCommand() *cobra.Command {
 	c := fromTable("tests", &cobra.Command{
 		Long: `Show the results of the tests that pipelines ran on a cluster and reported with the action report-tests: the newest run with its
 failures, then the runs before it. With -o wide it also shows the output of the tests that failed, and the slowest ones.`,
@@ -31,11 +31,11 @@ failures, then the runs before it. With -o wide it also shows the output of the 
 		for _, run := range answer.Value.Items {
 			urls = append(urls, run.URL)
 		}
-		return a.print(answer.Raw, urls, func(s *table.Screen) { testResults(s, answer.Value.Items) })
+		return a.printAnswer(answer.Raw, urls, func(s *table.Screen) { writeTestResults(s, answer.Value.Items) })
 	})
 }
 
-func testResults(s *table.Screen, runs []v1.TestRun) {
+func writeTestResults(s *table.Screen, runs []v1.TestRun) {
 	if len(runs) == 0 {
 		s.Linef("No pipeline has reported tests on it.")
 		return
@@ -50,25 +50,25 @@ func testResults(s *table.Screen, runs []v1.TestRun) {
 		s.Head("Reports")
 		t := s.Columns("NAME", "PASSED", "FAILED", "SKIPPED", "TOOK", "REPORTED")
 		for _, r := range newest.Reports {
-			t.Row(r.Name, r.Passed, r.Failed, r.Skipped, took(r.DurationSeconds), duration.Away(r.ReportedAt, s.Now))
+			t.Row(r.Name, r.Passed, r.Failed, r.Skipped, formatTook(r.DurationSeconds), duration.Away(r.ReportedAt, s.Now))
 		}
 		t.Write("")
 	}
 	for _, r := range newest.Reports {
-		testFailures(s, r)
+		writeTestFailures(s, r)
 	}
 	if len(runs) > 1 {
 		s.Head("Earlier runs")
 		t := s.Columns("RUN", "COMMIT", "PASSED", "FAILED", "SKIPPED", "REPORTED")
 		for _, run := range runs[1:] {
-			t.Row(run.URL, shortCommit(run.Head), run.Passed, table.Cell{Text: fmt.Sprint(run.Failed), Paint: testPaint(run.Failed + run.Crashed)}, run.Skipped, duration.Away(reportedAt(run), s.Now))
+			t.Row(run.URL, shortCommit(run.Head), run.Passed, table.Cell{Text: fmt.Sprint(run.Failed), Paint: testPaint(run.Failed + run.Crashed)}, run.Skipped, duration.Away(newestReport(run), s.Now))
 		}
 		t.Write("")
 	}
 }
 
-// testFailures shows the failures of a report, and its slowest tests on a wide screen.
-func testFailures(s *table.Screen, r v1.ReportedTests) {
+// writeTestFailures shows the failures of a report, and its slowest tests on a wide screen.
+func writeTestFailures(s *table.Screen, r v1.ReportedTests) {
 	listed := slices.Concat(r.Crashes, r.Failures)
 	if len(listed) > 0 {
 		s.Head(fmt.Sprintf("Failures of %s", humanize.Line(r.Name)))
@@ -96,7 +96,7 @@ func testFailures(s *table.Screen, r v1.ReportedTests) {
 	}
 	s.Head(fmt.Sprintf("Slowest of %s", humanize.Line(r.Name)))
 	for _, t := range r.Slowest {
-		s.Linef("  %s  %s", took(t.Seconds), humanize.Line(testCaption(t.Suite, t.Name)))
+		s.Linef("  %s  %s", formatTook(t.Seconds), humanize.Line(testCaption(t.Suite, t.Name)))
 	}
 }
 
@@ -137,7 +137,7 @@ func testCaption(suite, name string) string {
 	return suite + " › " + name
 }
 
-func took(seconds float64) string {
+func formatTook(seconds float64) string {
 	if seconds == 0 {
 		return ""
 	}
@@ -146,8 +146,8 @@ func took(seconds float64) string {
 
 func shortCommit(sha string) string { return sha[:min(len(sha), 7)] }
 
-// reportedAt is the time of a run's newest report.
-func reportedAt(run v1.TestRun) (at time.Time) {
+// newestReport is the time of a run's newest report.
+func newestReport(run v1.TestRun) (at time.Time) {
 	for _, r := range run.Reports {
 		if r.ReportedAt.After(at) {
 			at = r.ReportedAt

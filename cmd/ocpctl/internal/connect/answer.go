@@ -63,11 +63,11 @@ func Stream(res *http.Response, err error) (io.ReadCloser, error) {
 		return res.Body, nil
 	}
 	defer res.Body.Close()
-	return nil, problem(res)
+	return nil, readProblem(res)
 }
 
-// code maps an HTTP status to an exit code; Other if there is none.
-func code(status int) exit.Code {
+// exitCode maps an HTTP status to an exit code; Other if there is none.
+func exitCode(status int) exit.Code {
 	switch status {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge:
 		return exit.Usage
@@ -97,13 +97,13 @@ func Is(err error, status int) bool {
 	return errors.As(err, &s) && s.Code == status
 }
 
-// problem reads an error response. If it is not a problem document, it comes from something between us and the server.
-func problem(res *http.Response) error {
+// readProblem reads an error response. If it is not a problem document, it comes from something between us and the server.
+func readProblem(res *http.Response) error {
 	raw, _ := io.ReadAll(io.LimitReader(res.Body, 1<<20))
 	var p v1.Problem
 	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	if kind != "application/problem+json" || json.Unmarshal(raw, &p) != nil {
-		return exit.With(code(res.StatusCode), &Status{res.StatusCode, &exit.Problem{Title: strange(res)}})
+		return exit.With(exitCode(res.StatusCode), &Status{res.StatusCode, &exit.Problem{Title: describeStranger(res)}})
 	}
 	said := &exit.Problem{Title: humanize.Clean(p.Detail)}
 	if said.Title == "" {
@@ -119,10 +119,10 @@ func problem(res *http.Response) error {
 	if res.StatusCode == http.StatusUnauthorized {
 		said.Next = "Check how you sign in with ocpctl context list, or choose another way with ocpctl login."
 	}
-	return exit.With(code(res.StatusCode), &Status{res.StatusCode, said})
+	return exit.With(exitCode(res.StatusCode), &Status{res.StatusCode, said})
 }
 
-func strange(res *http.Response) string {
+func describeStranger(res *http.Response) string {
 	address := "the server"
 	if res.Request != nil {
 		address = res.Request.URL.Scheme + "://" + res.Request.URL.Host

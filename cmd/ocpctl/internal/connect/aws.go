@@ -28,7 +28,7 @@ func fromAWS(c Context, server *client.Client) source {
 		if err != nil {
 			return token{}, fmt.Errorf("read the AWS configuration: %w", err)
 		}
-		proof, err := awsproof.Sign(ctx, cfg, c.audience())
+		proof, err := awsproof.Sign(ctx, cfg, c.proofAudience())
 		if err != nil {
 			return token{}, fmt.Errorf("%w\nCheck your credentials with `aws sts get-caller-identity`; `aws sso login` or AWS_PROFILE usually fixes it", err)
 		}

@@ -41,8 +41,8 @@ type keeper struct {
 // early is how long before its expiry a token is replaced.
 const early = 30 * time.Second
 
-// bearer returns the token to send. With again, the last one was refused and another one is needed; ok is false if there is none.
-func (k *keeper) bearer(ctx context.Context, again bool) (text string, ok bool, err error) {
+// getBearer returns the token to send. With again, the last one was refused and another one is needed; ok is false if there is none.
+func (k *keeper) getBearer(ctx context.Context, again bool) (text string, ok bool, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	old := k.token.text
@@ -59,14 +59,14 @@ func (k *keeper) bearer(ctx context.Context, again bool) (text string, ok bool, 
 		return "", false, exit.With(exit.Denied, fmt.Errorf("sign in: %w\nSee ocpctl login --help for the sign-in methods", err))
 	}
 	if fresh.expires.IsZero() {
-		fresh.expires = expiry(fresh.text)
+		fresh.expires = readExpiry(fresh.text)
 	}
 	k.token = fresh
 	return fresh.text, fresh.text != old, nil
 }
 
-// expiry reads when a JWT expires; zero if it is not a JWT. The value only determines when to get a new token.
-func expiry(jwt string) time.Time {
+// readExpiry reads when a JWT expires; zero if it is not a JWT. The value only determines when to get a new token.
+func readExpiry(jwt string) time.Time {
 	var claims struct {
 		Exp float64 `json:"exp"`
 	}
@@ -98,7 +98,7 @@ func checkAudience(server, audience string, get source) source {
 			Audiences audiences `json:"aud"`
 		}
 		if !readClaims(got.text, &claims) || len(claims.Audiences) == 0 || slices.ContainsFunc(claims.Audiences, func(a string) bool {
-			return same(a, server) || a == audience || !strings.Contains(a, "://")
+			return isSameServer(a, server) || a == audience || !strings.Contains(a, "://")
 		}) {
 			return got, nil
 		}

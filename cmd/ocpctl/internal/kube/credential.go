@@ -33,7 +33,7 @@ func TokenOf(raw []byte) (Token, error) {
 	if err != nil {
 		return Token{}, err
 	}
-	token := member(user, "token")
+	token := memberOf(user, "token")
 	if token == nil || token.Value == "" {
 		return Token{}, errors.New("read the cluster's kubeconfig: it has no token")
 	}
@@ -66,7 +66,7 @@ func Renewing(raw []byte, p Program) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write the kubeconfig: %w", err)
 	}
-	user.Content = []*yaml.Node{text("exec"), &exec}
+	user.Content = []*yaml.Node{textNode("exec"), &exec}
 	user.Style = 0
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)
@@ -83,11 +83,11 @@ func onlyUser(raw []byte) (doc, user *yaml.Node, err error) {
 	if err := yaml.Unmarshal(raw, doc); err != nil || len(doc.Content) == 0 {
 		return nil, nil, errors.New("read the cluster's kubeconfig: it is not a valid kubeconfig")
 	}
-	users := member(doc.Content[0], "users")
+	users := memberOf(doc.Content[0], "users")
 	if users == nil || len(users.Content) != 1 {
 		return nil, nil, errors.New("read the cluster's kubeconfig: it must have exactly one user")
 	}
-	if user = member(users.Content[0], "user"); user == nil || user.Kind != yaml.MappingNode {
+	if user = memberOf(users.Content[0], "user"); user == nil || user.Kind != yaml.MappingNode {
 		return nil, nil, errors.New("read the cluster's kubeconfig: its user is empty")
 	}
 	return doc, user, nil

@@ -19,15 +19,15 @@ func Secrets(raw []byte) (secrets []string, err error) {
 	if err := yaml.Unmarshal(raw, &doc); err != nil || len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
 		return nil, errors.New("read the kubeconfig: it is not a valid kubeconfig")
 	}
-	users := member(doc.Content[0], "users")
+	users := memberOf(doc.Content[0], "users")
 	if users == nil {
 		return nil, nil
 	}
-	return below(users, nil)
+	return addSecrets(users, nil)
 }
 
-// below adds the values in a node that may be secrets.
-func below(n *yaml.Node, secrets []string) ([]string, error) {
+// addSecrets adds the values in a node that may be secrets.
+func addSecrets(n *yaml.Node, secrets []string) ([]string, error) {
 	switch n.Kind {
 	case yaml.AliasNode: // it could lead back here, and no program writes one
 		return nil, errors.New("read the kubeconfig: a user is described with a YAML alias")
@@ -43,7 +43,7 @@ func below(n *yaml.Node, secrets []string) ([]string, error) {
 			continue // a key, or the value of one
 		}
 		var err error
-		if secrets, err = below(element, secrets); err != nil {
+		if secrets, err = addSecrets(element, secrets); err != nil {
 			return nil, err
 		}
 	}

@@ -23,8 +23,8 @@ type Runner struct {
 // New returns the runner that started this program with the environment, and reads the output.
 func New(env func(string) string, out io.Writer) *Runner { return &Runner{env: env, out: out} }
 
-// command writes one command. The properties are name and value by turns.
-func (r *Runner) command(name, text string, properties ...string) {
+// writeCommand writes one command. The properties are name and value by turns.
+func (r *Runner) writeCommand(name, text string, properties ...string) {
 	var with []string
 	for i := 0; i+1 < len(properties); i += 2 {
 		if properties[i+1] != "" {
@@ -59,23 +59,23 @@ func (r *Runner) Mask(secrets ...string) {
 		for line := range strings.FieldsFuncSeq(secret, func(c rune) bool { return c == '\n' || c == '\r' }) {
 			line = strings.TrimSpace(line)
 			if len(line) >= leastMask && !strings.HasPrefix(line, "-----") { // the first and last line of a PEM block
-				r.command("add-mask", line)
+				r.writeCommand("add-mask", line)
 			}
 		}
 	}
 }
 
 // Error, Warning and Notice annotate the run with one line of text; line ends become spaces.
-func (r *Runner) Error(title, text string)   { r.annotate("error", title, text) }
-func (r *Runner) Warning(title, text string) { r.annotate("warning", title, text) }
-func (r *Runner) Notice(title, text string)  { r.annotate("notice", title, text) }
+func (r *Runner) Error(title, text string)   { r.annotateRun("error", title, text) }
+func (r *Runner) Warning(title, text string) { r.annotateRun("warning", title, text) }
+func (r *Runner) Notice(title, text string)  { r.annotateRun("notice", title, text) }
 
-func (r *Runner) annotate(kind, title, text string) {
-	r.command(kind, strings.Join(strings.Fields(text), " "), "title", strings.Join(strings.Fields(title), " "))
+func (r *Runner) annotateRun(kind, title, text string) {
+	r.writeCommand(kind, strings.Join(strings.Fields(text), " "), "title", strings.Join(strings.Fields(title), " "))
 }
 
 // Group folds what is logged until end is called, below a title.
 func (r *Runner) Group(title string) (end func()) {
-	r.command("group", strings.Join(strings.Fields(title), " "))
-	return func() { r.command("endgroup", "") }
+	r.writeCommand("group", strings.Join(strings.Fields(title), " "))
+	return func() { r.writeCommand("endgroup", "") }
 }

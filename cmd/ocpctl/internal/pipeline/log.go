@@ -26,7 +26,7 @@ func (l *log) Write(p []byte) (int, error) {
 		if !whole {
 			return len(p), nil
 		}
-		if _, err := fmt.Fprintln(l.runner.out, harmless(string(line))); err != nil {
+		if _, err := fmt.Fprintln(l.runner.out, disarmLine(string(line))); err != nil {
 			return 0, err
 		}
 		l.line = rest
@@ -42,9 +42,9 @@ func (l *log) Close() error {
 	return err
 }
 
-// harmless changes a line that the runner would take for a command: one that begins with :: after white space, or one with ##[ anywhere,
+// disarmLine changes a line that the runner would take for a command: one that begins with :: after white space, or one with ##[ anywhere,
 // the older form. A carriage return begins a line, too.
-func harmless(line string) string {
+func disarmLine(line string) string {
 	parts := strings.Split(line, "\r")
 	for i, part := range parts {
 		part = strings.ReplaceAll(part, "##[", "## [")

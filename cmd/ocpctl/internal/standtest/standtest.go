@@ -1,6 +1,6 @@
-// Package stand is a test server for ocpctl. It has no clusters; it implements openapi.yaml: requests and responses are validated
+// Package standtest is a test server for ocpctl. It has no clusters; it implements openapi.yaml: requests and responses are validated
 // against the document, and a violation fails the test.
-package stand
+package standtest
 
 import (
 	"bytes"
@@ -74,7 +74,7 @@ func New(t testing.TB) *Server {
 
 // document is openapi.yaml, parsed once for all tests because that takes longer than most of them.
 var document = sync.OnceValues(func() (*spoken, error) {
-	path, err := above("go.mod", filepath.Join("app", "api", "openapi.yaml"))
+	path, err := findAbove("go.mod", filepath.Join("app", "api", "openapi.yaml"))
 	if err != nil {
 		return nil, err
 	}
@@ -92,8 +92,8 @@ type spoken struct {
 	router routers.Router
 }
 
-// above finds a file that is beside a mark in a parent folder of the test.
-func above(mark, file string) (string, error) {
+// findAbove finds a file that is beside a mark in a parent folder of the test.
+func findAbove(mark, file string) (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return "", err
@@ -130,8 +130,8 @@ func (s *Server) Release(version, oldestClient string) {
 	s.release = map[string]any{"version": version, "oldestClient": oldestClient}
 }
 
-// publish answers without authentication at the path where a server publishes its version. It is no operation of openapi.yaml.
-func (s *Server) publish(w http.ResponseWriter) {
+// publishRelease answers without authentication at the path where a server publishes its version. It is no operation of openapi.yaml.
+func (s *Server) publishRelease(w http.ResponseWriter) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
@@ -169,7 +169,7 @@ func (s *Server) Asked() []Asked {
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/.well-known/ocpctl" {
-		s.publish(w)
+		s.publishRelease(w)
 		return
 	}
 	body, err := io.ReadAll(r.Body)
@@ -190,7 +190,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	input := &openapi3filter.RequestValidationInput{Request: r, PathParams: params, Route: route, Options: &openapi3filter.Options{
-		MultiError: true, AuthenticationFunc: signedIn,
+		MultiError: true, AuthenticationFunc: isSignedIn,
 	}}
 	switch err := openapi3filter.ValidateRequest(r.Context(), input); {
 	case errors.As(err, new(*openapi3filter.SecurityRequirementsError)):
@@ -204,18 +204,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		own(w, r)
 		return
 	}
-	s.reply(w, input, answer)
+	s.sendReply(w, input, answer)
 }
 
-func signedIn(_ context.Context, in *openapi3filter.AuthenticationInput) error {
+func isSignedIn(_ context.Context, in *openapi3filter.AuthenticationInput) error {
 	if in.RequestValidationInput.Request.Header.Get("Authorization") != "Bearer "+Token {
 		return errors.New("not known")
 	}
 	return nil
 }
 
-// reply sends the successful response that the document defines for an operation.
-func (s *Server) reply(w http.ResponseWriter, input *openapi3filter.RequestValidationInput, answer []byte) {
+// sendReply sends the successful response that the document defines for an operation.
+func (s *Server) sendReply(w http.ResponseWriter, input *openapi3filter.RequestValidationInput, answer []byte) {
 	status, kind := 0, ""
 	for code, response := range input.Route.Operation.Responses.Map() {
 		if strings.HasPrefix(code, "2") {
