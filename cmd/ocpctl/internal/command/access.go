@@ -36,22 +36,18 @@ that too, use ocpctl unshare. Revoking does not sign anybody out: if a machine i
 
 // printAccesses shows the accesses after a call.
 func (a *app) printAccesses(res *http.Response, err error) error {
-	answer, err := connect.Read[v1.Accesses](res, err)
-	if err != nil {
-		return err
-	}
-	names := namesOf(answer.Value.Items, func(one v1.Access) string { return one.AccessID })
-	return a.printAnswer(answer.Raw, names, func(s *table.Screen) {
-		t := s.Columns("ACCESS", "READER", "ROLE", "STATE", "BY", "ENDS", "+USER", "+WHY")
-		for _, one := range answer.Value.Items {
+	return listOf[v1.Access]{
+		name:  func(one v1.Access) string { return one.AccessID },
+		heads: []string{"ACCESS", "READER", "ROLE", "STATE", "BY", "ENDS", "+USER", "+WHY"},
+		row: func(s *table.Screen, one v1.Access) []any {
 			reader := cmp.Or(one.ReaderName, one.Reader)
 			if one.Mine {
 				reader += " (you)"
 			}
-			t.Row(one.AccessID, reader, string(one.Role), accessState(one), one.By, humanize.When(one.ExpiresAt, s.Now), one.User, cmp.Or(one.RevokeWhy, one.Trouble))
-		}
-		t.Write("Nobody has a kubeconfig of the cluster.")
-	})
+			return []any{one.AccessID, reader, one.Role, accessState(one), one.By, humanize.When(one.ExpiresAt, s.Now), one.User, cmp.Or(one.RevokeWhy, one.Trouble)}
+		},
+		none: "Nobody has a kubeconfig of the cluster.",
+	}.showAnswer(a)(res, err)
 }
 
 // accessState says how far an access is.

@@ -23,7 +23,6 @@ import (
 func (a *app) onCluster(c *cobra.Command, least, most int, do func(ctx context.Context, api *connect.API, id string, rest []string) error) *cobra.Command {
 	var flag string
 	c.Flags().StringVar(&flag, "cluster-id", "", "the cluster's `id` or name, instead of the first argument")
-	panicOnError(c.RegisterFlagCompletionFunc("cluster-id", a.completeClusters))
 	split := func(args []string) (string, []string) {
 		if flag == "" && len(args) > 0 {
 			return args[0], args[1:]
@@ -84,7 +83,12 @@ func (f *file) Set(path string) error {
 
 func reasonFlag(c *cobra.Command, into *string) {
 	c.Flags().StringVar(into, "reason", "", optionUsage("destroy", "reason"))
-	panicOnError(c.RegisterFlagCompletionFunc("reason", cobra.NoFileCompletions))
+}
+
+// addRequiredReason adds the flag for a reason that must be given.
+func addRequiredReason(c *cobra.Command, into *string) {
+	reasonFlag(c, into)
+	c.PreRunE = func(*cobra.Command, []string) error { return needReason(*into) }
 }
 
 // needReason refuses a command without a reason, which others will look for later.

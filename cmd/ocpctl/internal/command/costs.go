@@ -19,7 +19,6 @@ var reportGroups = []string{"team", "owner", "costCenter", "repository", "profil
 
 func addByFlag(c *cobra.Command, by *string) {
 	c.Flags().StringVar(by, "by", "team", "group by `key`: team, owner, costCenter, repository, profile, environment, pullRequest, run, cluster or tag:<key>")
-	panicOnError(c.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(reportGroups, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace)))
 }
 
 func (a *app) newForecastCommand() *cobra.Command {
@@ -30,40 +29,29 @@ func (a *app) newForecastCommand() *cobra.Command {
 			"parts of it are spent or promised to clusters.",
 		Args: rangeArgs(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, _ []string) error {
-			answer, err := connect.Read[v1.Forecast](api.ReportForecast(ctx, &params))
-			if err != nil {
-				return err
-			}
-			return a.printForecast(answer)
+			return a.printForecast(api.ReportForecast(ctx, &params))
 		}),
 	}
 	addByFlag(c, &params.By)
 	return c
 }
 
-func (a *app) printForecast(answer connect.Answer[v1.Forecast]) error {
-	f := answer.Value
-	var names []string
-	for _, line := range f.Items {
-		names = append(names, line.Key)
+func (a *app) printForecast(res *http.Response, err error) error {
+	lines := listOf[v1.ForecastLine]{
+		name:  func(l v1.ForecastLine) string { return l.Key },
+		heads: []string{"KEY", "CLUSTERS", "SPENT", "TO COME", "FORECAST", "BUDGET", "REACHED", "+COMMITTED"},
+		row: func(_ *table.Screen, l v1.ForecastLine) []any {
+			return []any{l.Key, l.Clusters, price.Dollars(l.SpentCents), price.Dollars(l.ToComeCents), price.Dollars(l.ForecastCents),
+				formatBudget(l), formatReached(l), price.Dollars(l.CommittedCents)}
+		},
+		none: "No clusters this month.",
 	}
-	return a.printAnswer(answer.Raw, names, func(s *table.Screen) {
+	return showAnswer(a, func(f v1.Forecast) []string { return namesOf(f.Items, lines.name) }, func(s *table.Screen, f v1.Forecast) {
 		s.Linef("%s to %s, by %s, as of %s", humanize.Stamp(f.Month), humanize.Stamp(f.End), humanize.Line(f.By), humanize.Stamp(f.At))
-		t := s.Columns("KEY", "CLUSTERS", "SPENT", "TO COME", "FORECAST", "BUDGET", "REACHED", "+COMMITTED")
-		line := func(l v1.ForecastLine) {
-			t.Row(l.Key, l.Clusters, price.Dollars(l.SpentCents), price.Dollars(l.ToComeCents), price.Dollars(l.ForecastCents),
-				formatBudget(l), formatReached(l), price.Dollars(l.CommittedCents))
-		}
-		for _, l := range f.Items {
-			line(l)
-		}
-		if len(f.Items) > 1 {
-			f.Total.Key = "total"
-			line(f.Total)
-		}
-		t.Write("No clusters this month.")
+		f.Total.Key = "total"
+		lines.writeWithTotal(s, f.Items, f.Total)
 		s.Linef("Estimate by list prices, not an invoice.")
-	})
+	})(res, err)
 }
 
 func formatBudget(l v1.ForecastLine) string {
@@ -90,50 +78,33 @@ func (a *app) newActualCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "actual", Short: "Compare the estimate with what the cloud billed", Args: rangeArgs(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		Long: "Compare the estimate by list prices with what the cloud billed, over whole days (UTC) that the billing export tells of.",
-		RunE: a.runCommand(func(ctx context.Context, _ []string) (err error) {
-			if params.From, params.To, err = a.readPeriod(p); err != nil {
-				return err
-			}
-			api, err := a.connectAPI()
-			if err != nil {
-				return err
-			}
-			answer, err := connect.Read[v1.ActualReport](api.ReportActual(ctx, &params))
-			if err != nil {
-				return err
-			}
-			return a.printActual(answer)
+		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, _ []string) error {
+			params.From, params.To = p.From, p.To
+			return a.printActual(api.ReportActual(ctx, &params))
 		}),
 	}
 	addByFlag(c, &params.By)
-	p.addFlags(c)
+	a.addPeriodFlags(c, &p)
 	return c
 }
 
-func (a *app) printActual(answer connect.Answer[v1.ActualReport]) error {
-	r := answer.Value
-	var names []string
-	for _, line := range r.Items {
-		names = append(names, line.Key)
-	}
-	return a.printAnswer(answer.Raw, names, func(s *table.Screen) {
-		s.Linef("%s to %s, by %s", humanize.Stamp(r.From), humanize.Stamp(r.To), humanize.Line(r.By))
-		t := s.Columns("KEY", "CLUSTERS", "BILLED", "ESTIMATE", "ACTUAL", "ERROR")
-		line := func(l v1.ActualLine) {
+func (a *app) printActual(res *http.Response, err error) error {
+	lines := listOf[v1.ActualLine]{
+		name:  func(l v1.ActualLine) string { return l.Key },
+		heads: []string{"KEY", "CLUSTERS", "BILLED", "ESTIMATE", "ACTUAL", "ERROR"},
+		row: func(_ *table.Screen, l v1.ActualLine) []any {
 			wrong := ""
 			if l.ActualCents != 0 {
 				wrong = fmt.Sprintf("%+.1f %%", l.ErrorPercent)
 			}
-			t.Row(l.Key, l.Clusters, l.Billed, price.Dollars(l.EstimateCents), price.Dollars(l.ActualCents), wrong)
-		}
-		for _, l := range r.Items {
-			line(l)
-		}
-		if len(r.Items) > 1 {
-			r.Total.Key = "total"
-			line(r.Total)
-		}
-		t.Write("The bill does not tell of these days yet.")
+			return []any{l.Key, l.Clusters, l.Billed, price.Dollars(l.EstimateCents), price.Dollars(l.ActualCents), wrong}
+		},
+		none: "The bill does not tell of these days yet.",
+	}
+	return showAnswer(a, func(r v1.ActualReport) []string { return namesOf(r.Items, lines.name) }, func(s *table.Screen, r v1.ActualReport) {
+		s.Linef("%s to %s, by %s", humanize.Stamp(r.From), humanize.Stamp(r.To), humanize.Line(r.By))
+		r.Total.Key = "total"
+		lines.writeWithTotal(s, r.Items, r.Total)
 		for _, other := range []struct {
 			cents int64
 			what  string
@@ -144,7 +115,7 @@ func (a *app) printActual(answer connect.Answer[v1.ActualReport]) error {
 				s.Linef("%s billed %s.", price.Dollars(other.cents), other.what)
 			}
 		}
-	})
+	})(res, err)
 }
 
 // newCostFileCommand is a command that downloads a CSV file.
@@ -154,27 +125,11 @@ func (a *app) newCostFileCommand(use, short, long string, get func(context.Conte
 	c := &cobra.Command{
 		Use: use, Short: short, Long: long, Args: rangeArgs(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		Example: "  ocpctl report " + use + " --from 2025-03-01 --to 2025-04-01 --output " + use + ".csv",
-		RunE: a.runCommand(func(ctx context.Context, _ []string) error {
-			from, to, err := a.readPeriod(p)
-			if err != nil {
-				return err
-			}
-			api, err := a.connectAPI()
-			if err != nil {
-				return err
-			}
-			body, err := connect.Stream(get(ctx, api, from, to))
-			if err != nil {
-				return err
-			}
-			defer body.Close()
-			if file == "" {
-				return a.writeStream(body)
-			}
-			return saveStream(file, body)
+		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, _ []string) error {
+			return a.download(file)(get(ctx, api, p.From, p.To))
 		}),
 	}
-	p.addFlags(c)
+	a.addPeriodFlags(c, &p)
 	fileFlag(c, &file, "write it to this `file` once it is complete")
 	return c
 }

@@ -30,7 +30,6 @@ func (b *bundling) addFlags(c *cobra.Command) {
 	c.Flags().BoolVar(&b.on, "bundle", false, optionUsage("logs", "bundle"))
 	c.Flags().Var((*file)(&b.file), "file", optionUsage("logs", "file"))
 	c.Flags().IntVar(&b.attempt, "attempt", 0, optionUsage("logs", "attempt"))
-	panicOnError(c.RegisterFlagCompletionFunc("attempt", cobra.NoFileCompletions))
 	for _, other := range []string{"follow", "job", "lines"} {
 		c.MarkFlagsMutuallyExclusive("bundle", other)
 	}

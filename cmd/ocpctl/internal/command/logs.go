@@ -41,7 +41,6 @@ cluster's logs are deleted, 30 to 90 days after the cluster is destroyed.`,
 	c.Flags().StringVar(&job, "job", "", optionUsage("logs", "job"))
 	c.Flags().IntVar(&lines, "lines", firstLines, "start with this `number` of last lines, 0 to 5000")
 	b.addFlags(c)
-	panicOnError(c.RegisterFlagCompletionFunc("job", cobra.NoFileCompletions))
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		if lines < 0 || lines > mostLines {
 			return exit.Misused("--lines must be 0 to %d", mostLines)

@@ -19,9 +19,6 @@ func (r *runInput) addFlags(c *cobra.Command) {
 	f.StringVar(&r.kind, "run-kind", "", optionUsage("create", "run-kind"))
 	f.StringVar(&r.name, "run-name", "", optionUsage("create", "run-name"))
 	f.StringVar(&r.uid, "run-uid", "", optionUsage("create", "run-uid"))
-	panicOnError(c.RegisterFlagCompletionFunc("run-kind", cobra.FixedCompletions(runKinds, cobra.ShellCompDirectiveNoFileComp)))
-	panicOnError(c.RegisterFlagCompletionFunc("run-name", cobra.NoFileCompletions))
-	panicOnError(c.RegisterFlagCompletionFunc("run-uid", cobra.NoFileCompletions))
 }
 
 var runKinds = []string{string(v1.RunRequestKindPipelineRun)}

@@ -48,15 +48,11 @@ Resources of another installation, of a person or of nobody known are never remo
 					return err
 				}
 			}
-			answer, err := connect.Read[v1.RemovalPlans](api.ApproveOrphans(ctx, v1.OrphanApproval{Ids: args, Reason: reason, DryRun: dry}))
-			if err != nil {
-				return err
-			}
-			return a.printAnswer(answer.Raw, args, func(s *table.Screen) {
-				for _, p := range answer.Value.Items {
+			return showAnswer(a, func(v1.RemovalPlans) []string { return args }, func(s *table.Screen, plans v1.RemovalPlans) {
+				for _, p := range plans.Items {
 					a.writeRemovalPlan(s, p, dry)
 				}
-			})
+			})(api.ApproveOrphans(ctx, v1.OrphanApproval{Ids: args, Reason: reason, DryRun: dry}))
 		}),
 	}
 	c.Flags().BoolVar(&dry, "dry-run", false, "show what would be deleted, and change nothing")
@@ -106,23 +102,12 @@ func (a *app) newOrphanExemptCommand() *cobra.Command {
 		Long:    "Let orphans stay, all or none, and report them no more. An approval whose removal has not begun is taken back.",
 		Example: `  ocpctl admin orphans exempt orp_01J8Z --reason "the network team keeps this VPC"`,
 		Args:    rangeArgs(1, mostOrphans), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.runCommand(func(ctx context.Context, args []string) error {
-			if err := needReason(reason); err != nil {
-				return err
-			}
-			api, err := a.connectAPI()
-			if err != nil {
-				return err
-			}
-			answer, err := connect.Read[v1.ExemptOrphans](api.ExemptOrphans(ctx, v1.OrphanExemption{Ids: args, Reason: reason}))
-			if err != nil {
-				return err
-			}
-			return a.printAnswer(answer.Raw, answer.Value.Ids, func(s *table.Screen) {
-				s.Linef("Exempt: %s", humanize.Line(strings.Join(answer.Value.Ids, ", ")))
-			})
+		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
+			return showAnswer(a, func(e v1.ExemptOrphans) []string { return e.Ids }, func(s *table.Screen, e v1.ExemptOrphans) {
+				s.Linef("Exempt: %s", humanize.Line(strings.Join(e.Ids, ", ")))
+			})(api.ExemptOrphans(ctx, v1.OrphanExemption{Ids: args, Reason: reason}))
 		}),
 	}
-	reasonFlag(c, &reason)
+	addRequiredReason(c, &reason)
 	return c
 }

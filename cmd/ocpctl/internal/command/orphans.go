@@ -4,8 +4,8 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -29,11 +29,7 @@ A scan only reads. Accounts are looked through one after another; what is found 
 repeat: a scan that waits or runs is shown as it is. Only platform admins of all teams may do this.`,
 		Example: "  ocpctl admin scan\n  ocpctl admin scan --account 123456789012",
 		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, _ []string) error {
-			answer, err := connect.Read[v1.Scans](api.StartScans(ctx, said))
-			if err != nil {
-				return err
-			}
-			return a.printScans(answer)
+			return a.printScans(api.StartScans(ctx, said))
 		}),
 	}
 	c.Flags().StringVar(&said.Account, "account", "", "only this cloud `account`")
@@ -47,13 +43,9 @@ func (a *app) newScansCommand() *cobra.Command {
 		Use: "scans [SCAN]", Short: "List the looks through cloud accounts, newest first, or show what one looked at", Args: rangeArgs(0, 1), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 			if len(args) == 1 {
-				return a.printScan(ctx, api, args[0])
+				return a.printScan(api.GetScan(ctx, args[0]))
 			}
-			answer, err := connect.Read[v1.Scans](api.ListScans(ctx, &params))
-			if err != nil {
-				return err
-			}
-			return a.printScans(answer)
+			return a.printScans(api.ListScans(ctx, &params))
 		}),
 	}
 	c.Flags().StringVar(&params.Account, "account", "", "filter by cloud `account`")
@@ -61,13 +53,8 @@ func (a *app) newScansCommand() *cobra.Command {
 	return c
 }
 
-func (a *app) printScan(ctx context.Context, api *connect.API, id string) error {
-	answer, err := connect.Read[v1.ScanDetail](api.GetScan(ctx, id))
-	if err != nil {
-		return err
-	}
-	return a.printAnswer(answer.Raw, []string{id}, func(s *table.Screen) {
-		one := answer.Value
+func (a *app) printScan(res *http.Response, err error) error {
+	return showAnswer(a, func(one v1.ScanDetail) []string { return []string{one.ScanID} }, func(s *table.Screen, one v1.ScanDetail) {
 		f := s.Facts()
 		f.Add("scan", one.ScanID)
 		f.Add("account", one.Account)
@@ -77,26 +64,21 @@ func (a *app) printScan(ctx context.Context, api *connect.API, id string) error 
 		f.Add("about", cmp.Or(one.Message, one.Trouble))
 		f.Add("next", one.Next)
 		f.Write()
-		t := s.Columns("PART", "RESOURCES", "CALLS", "COMPLETE", "ERROR")
-		for _, p := range one.Parts {
-			t.Row(p.Name, fmt.Sprint(p.Resources), fmt.Sprint(p.Calls), map[bool]string{true: "yes", false: "no"}[p.Complete], p.Error)
-		}
-		t.Write("It has not looked at anything yet.")
-	})
+		writeTable(s, "It has not looked at anything yet.", []string{"PART", "RESOURCES", "CALLS", "COMPLETE", "ERROR"}, one.Parts, func(_ *table.Screen, p v1.ScanPart) []any {
+			return []any{p.Name, p.Resources, p.Calls, map[bool]string{true: "yes", false: "no"}[p.Complete], p.Error}
+		})
+	})(res, err)
 }
 
-func (a *app) printScans(answer connect.Answer[v1.Scans]) error {
-	var names []string
-	for _, s := range answer.Value.Items {
-		names = append(names, s.ScanID)
-	}
-	return a.printAnswer(answer.Raw, names, func(s *table.Screen) {
-		t := s.Columns("SCAN", "ACCOUNT", "STATE", "OPENED", "ENDED", "RESOURCES", "ABOUT")
-		for _, one := range answer.Value.Items {
-			t.Row(one.ScanID, one.Account, one.State, duration.Away(one.OpenedAt, s.Now), duration.Away(one.EndedAt, s.Now), fmt.Sprint(one.Resources), cmp.Or(one.Message, one.Trouble))
-		}
-		t.Write("No scans.")
-	})
+func (a *app) printScans(res *http.Response, err error) error {
+	return listOf[v1.Scan]{
+		name:  func(one v1.Scan) string { return one.ScanID },
+		heads: []string{"SCAN", "ACCOUNT", "STATE", "OPENED", "ENDED", "RESOURCES", "ABOUT"},
+		row: func(s *table.Screen, one v1.Scan) []any {
+			return []any{one.ScanID, one.Account, one.State, duration.Away(one.OpenedAt, s.Now), duration.Away(one.EndedAt, s.Now), one.Resources, cmp.Or(one.Message, one.Trouble)}
+		},
+		none: "No scans.",
+	}.showAnswer(a)(res, err)
 }
 
 func (a *app) newOrphansCommand() *cobra.Command {
@@ -110,19 +92,15 @@ With -o wide, each is followed by its resources.`,
 		Example: "  ocpctl admin orphans --class released\n  ocpctl admin orphans --team platform --csv",
 		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 			if len(args) == 1 {
-				return a.printOrphan(ctx, api, args[0])
+				return a.printOrphan(api.GetOrphan(ctx, args[0]))
 			}
 			if asCSV {
 				return a.writeOrphansCSV(ctx, api, params)
 			}
-			raw, items, err := readPages(most, func(limit int, cursor string) (connect.Answer[v1.OrphanPage], error) {
+			return a.listOrphans(most, func(limit int, cursor string) (*http.Response, error) {
 				params.Limit, params.Cursor = limit, cursor
-				return connect.Read[v1.OrphanPage](api.ListOrphans(ctx, &params))
-			}, func(p v1.OrphanPage) ([]v1.Orphan, string) { return p.Items, p.NextCursor })
-			if err != nil {
-				return err
-			}
-			return a.printOrphans(raw, items)
+				return api.ListOrphans(ctx, &params)
+			})
 		}),
 	}
 	f := c.Flags()
@@ -137,13 +115,8 @@ With -o wide, each is followed by its resources.`,
 	return c
 }
 
-func (a *app) printOrphan(ctx context.Context, api *connect.API, id string) error {
-	answer, err := connect.Read[v1.OrphanDetail](api.GetOrphan(ctx, id))
-	if err != nil {
-		return err
-	}
-	return a.printAnswer(answer.Raw, []string{id}, func(s *table.Screen) {
-		o := answer.Value
+func (a *app) printOrphan(res *http.Response, err error) error {
+	return showAnswer(a, func(o v1.OrphanDetail) []string { return []string{o.OrphanID} }, func(s *table.Screen, o v1.OrphanDetail) {
 		f := s.Facts()
 		f.Add("orphan", o.OrphanID)
 		f.Add("class", o.Class)
@@ -154,36 +127,33 @@ func (a *app) printOrphan(ctx context.Context, api *connect.API, id string) erro
 		f.Add("first seen", humanize.When(o.FirstSeenAt, s.Now))
 		f.Add("next", o.Next)
 		f.Write()
-		t := s.Columns("RESOURCE", "TYPE", "REGION", "NAME", "SEEN")
-		for _, p := range o.Parts {
-			t.Row(p.ID, p.Type, p.Region, p.Name, duration.Away(p.FirstSeenAt, s.Now))
-		}
-		t.Write("Nothing of it is left.")
-	})
+		writeTable(s, "Nothing of it is left.", []string{"RESOURCE", "TYPE", "REGION", "NAME", "SEEN"}, o.Parts, func(s *table.Screen, p v1.OrphanPart) []any {
+			return []any{p.ID, p.Type, p.Region, p.Name, duration.Away(p.FirstSeenAt, s.Now)}
+		})
+	})(res, err)
 }
 
-func (a *app) printOrphans(raw []byte, items []v1.Orphan) error {
-	var names []string
-	for _, o := range items {
-		names = append(names, o.OrphanID)
-	}
-	return a.printAnswer(raw, names, func(s *table.Screen) {
-		t := s.Columns("ORPHAN", "CLASS", "STATE", "NAME", "ASK", "RESOURCES", "AN HOUR", "SO FAR", "SEEN", "+WHY", "NEXT")
-		for _, o := range items {
+func (a *app) listOrphans(most int, get func(limit int, cursor string) (*http.Response, error)) error {
+	return listOf[v1.Orphan]{
+		name:  func(o v1.Orphan) string { return o.OrphanID },
+		heads: []string{"ORPHAN", "CLASS", "STATE", "NAME", "ASK", "RESOURCES", "AN HOUR", "SO FAR", "SEEN", "+WHY", "NEXT"},
+		row: func(s *table.Screen, o v1.Orphan) []any {
 			hour, cost := "unknown", "unknown"
 			if o.HourlyCents != nil {
 				hour, cost = price.Dollars(int64(*o.HourlyCents+0.5)), price.Dollars(*o.CostCents)
 			}
-			name := cmp.Or(o.Identity, o.ClusterTag, o.Place)
-			t.Row(o.OrphanID, o.Class, o.State, name, cmp.Or(o.Owner, o.Team), fmt.Sprint(o.Resources), hour, cost, duration.Away(o.FirstSeenAt, s.Now), o.Why, o.Next)
-		}
-		t.Write("No orphans.")
-		for _, o := range items {
-			if s.Wide && len(o.Evidence) > 0 {
-				writeParagraphs(s, "Resources of "+o.OrphanID, o.Evidence)
+			return []any{o.OrphanID, o.Class, o.State, cmp.Or(o.Identity, o.ClusterTag, o.Place), cmp.Or(o.Owner, o.Team), o.Resources, hour, cost,
+				duration.Away(o.FirstSeenAt, s.Now), o.Why, o.Next}
+		},
+		none: "No orphans.",
+		after: func(s *table.Screen, all []v1.Orphan) {
+			for _, o := range all {
+				if s.Wide {
+					writeParagraphs(s, "Resources of "+o.OrphanID, o.Evidence)
+				}
 			}
-		}
-	})
+		},
+	}.showPages(a, most, get)
 }
 
 // writeOrphansCSV writes every page, with one head.

@@ -54,16 +54,6 @@ func (a *app) addCreateFlags(c *cobra.Command, w *createInput) {
 		w.OffhoursOptIn = &yes
 		return err
 	})
-	panicOnError(c.RegisterFlagCompletionFunc("region", a.completeRegions))
-	panicOnError(c.RegisterFlagCompletionFunc("version", a.completeVersions))
-	panicOnError(c.RegisterFlagCompletionFunc("base-domain", a.completeDomains))
-	panicOnError(c.RegisterFlagCompletionFunc("team", a.completeTeams))
-	panicOnError(c.RegisterFlagCompletionFunc("reuse", cobra.FixedCompletions(reuses, cobra.ShellCompDirectiveNoFileComp)))
-	panicOnError(c.RegisterFlagCompletionFunc("lifetime", cobra.FixedCompletions(lifetimes, cobra.ShellCompDirectiveNoFileComp)))
-	panicOnError(c.RegisterFlagCompletionFunc("on-ready", cobra.FixedCompletions(signals, cobra.ShellCompDirectiveNoFileComp)))
-	for _, free := range []string{"name", "ttl", "owner", "cost-center", "environment", "platform", "tag", "addon", "slot"} {
-		panicOnError(c.RegisterFlagCompletionFunc(free, cobra.NoFileCompletions))
-	}
 }
 
 // readRequest returns the whole request: the file's values, overridden by flags. Everything that is wrong with it is reported at once.

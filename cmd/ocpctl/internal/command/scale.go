@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"net/http"
 
 	"github.com/spf13/cobra"
 
@@ -74,28 +75,20 @@ func (a *app) newJobsCommand() *cobra.Command {
 	c.Flags().StringVar(&params.Type, "type", "", "filter by `type`: CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS, SLEEP, WAKE, OBSERVE, TAG, JANITOR_DESTROY or ORPHAN_SCAN")
 	c.Flags().StringVar(&params.Status, "status", "", "filter by `status`: PENDING, RUNNING, RETRYING, SUCCEEDED or FAILED")
 	c.Flags().IntVar(&most, "limit", 50, "show at most this `number`; 0 shows all")
-	panicOnError(c.RegisterFlagCompletionFunc("cluster", a.completeClusters))
 	c.RunE = a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 		if len(args) == 1 {
-			return a.printJob(ctx, api, args[0])
+			return a.printJob(api.GetJob(ctx, args[0], &v1.GetJobParams{}))
 		}
-		raw, items, err := readPages(most, func(limit int, cursor string) (connect.Answer[v1.JobPage], error) {
+		return listOf[v1.Job]{
+			name:  func(j v1.Job) string { return j.JobID },
+			heads: []string{"JOB", "TYPE", "STATUS", "CLUSTER", "ATTEMPT", "AGE", "ENDED", "ERROR"},
+			row: func(s *table.Screen, j v1.Job) []any {
+				return []any{j.JobID, j.Type, jobStatus(j), j.ClusterID, j.Attempt, duration.Format(s.Now.Sub(j.CreatedAt)), duration.Away(j.EndedAt, s.Now), j.ErrorCode}
+			},
+			none: "No jobs.",
+		}.showPages(a, most, func(limit int, cursor string) (*http.Response, error) {
 			params.Limit, params.Cursor = limit, cursor
-			return connect.Read[v1.JobPage](api.ListJobs(ctx, &params))
-		}, func(p v1.JobPage) ([]v1.Job, string) { return p.Items, p.NextCursor })
-		if err != nil {
-			return err
-		}
-		var names []string
-		for _, j := range items {
-			names = append(names, j.JobID)
-		}
-		return a.printAnswer(raw, names, func(s *table.Screen) {
-			t := s.Columns("JOB", "TYPE", "STATUS", "CLUSTER", "ATTEMPT", "AGE", "ENDED", "ERROR")
-			for _, j := range items {
-				t.Row(j.JobID, j.Type, jobStatus(j), j.ClusterID, j.Attempt, duration.Format(s.Now.Sub(j.CreatedAt)), duration.Away(j.EndedAt, s.Now), j.ErrorCode)
-			}
-			t.Write("No jobs.")
+			return api.ListJobs(ctx, &params)
 		})
 	})
 	return c
@@ -106,13 +99,8 @@ func jobStatus(j v1.Job) table.Cell {
 	return table.Cell{Text: j.Status, Paint: paint}
 }
 
-func (a *app) printJob(ctx context.Context, api *connect.API, id string) error {
-	answer, err := connect.Read[v1.JobDetail](api.GetJob(ctx, id, &v1.GetJobParams{}))
-	if err != nil {
-		return err
-	}
-	j := answer.Value
-	return a.printAnswer(answer.Raw, []string{j.JobID}, func(s *table.Screen) {
+func (a *app) printJob(res *http.Response, err error) error {
+	return showAnswer(a, func(j v1.JobDetail) []string { return []string{j.JobID} }, func(s *table.Screen, j v1.JobDetail) {
 		fmt.Fprintf(s.Out, "%s  %s %s\n", s.Painted(j.JobID, table.Bold), humanize.Line(j.Type), s.Painted(jobStatus(j.Job).Text, jobStatus(j.Job).Paint))
 		f := s.Facts()
 		f.Add("cluster", j.ClusterID)
@@ -129,5 +117,5 @@ func (a *app) printJob(ctx context.Context, api *connect.API, id string) error {
 				s.Linef("%s", line)
 			}
 		}
-	})
+	})(res, err)
 }

@@ -28,8 +28,6 @@ func (a *app) addGuestFlags(c *cobra.Command, g *guest) {
 	c.Flags().StringVar(&g.principal, "with", "", optionUsage(c.Name(), "with"))
 	c.Flags().StringVar(&g.principal, "principal", "", "the earlier name of --with: a `principal`")
 	panicOnError(c.Flags().MarkHidden("principal")) // its earlier name, which scripts use
-	panicOnError(c.RegisterFlagCompletionFunc("team", cobra.NoFileCompletions))
-	panicOnError(c.RegisterFlagCompletionFunc("with", cobra.NoFileCompletions))
 }
 
 // kindAndName returns the kind and the name.
@@ -55,9 +53,6 @@ kubeconfigs that go beyond it.`,
 	a.addGuestFlags(c, &g)
 	c.Flags().StringVar(&access, "access", "", optionUsage("share", "access"))
 	c.Flags().StringVar(&role, "role", "", optionUsage("share", "role"))
-	levels := []string{string(v1.ShareAccessSee), string(v1.ShareAccessUse)}
-	panicOnError(c.RegisterFlagCompletionFunc("access", cobra.FixedCompletions(levels, cobra.ShellCompDirectiveNoFileComp)))
-	panicOnError(c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(accessRoles(), cobra.ShellCompDirectiveNoFileComp)))
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		kind, with, err := g.kindAndName()
 		if err != nil {
@@ -69,7 +64,7 @@ kubeconfigs that go beyond it.`,
 				access = string(v1.ShareAccessUse)
 			}
 		}
-		if err := checkShare(access, role, levels); err != nil {
+		if err := checkShare(access, role); err != nil {
 			return err
 		}
 		return a.printShares(api.ShareCluster(ctx, id, v1.ShareRequest{
@@ -77,10 +72,13 @@ kubeconfigs that go beyond it.`,
 	})
 }
 
-func checkShare(access, role string, levels []string) error {
+// shareLevels are the values of --access.
+var shareLevels = []string{string(v1.ShareAccessSee), string(v1.ShareAccessUse)}
+
+func checkShare(access, role string) error {
 	var wrong []exit.Field
-	if !slices.Contains(levels, access) {
-		wrong = append(wrong, exit.Field{Name: "--access", Detail: fmt.Sprintf("%q is not an access right.", access), Accepted: levels})
+	if !slices.Contains(shareLevels, access) {
+		wrong = append(wrong, exit.Field{Name: "--access", Detail: fmt.Sprintf("%q is not an access right.", access), Accepted: shareLevels})
 	}
 	switch {
 	case role == "":
@@ -117,16 +115,12 @@ func (a *app) newSharesCommand() *cobra.Command {
 
 // printShares shows the shares after a call.
 func (a *app) printShares(res *http.Response, err error) error {
-	answer, err := connect.Read[v1.Shares](res, err)
-	if err != nil {
-		return err
-	}
-	names := namesOf(answer.Value.Items, func(share v1.Share) string { return share.With })
-	return a.printAnswer(answer.Raw, names, func(s *table.Screen) {
-		t := s.Columns("KIND", "WITH", "ACCESS", "ROLE", "BY", "SINCE")
-		for _, share := range answer.Value.Items {
-			t.Row(string(share.Kind), share.With, string(share.Access), string(share.Role), share.By, humanize.Stamp(share.At))
-		}
-		t.Write("The cluster is not shared.")
-	})
+	return listOf[v1.Share]{
+		name:  func(one v1.Share) string { return one.With },
+		heads: []string{"KIND", "WITH", "ACCESS", "ROLE", "BY", "SINCE"},
+		row: func(_ *table.Screen, one v1.Share) []any {
+			return []any{one.Kind, one.With, one.Access, one.Role, one.By, humanize.Stamp(one.At)}
+		},
+		none: "The cluster is not shared.",
+	}.showAnswer(a)(res, err)
 }

@@ -21,7 +21,6 @@ and cannot be used until it is awake. Its status stays READY, the phase is aslee
 	c.Flags().StringVar(&length, "for", "", optionUsage("sleep", "for"))
 	c.Flags().StringVar(&until, "until", "", optionUsage("sleep", "until"))
 	c.Flags().StringVarP(&why, "reason", "m", "", optionUsage("sleep", "reason"))
-	panicOnError(c.RegisterFlagCompletionFunc("until", cobra.NoFileCompletions))
 	waits.addFlags(c, "sleep", scaleTime)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		asked := v1.SleepRequest{Reason: why}

@@ -96,11 +96,8 @@ func (a *app) newRetryCommand() *cobra.Command {
 	c := fromTable("retry", &cobra.Command{
 		Example: `  ocpctl retry pr41-shop --reason "INC-1234: the VPC's peering was removed"`,
 	})
-	reasonFlag(c, &reason)
+	addRequiredReason(c, &reason)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
-		if err := needReason(reason); err != nil {
-			return err
-		}
 		return a.printCluster(api.RetryTeardown(ctx, id, v1.Reason{Reason: reason}))
 	})
 }
@@ -113,11 +110,8 @@ func (a *app) newAbandonCommand() *cobra.Command {
 nothing left. On a terminal it asks for confirmation; --yes skips the question.`,
 	})
 	c.Flags().BoolVarP(&yes, "yes", "y", false, optionUsage("abandon", "yes"))
-	reasonFlag(c, &reason)
+	addRequiredReason(c, &reason)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
-		if err := needReason(reason); err != nil {
-			return err
-		}
 		if err := a.askToConfirm("Mark the teardown of "+humanize.Line(id)+" as abandoned? The remaining resources keep costing money.", yes); err != nil {
 			return err
 		}
@@ -127,9 +121,5 @@ nothing left. On a terminal it asks for confirmation; --yes skips the question.`
 
 // printCluster shows a cluster's state after a call.
 func (a *app) printCluster(res *http.Response, err error) error {
-	answer, err := connect.Read[v1.Cluster](res, err)
-	if err != nil {
-		return err
-	}
-	return a.printAnswer(answer.Raw, []string{handleOf(answer.Value)}, func(s *table.Screen) { a.writeCluster(s, answer.Value, true) })
+	return showAnswer(a, func(c v1.Cluster) []string { return []string{handleOf(c)} }, func(s *table.Screen, c v1.Cluster) { a.writeCluster(s, c, true) })(res, err)
 }
