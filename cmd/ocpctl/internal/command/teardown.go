@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -50,45 +49,6 @@ somebody has to remove the blocker, the exit code is 8.`,
 		}
 		return a.printRequestedJob(ctx, api, answer, target, follow.Destroyed, waits)
 	})
-}
-
-// printRequestedJob shows a requested job, and waits for it if asked to.
-func (a *app) printRequestedJob(ctx context.Context, api *connect.API, answer connect.Answer[v1.Accepted], c v1.Cluster, goal follow.Goal, waits waiting) error {
-	got := answer.Value
-	people := func(s *table.Screen) {
-		if goal == follow.Destroyed && isGone(c) {
-			fmt.Fprintf(s.Out, "%s is already %s\n", s.Painted(humanize.Line(c.Name), table.Bold), goal)
-			f := s.Facts()
-			f.Add("gone since", humanize.When(c.ReleasedAt, s.Now))
-			f.Add("cluster", c.ClusterID)
-			f.Write()
-			return
-		}
-		fmt.Fprintf(s.Out, "%s will be %s\n", s.Painted(humanize.Line(c.Name), table.Bold), goal)
-		f := s.Facts()
-		f.Add("next", got.Message)
-		f.Add("cluster", c.ClusterID)
-		f.Add("job", got.JobID)
-		f.Add("page", cmp.Or(got.URL, api.Context.Server+"/clusters/"+c.ClusterID))
-		f.Add("wait", fmt.Sprintf("ocpctl wait %s --for=%s", waitFor(c, goal), goal))
-		f.Write()
-	}
-	if !waits.wait {
-		return a.printAnswer(answer.Raw, []string{handleOf(c)}, people)
-	}
-	screen := a.newScreen()
-	screen.Out, screen.Color = a.Err, a.ErrTTY && a.hasColours()
-	people(screen)
-	return a.awaitAndPrint(ctx, api, targetOf(c), goal, waits.timeout, nil)
-}
-
-// waitFor returns how to refer to a cluster during a wait: the name of a cluster that ends may belong to another one before the wait
-// is over.
-func waitFor(c v1.Cluster, goal follow.Goal) string {
-	if goal == follow.Destroyed {
-		return c.ClusterID
-	}
-	return handleOf(c)
 }
 
 func (a *app) newRetryCommand() *cobra.Command {

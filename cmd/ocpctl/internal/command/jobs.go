@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -15,40 +16,6 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
 	"github.com/ocpctl/ocpctl/internal/duration"
 )
-
-func (a *app) newScaleCommand() *cobra.Command {
-	var replicas int
-	var waits waiting
-	c := fromTable("scale", &cobra.Command{
-		Long:    "Change the number of workers of a ready cluster, within the profile's limits. The control plane is not changed.",
-		Example: "  ocpctl scale-workers team-a-smoke-01 --replicas 3 --wait",
-	})
-	c.Flags().IntVar(&replicas, "replicas", -1, optionUsage("scale", "replicas"))
-	c.Flags().Lookup("replicas").DefValue = ""
-	waits.addFlags(c, "scale", scaleTime)
-	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
-		const form = "a whole number, 0 or more, within the profile's limits"
-		switch {
-		case !c.Flags().Changed("replicas"):
-			return newMissingError("--replicas", form)
-		case replicas < 0:
-			return exit.With(exit.Usage, &exit.Problem{Title: "The number of workers is not valid.", Fields: []exit.Field{
-				{Name: "--replicas", Detail: fmt.Sprintf("%d is negative.", replicas), Accepted: []string{form}}}})
-		}
-		found, err := connect.Read[v1.ClusterDetail](api.GetCluster(ctx, id))
-		if err != nil {
-			return err
-		}
-		answer, err := connect.Read[v1.Accepted](api.ScaleWorkers(ctx, found.Value.ClusterID, nil, v1.Scale{Replicas: replicas}))
-		if err != nil {
-			return err
-		}
-		if err := a.printRequestedJob(ctx, api, answer, found.Value.Cluster, follow.Scaled, waits); err != nil || !waits.wait {
-			return err
-		}
-		return a.checkJob(ctx, api, answer.Value.JobID, "the workers were not scaled")
-	})
-}
 
 // checkJob reports whether the job reached its goal, and if not, what that means: after a job that was given up nothing is requested
 // of the cluster any more.
@@ -118,4 +85,60 @@ func (a *app) printJob(res *http.Response, err error) error {
 			}
 		}
 	})(res, err)
+}
+
+// requestJob asks for a job on a cluster, by its id because its name may become another cluster's, and shows it. It waits for the goal if asked
+// to; otherwise says what it means that the job failed nevertheless, and is empty if the goal shows that already.
+func (a *app) requestJob(ctx context.Context, api *connect.API, id string, goal follow.Goal, waits waiting, otherwise string, ask func(id string) (*http.Response, error)) error {
+	found, err := connect.Read[v1.ClusterDetail](api.GetCluster(ctx, id))
+	if err != nil {
+		return err
+	}
+	answer, err := connect.Read[v1.Accepted](ask(found.Value.ClusterID))
+	if err != nil {
+		return err
+	}
+	if err := a.printRequestedJob(ctx, api, answer, found.Value.Cluster, goal, waits); err != nil || !waits.wait || otherwise == "" {
+		return err
+	}
+	return a.checkJob(ctx, api, answer.Value.JobID, otherwise)
+}
+
+// printRequestedJob shows a requested job, and waits for it if asked to.
+func (a *app) printRequestedJob(ctx context.Context, api *connect.API, answer connect.Answer[v1.Accepted], c v1.Cluster, goal follow.Goal, waits waiting) error {
+	got := answer.Value
+	people := func(s *table.Screen) {
+		if goal == follow.Destroyed && isGone(c) {
+			fmt.Fprintf(s.Out, "%s is already %s\n", s.Painted(humanize.Line(c.Name), table.Bold), goal)
+			f := s.Facts()
+			f.Add("gone since", humanize.When(c.ReleasedAt, s.Now))
+			f.Add("cluster", c.ClusterID)
+			f.Write()
+			return
+		}
+		fmt.Fprintf(s.Out, "%s will be %s\n", s.Painted(humanize.Line(c.Name), table.Bold), goal)
+		f := s.Facts()
+		f.Add("next", got.Message)
+		f.Add("cluster", c.ClusterID)
+		f.Add("job", got.JobID)
+		f.Add("page", cmp.Or(got.URL, api.Context.Server+"/clusters/"+c.ClusterID))
+		f.Add("wait", fmt.Sprintf("ocpctl wait %s --for=%s", waitFor(c, goal), goal))
+		f.Write()
+	}
+	if !waits.wait {
+		return a.printAnswer(answer.Raw, []string{handleOf(c)}, people)
+	}
+	screen := a.newScreen()
+	screen.Out, screen.Color = a.Err, a.ErrTTY && a.hasColours()
+	people(screen)
+	return a.awaitAndPrint(ctx, api, targetOf(c), goal, waits.timeout, nil)
+}
+
+// waitFor returns how to refer to a cluster during a wait: the name of a cluster that ends may belong to another one before the wait
+// is over.
+func waitFor(c v1.Cluster, goal follow.Goal) string {
+	if goal == follow.Destroyed {
+		return c.ClusterID
+	}
+	return handleOf(c)
 }

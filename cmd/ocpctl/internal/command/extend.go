@@ -78,8 +78,7 @@ func (a *app) newTransferCommand() *cobra.Command {
 	c := fromTable("transfer", &cobra.Command{
 		Long: "Transfer a cluster to another of your teams. Quotas and costs move with it; the cloud tags keep their original values.",
 	})
-	c.Flags().StringVar(&t.Team, "team", "", optionUsage("transfer", "team"))
-	c.Flags().StringVar(&t.Owner, "owner", "", optionUsage("transfer", "owner"))
+	addTextFlags(c, "transfer", map[string]*string{"team": &t.Team, "owner": &t.Owner})
 	reasonFlag(c, &t.Reason)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		if t.Team == "" {
