@@ -71,7 +71,7 @@ func (a *app) newAuditExportCommand() *cobra.Command {
 		Long: "Export the audit trail, oldest first, one JSON object per line. Anyone who has an export without filters can verify it:\nocpctl audit verify --file FILE.",
 		Args: rangeArgs(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, _ []string) error {
-			return a.download(file)(api.ExportAudit(ctx, &v1.ExportAuditParams{Actor: t.actor, Action: t.action, Cluster: t.cluster, From: t.From, To: t.To}))
+			return a.downloadFile(file)(api.ExportAudit(ctx, &v1.ExportAuditParams{Actor: t.actor, Action: t.action, Cluster: t.cluster, From: t.From, To: t.To}))
 		}),
 	}
 	a.addTrailFlags(c, &t)
@@ -79,8 +79,8 @@ func (a *app) newAuditExportCommand() *cobra.Command {
 	return c
 }
 
-// download returns a function that writes the response of a call to a file, which appears only when it is complete, or to the standard output.
-func (a *app) download(file string) func(*http.Response, error) error {
+// downloadFile returns a function that writes the response of a call to a file, which appears only when it is complete, or to the standard output.
+func (a *app) downloadFile(file string) func(*http.Response, error) error {
 	return func(res *http.Response, err error) error {
 		body, err := connect.Stream(res, err)
 		if err != nil {

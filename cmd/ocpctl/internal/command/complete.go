@@ -22,8 +22,8 @@ const completeTime = 2 * time.Second
 // completer is cobra's type of completion function.
 type completer = cobra.CompletionFunc
 
-// completers are the completions of flags, by the flag's name, or by the names of the command and the flag.
-func (a *app) completers() map[string]completer {
+// flagCompleters are the completions of flags, by the flag's name, or by the names of the command and the flag.
+func (a *app) flagCompleters() map[string]completer {
 	fixed := func(values []string) completer {
 		return cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
 	}

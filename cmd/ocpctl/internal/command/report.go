@@ -195,7 +195,7 @@ func (a *app) newCostFileCommand(use, short, long string, get func(context.Conte
 		Use: use, Short: short, Long: long, Args: rangeArgs(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		Example: "  ocpctl report " + use + " --from 2025-03-01 --to 2025-04-01 --output " + use + ".csv",
 		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, _ []string) error {
-			return a.download(file)(get(ctx, api, p.From, p.To))
+			return a.downloadFile(file)(get(ctx, api, p.From, p.To))
 		}),
 	}
 	a.addPeriodFlags(c, &p)

@@ -73,7 +73,7 @@ func (a *app) newRootCommand() *cobra.Command {
 	a.addCommands(root, groupSelf, a.newLoginCommand(), a.newLogoutCommand(), a.newContextCommand(), a.newCompletionCommand(), a.newVersionCommand())
 	root.AddCommand(a.newActionCommand())
 	root.SetHelpCommandGroupID(groupSelf)
-	addCompletions(root, a.completers())
+	addCompletions(root, a.flagCompleters())
 	return root
 }
 

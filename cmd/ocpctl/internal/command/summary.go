@@ -39,7 +39,7 @@ func (a *app) newSummaryCommand() *cobra.Command {
 			}
 			if params.Table != "" {
 				params.Format = "csv"
-				return a.download("")(api.ReportSummary(ctx, &params))
+				return a.downloadFile("")(api.ReportSummary(ctx, &params))
 			}
 			return a.printSummary(api.ReportSummary(ctx, &params))
 		}),
