@@ -19,14 +19,14 @@ const (
 
 // Check renders the check run of a cluster. Like Comment it depends only on the card.
 func Check(card lifecycle.Card, links Links) CheckRun {
-	f := detailedFace(card)
+	f := faceWithPhase(card)
 	run := CheckRun{Title: cut(card.Name+" "+f.head, maxTitle), DetailsURL: address(card, links), Actions: actions(card)}
 	run.Status, run.Conclusion = state(card)
 	if moving(card) && card.Progress.Percent > 0 {
 		run.Title += fmt.Sprintf(", %d %%", min(card.Progress.Percent, 100))
 	}
 	run.Summary = fit(paragraphs([]string{
-		f.doing, awaited(card), progress(card), because(card), steps(card), Saved(card), untold(card), proof(card), failure(card, links), blockers(card, links), facts(card), page(card, links),
+		f.doing, describeAwaited(card), progress(card), because(card), steps(card), Saved(card), untold(card), proof(card), failure(card, links), blockers(card, links), facts(card), page(card, links),
 	}))
 	return run
 }
@@ -48,13 +48,13 @@ func actions(c lifecycle.Card) []CheckAction {
 	switch {
 	case c.WasReplaced():
 		return nil
-	case c.Phase == lifecycle.AwaitingApproval && wanted(c):
+	case c.Phase == lifecycle.AwaitingApproval && isWanted(c):
 		return []CheckAction{{"Approve", "Approve exactly this commit", ActionApprove}}
 	case c.Phase == lifecycle.AwaitingApproval:
 		return nil
 	case c.Status == lifecycle.Ready && canNow(c, policy.VerbExtend):
 		return []CheckAction{extend, destroy}
-	case wanted(c):
+	case isWanted(c):
 		return []CheckAction{destroy}
 	case c.Phase == lifecycle.DestroyBlocked:
 		return []CheckAction{{"Retry", "Try the teardown again now", ActionRetry}}
@@ -81,7 +81,7 @@ func state(c lifecycle.Card) (status, conclusion string) {
 		return completed, "failure"
 	}
 	switch {
-	case c.Status == lifecycle.Destroying && !created(c):
+	case c.Status == lifecycle.Destroying && !wasReady(c):
 		return inProgress, ""
 	case c.NeverReady():
 		return completed, "failure"

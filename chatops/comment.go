@@ -17,7 +17,7 @@ func Comment(card lifecycle.Card, detail Detail, links Links) string {
 	f := faceOf(card)
 	parts := []string{
 		fmt.Sprintf("### %s %s %s", f.sign, Code(card.Name), f.head), call(card, detail),
-		f.doing, follow(card), asked(card, detail), awaited(card), because(card), restWarning(card), advice(card, detail), access(card, links), Saved(card), untold(card), testsIn(detail.Tests), proof(card), failure(card, links), blockers(card, links), facts(card), typing(card), page(card, links),
+		f.doing, follow(card), describeApproval(card, detail), describeAwaited(card), because(card), restWarning(card), advice(card, detail), access(card, links), Saved(card), untold(card), testsIn(detail.Tests), proof(card), failure(card, links), blockers(card, links), facts(card), typing(card), page(card, links),
 	}
 	text := fit(paragraphs(parts))
 	return text + fold(detail, maxBody-len(text))
@@ -50,9 +50,9 @@ func call(c lifecycle.Card, d Detail) string {
 	}
 	when, text := "", ""
 	switch {
-	case c.Status == lifecycle.Ready && c.Phase == lifecycle.Expiring && wanted(c):
+	case c.Status == lifecycle.Ready && c.Phase == lifecycle.Expiring && isWanted(c):
 		when, text = "expiring", "your cluster ends soon."
-	case c.Status == lifecycle.Ready && wanted(c) && !isAsleep(c):
+	case c.Status == lifecycle.Ready && isWanted(c) && !isAsleep(c):
 		when, text = "ready", "your cluster is ready."
 	case c.Status == lifecycle.Failed && c.NeverReady():
 		when, text = "failed", "your cluster could not be created."
@@ -67,7 +67,7 @@ func call(c lifecycle.Card, d Detail) string {
 
 // waitsForApproval reports that the cluster begins only after an approval.
 func waitsForApproval(c lifecycle.Card) bool {
-	return c.Phase == lifecycle.AwaitingApproval && wanted(c)
+	return c.Phase == lifecycle.AwaitingApproval && isWanted(c)
 }
 
 func callApprovers(approvers []string) string {
@@ -83,8 +83,8 @@ func callApprovers(approvers []string) string {
 	return strings.Join(names, ", ") + ": your approval is needed."
 }
 
-// asked says who has to approve the cluster, by when and why.
-func asked(c lifecycle.Card, d Detail) string {
+// describeApproval says who has to approve the cluster, by when and why.
+func describeApproval(c lifecycle.Card, d Detail) string {
 	if !waitsForApproval(c) {
 		return ""
 	}
@@ -93,14 +93,14 @@ func asked(c lifecycle.Card, d Detail) string {
 
 // advice shows policy's warnings, as long as they may still change a decision.
 func advice(c lifecycle.Card, d Detail) string {
-	if !wanted(c) || created(c) {
+	if !isWanted(c) || wasReady(c) {
 		return ""
 	}
 	return d.Advice
 }
 
-// awaited says whose approval is needed, and how to give it.
-func awaited(c lifecycle.Card) string {
+// describeAwaited says whose approval is needed, and how to give it.
+func describeAwaited(c lifecycle.Card) string {
 	if !waitsForApproval(c) {
 		return ""
 	}
@@ -116,7 +116,7 @@ func because(c lifecycle.Card) string {
 	if c.Why != "" && c.Why != "accepted" { // a waiting cluster's own text says what it waits for
 		lines = append(lines, "**Why:** "+plain(sentence(Brief(c, c.Why))))
 	}
-	if !wanted(c) && c.DesiredWhy != "" && !c.NeverReady() && !strings.Contains(c.Why, c.DesiredWhy) {
+	if !isWanted(c) && c.DesiredWhy != "" && !c.NeverReady() && !strings.Contains(c.Why, c.DesiredWhy) {
 		lines = append(lines, "**Why it ends:** "+plain(sentence(c.DesiredWhy)))
 	}
 	if c.Phase == lifecycle.Cleaning && c.FailMessage != "" && !strings.Contains(c.Why, c.FailMessage) {
@@ -127,7 +127,7 @@ func because(c lifecycle.Card) string {
 
 // access says how to get in. Credentials are handed out only over the authenticated API; the comment only says how.
 func access(c lifecycle.Card, links Links) string {
-	if c.Status != lifecycle.Ready || !wanted(c) || isAsleep(c) {
+	if c.Status != lifecycle.Ready || !isWanted(c) || isAsleep(c) {
 		return ""
 	}
 	var b strings.Builder
@@ -231,7 +231,7 @@ func blocker(text string) string {
 	case len(command) > maxCommand:
 		out += ": the command is on the cluster's page" // a truncated command is useless
 	case command != "":
-		out += ": `" + strings.ReplaceAll(unmarked(oneLine(command)), "`", "'") + "`"
+		out += ": `" + strings.ReplaceAll(breakMarkers(oneLine(command)), "`", "'") + "`"
 	}
 	if remark != "" {
 		out += " (" + plain(remark) + ")"
@@ -255,7 +255,7 @@ func facts(c lifecycle.Card) string {
 	}
 	if c.Status == lifecycle.Destroyed {
 		rows = append(rows, [2]string{"Lived", fmt.Sprintf("%s to %s", moment(c.AcceptedAt, life(c)), moment(c.ReleasedAt, life(c)))})
-	} else if wanted(c) {
+	} else if isWanted(c) {
 		rows = append(rows, [2]string{"Ends", end(c)})
 	}
 	var b strings.Builder
@@ -297,26 +297,26 @@ func crew(c lifecycle.Card) string {
 func costs(c lifecycle.Card) string {
 	switch {
 	case c.Status == lifecycle.Destroyed && len(c.Identities) == 0:
-		return spent(c) + "; " + hourly(c)
+		return describeCost(c) + "; " + hourly(c)
 	case c.Status == lifecycle.Destroyed:
-		return spent(c) + ", " + hourly(c)
+		return describeCost(c) + ", " + hourly(c)
 	case c.Status == lifecycle.Pending:
 		return hourly(c)
-	case !wanted(c), isAsleep(c): // what it will cost changes with each minute that it sleeps on
-		return strings.Join(texts(hourly(c), spent(c)), "; ")
+	case !isWanted(c), isAsleep(c): // what it will cost changes with each minute that it sleeps on
+		return strings.Join(texts(hourly(c), describeCost(c)), "; ")
 	}
 	from := slices.MaxFunc([]time.Time{c.UpdatedAt, c.Meter.Since, c.AcceptedAt}, time.Time.Compare)
 	whole := fmt.Sprintf("about %s if it runs until its end", price.Dollars(c.Meter.Total(from, c.End())))
-	return strings.Join(texts(hourly(c), spent(c), whole), "; ")
+	return strings.Join(texts(hourly(c), describeCost(c), whole), "; ")
 }
 
 func hourly(c lifecycle.Card) string {
 	return "about " + price.Dollars(int64(c.HourlyCents)) + " an hour by list price"
 }
 
-// spent says what it has cost, or has cost so far; empty: nothing runs yet, or the place is not edited as time passes. While the
+// describeCost says what it has cost, or has cost so far; empty: nothing runs yet, or the place is not edited as time passes. While the
 // cluster runs, only whole hours since the last change of its rate count, so that the text does not change in between.
-func spent(c lifecycle.Card) string {
+func describeCost(c lifecycle.Card) string {
 	switch {
 	case c.Status == lifecycle.Destroyed && len(c.Identities) == 0:
 		return "nothing, because nothing was created"
@@ -347,7 +347,7 @@ func typing(c lifecycle.Card) string {
 		return Code(c.ReplacedBy) + " replaces it and has its own comment."
 	}
 	stuck := canNow(c, policy.VerbRetry)
-	if !wanted(c) && !c.Ends.PRClosed.IsZero() && !stuck {
+	if !isWanted(c) && !c.Ends.PRClosed.IsZero() && !stuck {
 		return again(c)
 	}
 	var commands []string
@@ -359,7 +359,7 @@ func typing(c lifecycle.Card) string {
 	if c.Status != lifecycle.Ready && c.Status != lifecycle.Destroyed {
 		commands = append(commands, "status")
 	}
-	if !wanted(c) && !stuck && !canNow(c, policy.VerbRecreate) {
+	if !isWanted(c) && !stuck && !canNow(c, policy.VerbRecreate) {
 		commands = append(commands, "create "+c.Profile) // a new cluster does not wait for the old one's teardown
 	}
 	commands = append(commands, "help")
@@ -367,7 +367,7 @@ func typing(c lifecycle.Card) string {
 		commands[i] = Prefix + " " + command
 	}
 	text := "You can type: " + list(commands)
-	if wanted(c) {
+	if isWanted(c) {
 		text += fmt.Sprintf(". If the pull request has several clusters, add %s for this one", Code(c.Profile))
 	}
 	return text

@@ -44,13 +44,13 @@ func DeploymentOf(card lifecycle.Card, links Links) Deployment {
 		text += " until " + moment(card.End(), life(card)) + idleEndText(card)
 	case card.NeverReady() && card.FailMessage != "":
 		text += ": " + card.FailMessage
-	case ended(card) && !created(card) && card.DesiredWhy != "":
+	case isEnding(card) && !wasReady(card) && card.DesiredWhy != "":
 		text = card.Name + " ended before it was ready: " + card.DesiredWhy
-	case ended(card):
+	case isEnding(card):
 		text = card.Name + " has ended; its comment says when everything is removed"
 	}
 	d.Description = cut(oneLine(text), maxDescription)
-	if card.Status == lifecycle.Ready && wanted(card) && !isAsleep(card) && web(card.ConsoleURL) {
+	if card.Status == lifecycle.Ready && isWanted(card) && !isAsleep(card) && web(card.ConsoleURL) {
 		d.EnvironmentURL = card.ConsoleURL
 	}
 	return d
@@ -64,9 +64,9 @@ func idleEndText(c lifecycle.Card) string {
 	return ", or when nobody has used it for " + duration.Format(c.Idle.EndAfter)
 }
 
-// ended reports whether a cluster is being destroyed or is destroyed. The deployment is inactive in both cases, so a second status
+// isEnding reports whether a cluster is being destroyed or is destroyed. The deployment is inactive in both cases, so a second status
 // would add nothing.
-func ended(c lifecycle.Card) bool {
+func isEnding(c lifecycle.Card) bool {
 	return c.Status == lifecycle.Destroying || c.Status == lifecycle.Destroyed
 }
 
@@ -78,11 +78,11 @@ func deploymentState(c lifecycle.Card) string {
 		return "error"
 	case c.Status == lifecycle.Failed:
 		return "failure"
-	case c.Status == lifecycle.Pending && wanted(c):
+	case c.Status == lifecycle.Pending && isWanted(c):
 		return "queued"
 	case c.Status == lifecycle.Creating:
 		return "in_progress"
-	case c.Status == lifecycle.Ready && wanted(c):
+	case c.Status == lifecycle.Ready && isWanted(c):
 		return "success"
 	}
 	return "inactive"

@@ -116,11 +116,11 @@ func tail(log []string, most, limit int) string {
 	if len(lines) < len(log) {
 		lines = append([]string{cutting}, lines...)
 	}
-	return head + fenced(lines) + "\n"
+	return head + fenceLines(lines) + "\n"
 }
 
-// fenced shows lines, each with its end, as they are. Nothing in them closes the fence.
-func fenced(lines []string) string {
+// fenceLines shows lines, each with its end, as they are. Nothing in them closes the fence.
+func fenceLines(lines []string) string {
 	longest := 0
 	for _, line := range lines {
 		longest = max(longest, ticks(line))
@@ -162,7 +162,7 @@ func logLine(line string) string {
 		}
 		return r
 	}, colours.ReplaceAllString(line, ""))
-	return strings.TrimRightFunc(cut(unmarked(line), maxLogLine), unicode.IsSpace)
+	return strings.TrimRightFunc(cut(breakMarkers(line), maxLogLine), unicode.IsSpace)
 }
 
 // colours matches terminal escape sequences.

@@ -23,9 +23,9 @@ func inert(word string, escape func(string) string) string {
 	core := strings.Trim(word, marks)
 	before, after, _ := strings.Cut(word, core)
 	if core == "" || strings.ContainsAny(core, "`|") { // it would end the code early, or a table's cell
-		return escape(broken(word))
+		return escape(breakLinks(word))
 	}
-	return escape(broken(before)) + "`" + core + "`" + escape(broken(after))
+	return escape(breakLinks(before)) + "`" + core + "`" + escape(breakLinks(after))
 }
 
 // breaks are the positions where an invisible space makes a link inert.
@@ -40,8 +40,8 @@ var breaks = []struct {
 	{regexp.MustCompile(`(?i)([0-9a-f]{6})`), "$1\u200b"}, // GitHub recognises commits from seven digits
 }
 
-// broken keeps a word readable and ensures that nothing in it can be clicked.
-func broken(word string) string {
+// breakLinks keeps a word readable and ensures that nothing in it can be clicked.
+func breakLinks(word string) string {
 	if !clickable.MatchString(word) {
 		return word
 	}

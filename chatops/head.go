@@ -81,9 +81,9 @@ func faceOf(c lifecycle.Card) face {
 	return f
 }
 
-// detailedFace is faceOf with the phase in the headline while the cluster changes, for texts that are read now or follow the
+// faceWithPhase is faceOf with the phase in the headline while the cluster changes, for texts that are read now or follow the
 // progress.
-func detailedFace(c lifecycle.Card) face {
+func faceWithPhase(c lifecycle.Card) face {
 	f := faceOf(c)
 	if _, known := faces[c.Phase]; known && moving(c) && c.Phase != lifecycle.Cleaning {
 		f.head += ": " + string(c.Phase)
@@ -101,8 +101,8 @@ func waitsForRunner(c lifecycle.Card) bool {
 	return strings.Contains(c.Why, lifecycle.WaitingForRunner)
 }
 
-// wanted reports that the cluster is still meant to exist.
-func wanted(c lifecycle.Card) bool { return c.Desired != lifecycle.Absent }
+// isWanted reports that the cluster is still meant to exist.
+func isWanted(c lifecycle.Card) bool { return c.Desired != lifecycle.Absent }
 
-// created reports that it was ready at least once.
-func created(c lifecycle.Card) bool { return !c.ReadyAt.IsZero() }
+// wasReady reports that it was ready at least once.
+func wasReady(c lifecycle.Card) bool { return !c.ReadyAt.IsZero() }

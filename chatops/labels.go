@@ -67,7 +67,7 @@ func ParseTTLLabel(label string) (ttl time.Duration, ok bool) {
 // removes it, and people can set it again. If people removed the label or closed the pull request, ocpctl leaves it alone, so that
 // reopening finds it unchanged.
 func LabelGone(card lifecycle.Card) (gone bool, why string) {
-	if wanted(card) || byPullRequest(card) {
+	if isWanted(card) || byPullRequest(card) {
 		return false, ""
 	}
 	return true, card.DesiredWhy

@@ -15,11 +15,11 @@ type spokenLine struct {
 	meant bool // it does, and yet it seems to be the author's: below what the mail program marked as quoted, or in a mail without another text
 }
 
-// spokenLines returns the lines of a comment that its author says. Text in code, quotes, lists, HTML, folds and
+// authorLines returns the lines of a comment that its author says. Text in code, quotes, lists, HTML, folds and
 // hidden comments is left out, because readers do not take it as a command. Where CommonMark is ambiguous, it uses the stricter
 // reading. It takes time proportional to the comment's length, because anybody may write 64 KB: goldmark, with which the tests compare
 // it, takes up to 22 s for that (alternating emphasis marks).
-func spokenLines(body string) iter.Seq[spokenLine] {
+func authorLines(body string) iter.Seq[spokenLine] {
 	return func(yield func(spokenLine) bool) {
 		var r reader
 		var m mail
@@ -112,14 +112,14 @@ func (r *reader) within(text string, indent int) bool {
 		r.inner.read(strings.Repeat(" ", indent-r.item) + text)
 		return true
 	case r.item == 0 && indent < 4 && strings.HasPrefix(text, ">"):
-		r.inner.read(quoted(text, indent))
+		r.inner.read(unquoteLine(text, indent))
 		return true
 	}
 	return false
 }
 
-// quoted returns the text after a quote mark and the one space that belongs to it.
-func quoted(text string, indent int) string {
+// unquoteLine returns the text after a quote mark and the one space that belongs to it.
+func unquoteLine(text string, indent int) string {
 	rest := strings.TrimLeft(text[1:], " \t")
 	gap := columns(text[1:len(text)-len(rest)], indent+1)
 	return strings.Repeat(" ", max(0, gap-1)) + rest
@@ -138,10 +138,10 @@ func (r *reader) block(text string, indent int) bool {
 	switch {
 	case text[0] == '>' && r.depth < deepest:
 		r.inner, r.item = &reader{depth: r.depth + 1}, 0
-		r.inner.read(quoted(text, indent))
+		r.inner.read(unquoteLine(text, indent))
 	case opens(text) != "":
 		r.fence = opens(text)
-	case r.para && underline.MatchString(text), rule.MatchString(text), heading.MatchString(text), r.markup(text, goesOn), r.listed(text, indent):
+	case r.para && underline.MatchString(text), rule.MatchString(text), heading.MatchString(text), r.markup(text, goesOn), r.openListItem(text, indent):
 	default:
 		r.inner = was
 		return false
@@ -160,9 +160,9 @@ var (
 	bullet    = regexp.MustCompile(`^(?:[-+*]|([0-9]{1,9})[.)])([ \t]+|$)`)
 )
 
-// listed processes a line that opens a list item. Inside a paragraph only an item with text does, and of numbered items only number
+// openListItem processes a line that opens a list item. Inside a paragraph only an item with text does, and of numbered items only number
 // 1.
-func (r *reader) listed(text string, indent int) bool {
+func (r *reader) openListItem(text string, indent int) bool {
 	m := bullet.FindStringSubmatch(text)
 	if m == nil || r.depth >= deepest {
 		return false

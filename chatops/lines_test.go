@@ -103,7 +103,7 @@ func TestNothingIsReadThatCommonMarkShowsAsCodeOrHTML(t *testing.T) {
 
 func onlyCommands(body string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
-		for line := range spokenLines(body) {
+		for line := range authorLines(body) {
 			if strings.HasPrefix(line.text, Prefix) && !yield(line.text) {
 				return
 			}

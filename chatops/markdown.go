@@ -25,11 +25,11 @@ var (
 
 // plain makes untrusted text harmless in Markdown: one line, no markup, no mention, no link, limited length.
 func plain(text string) string {
-	return mapWords(cut(unmarked(oneLine(cutBytes(text, maxRead))), maxPlain), func(word string) string { return inert(word, escaped) })
+	return mapWords(cut(breakMarkers(oneLine(cutBytes(text, maxRead))), maxPlain), func(word string) string { return inert(word, escapeWord) })
 }
 
-// escaped writes a word without markup.
-func escaped(word string) string {
+// escapeWord writes a word without markup.
+func escapeWord(word string) string {
 	var b strings.Builder
 	for _, r := range word {
 		switch r {
@@ -47,16 +47,16 @@ func escaped(word string) string {
 
 // Code formats a word as code. Backticks cannot end it early, and nobody is mentioned inside.
 func Code(text string) string {
-	text = cut(unmarked(strings.ReplaceAll(oneLine(cutBytes(text, maxRead)), "`", "'")), maxCode)
+	text = cut(breakMarkers(strings.ReplaceAll(oneLine(cutBytes(text, maxRead)), "`", "'")), maxCode)
 	if text == "" {
 		text = " "
 	}
 	return "`" + text + "`"
 }
 
-// unmarked breaks up the beginning of a hidden marker: the client finds its comments by their markers, so foreign text must not
+// breakMarkers breaks up the beginning of a hidden marker: the client finds its comments by their markers, so foreign text must not
 // contain one.
-func unmarked(text string) string { return strings.ReplaceAll(text, "<!--", "<! --") }
+func breakMarkers(text string) string { return strings.ReplaceAll(text, "<!--", "<! --") }
 
 // cutBytes limits the work on untrusted text.
 func cutBytes(text string, most int) string { return text[:min(len(text), most)] }

@@ -10,7 +10,7 @@ import (
 // Nights says until when a cluster that sleeps outside working hours is kept awake, and when it falls asleep next; empty: it sleeps, it is not
 // ready, or it has no nights.
 func Nights(c lifecycle.Card) string {
-	if !c.OffHours || c.Status != lifecycle.Ready || !wanted(c) || c.SleepWanted {
+	if !c.OffHours || c.Status != lifecycle.Ready || !isWanted(c) || c.SleepWanted {
 		return ""
 	}
 	var parts []string

@@ -19,7 +19,7 @@ const (
 // left out. It takes time proportional to the comment's length, and its result is bounded.
 func Parse(body string) []Parsed {
 	var out []Parsed
-	for at := range spokenLines(body) {
+	for at := range authorLines(body) {
 		line := strings.TrimFunc(at.text, blank)
 		first, rest := line, ""
 		if end := strings.IndexFunc(line, blank); end >= 0 {
@@ -41,7 +41,7 @@ func Parse(body string) []Parsed {
 		case len(line) > maxLine:
 			out = append(out, Parsed{Line: cut(line, maxCode), Reply: tooLong(line)})
 		case ours:
-			out = append(out, parsed(strings.ToValidUTF8(line, "\uFFFD"), at.first))
+			out = append(out, parseLine(strings.ToValidUTF8(line, "\uFFFD"), at.first))
 		default:
 			out = append(out, Parsed{Line: line, Reply: near})
 		}
@@ -58,7 +58,7 @@ func nearly(first, rest string) string {
 	if low == "/ocpctl" {
 		hint := ""
 		if words := strings.FieldsFunc(rest[:min(len(rest), maxLine)], blank); len(words) > 0 {
-			if verb, ok := inComments.meant(words[0]); ok {
+			if verb, ok := inComments.findMeant(words[0]); ok {
 				hint = fmt.Sprintf(" Did you mean %s?", Code(Prefix+" "+verb))
 			}
 		}
@@ -88,9 +88,9 @@ func nearly(first, rest string) string {
 // labelled matches a label that was typed as if it were a command.
 var labelled = regexp.MustCompile(`^(?:ocp/[a-z][a-z0-9-]*|ocp-ttl/[0-9]+)$`)
 
-// parsed reads a comment's line that begins with Prefix. An approval has to be the comment's first line: further down it may be
+// parseLine reads a comment's line that begins with Prefix. An approval has to be the comment's first line: further down it may be
 // a text that somebody answers or quotes, and an approval starts what a stranger wrote.
-func parsed(line string, first bool) Parsed {
+func parseLine(line string, first bool) Parsed {
 	c, reply := inComments.parse(line)
 	switch {
 	case c == nil:

@@ -192,7 +192,7 @@ func TestEveryCommandOfTheTableIsInHelpAndParses(t *testing.T) {
 			}
 		}
 		for _, other := range e.Synonyms {
-			verb, ok := inComments.meant(other)
+			verb, ok := inComments.findMeant(other)
 			require.True(t, ok)
 			require.Equal(t, string(e.verb), verb, other)
 			_, taken := inComments.find(other)

@@ -97,14 +97,14 @@ func (r *reading) word(text string) {
 	switch {
 	case r.takes == commands.Reason:
 		r.text = append(r.text, text)
-	case !r.seen[""] && r.taken(text), r.named(text):
+	case !r.seen[""] && r.takeArgument(text), r.readName(text):
 	default:
 		r.wrong("Unexpected argument %s.", Code(text))
 	}
 }
 
-// named reports whether the word names what the command is about, in the first word that may.
-func (r *reading) named(text string) bool {
+// readName reports whether the word names what the command is about, in the first word that may.
+func (r *reading) readName(text string) bool {
 	c := &r.command
 	var into *string
 	switch r.about {
@@ -132,8 +132,8 @@ func (r *reading) named(text string) bool {
 // bare removes the marks that people put around a name in running text.
 func bare(text string) string { return strings.Trim(text, "`*_~,") }
 
-// taken reports whether the word is the argument that the command takes besides what it is about.
-func (r *reading) taken(text string) bool {
+// takeArgument reports whether the word is the argument that the command takes besides what it is about.
+func (r *reading) takeArgument(text string) bool {
 	c := &r.command
 	switch r.takes {
 	case commands.Duration:
@@ -216,7 +216,7 @@ func (r *reading) complete() {
 
 // reason turns words into what the command is about, if it takes that first, and its reason. With --reason, no other word may be left.
 func (r *reading) reason() {
-	if r.about == commands.Request && len(r.text) > 0 && r.named(r.text[0]) {
+	if r.about == commands.Request && len(r.text) > 0 && r.readName(r.text[0]) {
 		r.text = r.text[1:]
 	}
 	if !r.seen["--reason"] {
@@ -226,7 +226,7 @@ func (r *reading) reason() {
 		return
 	}
 	for _, text := range r.text { // a profile is not told from a reason's first word, unless the reason is an option
-		if !r.named(text) {
+		if !r.readName(text) {
 			r.wrong("Unexpected argument %s.", Code(text))
 			return
 		}

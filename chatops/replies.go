@@ -112,7 +112,7 @@ func Exists(actor string, card lifecycle.Card, links Links, now time.Time) strin
 }
 
 func statusLine(c lifecycle.Card, links Links, now time.Time) string {
-	f := detailedFace(c)
+	f := faceWithPhase(c)
 	line := fmt.Sprintf("- %s %s (%s) %s", f.sign, Code(c.Name), Code(c.Profile), f.head)
 	if moving(c) {
 		line += fmt.Sprintf(", %d %%", min(max(c.Progress.Percent, 0), 100))
@@ -127,7 +127,7 @@ func statusLine(c lifecycle.Card, links Links, now time.Time) string {
 	if c.Status == lifecycle.Ready && c.ConsoleURL != "" {
 		line += " Console: " + link(c.ConsoleURL) + "."
 	}
-	if wanted(c) {
+	if isWanted(c) {
 		line += fmt.Sprintf(" Ends %s", moment(c.End(), life(c)))
 		if left := c.End().Sub(now); left > 0 {
 			line += ", in " + duration.Format(left)

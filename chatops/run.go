@@ -31,7 +31,7 @@ func ofRun(c lifecycle.Card) string {
 	if r.URL != "" {
 		text += " – " + link(r.URL)
 	}
-	if r.Unwatched != "" && wanted(c) {
+	if r.Unwatched != "" && isWanted(c) {
 		text += ". Its end cannot be noticed, because " + plain(r.Unwatched)
 	}
 	return text

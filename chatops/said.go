@@ -14,26 +14,26 @@ func Said(text, actor string) string {
 			return -1
 		}
 		return r
-	}, unmarked(strings.ToValidUTF8(text, "\uFFFD")))
+	}, breakMarkers(strings.ToValidUTF8(text, "\uFFFD")))
 	var b strings.Builder
 	for i, line := range strings.Split(text, "\n") {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		saidLine(&b, line, actor)
+		quoteLine(&b, line, actor)
 	}
 	return fit(b.String())
 }
 
-// saidLine keeps code that begins and ends in the line, as CommonMark finds it: nothing in it is interpreted. A run of backticks
+// quoteLine keeps code that begins and ends in the line, as CommonMark finds it: nothing in it is interpreted. A run of backticks
 // without a matching one is text.
-func saidLine(b *strings.Builder, line, actor string) {
+func quoteLine(b *strings.Builder, line, actor string) {
 	for line != "" {
 		at := strings.IndexByte(line, '`')
 		if at < 0 {
 			at = len(line)
 		}
-		saidText(b, line[:at], actor)
+		quoteText(b, line[:at], actor)
 		if line = line[at:]; line == "" {
 			return
 		}
@@ -63,13 +63,13 @@ func closing(text string, run int) int {
 	return 0
 }
 
-// saidText writes what is not code. It cannot know which words are ours, so none may become a link. They do not become code, because
+// quoteText writes what is not code. It cannot know which words are ours, so none may become a link. They do not become code, because
 // next to our code that would change the meaning.
-func saidText(b *strings.Builder, text, actor string) {
-	b.WriteString(mapWords(text, func(word string) string { return saidWord(broken(word), actor) }))
+func quoteText(b *strings.Builder, text, actor string) {
+	b.WriteString(mapWords(text, func(word string) string { return quoteWord(breakLinks(word), actor) }))
 }
 
-func saidWord(word, actor string) string {
+func quoteWord(word, actor string) string {
 	var b strings.Builder
 	for i, r := range word {
 		switch r {

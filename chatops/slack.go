@@ -52,7 +52,7 @@ func SlackGot(text string) string {
 	if c.Verb == VerbHelp {
 		rest = c.Ref
 	}
-	return fmt.Sprintf("Got it: %s. The answer follows.", Code(Prefix+" "+string(c.Verb)+" "+seenInSlack(rest)))
+	return fmt.Sprintf("Got it: %s. The answer follows.", Code(Prefix+" "+string(c.Verb)+" "+asSlackShows(rest)))
 }
 
 // SlackHelp lists the commands in Slack, those that people need first at the top. With a verb, it says all about that one.

@@ -52,8 +52,8 @@ func slackLine(text string) string {
 	return strings.TrimRightFunc(Prefix+" "+strings.TrimFunc(text, blank), blank)
 }
 
-// seenInSlack is a line as Slack shows it to people: names in place of ids.
-func seenInSlack(line string) string {
+// asSlackShows is a line as Slack shows it to people: names in place of ids.
+func asSlackShows(line string) string {
 	return slackName.ReplaceAllStringFunc(line, func(escape string) string {
 		m := slackName.FindStringSubmatch(escape)
 		name := m[3]
@@ -78,13 +78,13 @@ func (r *reading) takesSomebody(text string) bool {
 	case group != nil && r.takes == commands.Grantee && c.Group == "":
 		c.Group = group[1]
 	case person != nil:
-		r.wrong("%s is one person too many.", Code(seenInSlack(text)))
+		r.wrong("%s is one person too many.", Code(asSlackShows(text)))
 	case group != nil && r.takes == commands.Grantee:
-		r.wrong("%s is one group too many.", Code(seenInSlack(text)))
+		r.wrong("%s is one group too many.", Code(asSlackShows(text)))
 	case group != nil:
-		r.wrong("%s is a group; a cluster has one owner. Name a person.", Code(seenInSlack(text)))
+		r.wrong("%s is a group; a cluster has one owner. Name a person.", Code(asSlackShows(text)))
 	case strings.HasPrefix(text, "<!") || slices.Contains([]string{"@here", "@channel", "@everyone"}, text):
-		r.wrong("%s is not a person or a user group.", Code(seenInSlack(text)))
+		r.wrong("%s is not a person or a user group.", Code(asSlackShows(text)))
 	case strings.HasPrefix(text, "@"):
 		r.wrong("%s is nobody whom Slack knows by this name. Type @ and choose from the list that Slack shows.", Code(text))
 	default:
@@ -119,7 +119,7 @@ func channelOf(text string) (id, problem string) {
 		return m[1], ""
 	}
 	if strings.HasPrefix(text, "#") || strings.HasPrefix(text, "<#") {
-		return "", Code(seenInSlack(text)) + " is no channel that Slack knows by this name. Type # and choose from the list that Slack shows."
+		return "", Code(asSlackShows(text)) + " is no channel that Slack knows by this name. Type # and choose from the list that Slack shows."
 	}
 	return "", ""
 }

@@ -164,7 +164,7 @@ func TestEveryCommandOfTheTableIsInSlacksHelpAndParses(t *testing.T) {
 			require.NotNil(t, c, reply)
 		}
 		for _, other := range e.Synonyms {
-			verb, ok := inSlack.meant(other)
+			verb, ok := inSlack.findMeant(other)
 			require.True(t, ok)
 			require.Equal(t, string(e.verb), verb, other)
 		}

@@ -65,7 +65,7 @@ func (s *splitter) word() (w word, problem string) {
 		}
 		switch {
 		case quote:
-			if problem := s.quoted(&b, ends); problem != "" {
+			if problem := s.readQuoted(&b, ends); problem != "" {
 				return word{}, problem
 			}
 		case r == '\\' && s.at+1 < len(s.line):
@@ -80,8 +80,8 @@ func (s *splitter) word() (w word, problem string) {
 	return w, ""
 }
 
-// quoted reads from an opening quote to its end, and stays on the end.
-func (s *splitter) quoted(b *strings.Builder, ends string) (problem string) {
+// readQuoted reads from an opening quote to its end, and stays on the end.
+func (s *splitter) readQuoted(b *strings.Builder, ends string) (problem string) {
 	open := s.at
 	raw := apostrophe(s.line[open])
 	for s.at++; s.at < len(s.line); s.at++ {

@@ -38,12 +38,12 @@ func SummaryOf(c lifecycle.Card, d Detail, links Links) Summary {
 	s := Summary{
 		Sign: f.sign, Head: f.head, State: texts(f.doing, needsApproval(c, d), because(c), ofRun(c), advice(c, d), proof(c)),
 		Progress: progressUntil(c, etaAs(c, precise, "")), Trouble: texts(failure(c, links), blockers(c, links)),
-		Hourly: hourly(c), Spent: spent(c), Workers: crew(c), OffHours: Nights(c), Page: address(c, links), Acts: VerbsOf(actionsOn(c)), Longest: longest(c),
+		Hourly: hourly(c), Spent: describeCost(c), Workers: crew(c), OffHours: Nights(c), Page: address(c, links), Acts: VerbsOf(actionsOn(c)), Longest: longest(c),
 	}
 	switch {
 	case c.Status == lifecycle.Destroyed:
 		s.Lived = fmt.Sprintf("%s to %s", moment(c.AcceptedAt, life(c)), moment(c.ReleasedAt, life(c)))
-	case wanted(c):
+	case isWanted(c):
 		s.EndsWhy = endWhy(c)
 		s.Ends = moment(c.End(), life(c)) + s.EndsWhy
 	}
@@ -113,7 +113,7 @@ var ordinary = regexp.MustCompile(`^[a-z0-9.-]{1,100}$`)
 // Row is a cluster in a list: what it is and how it is, then since when, until when and what it has cost until now. A list is read
 // once, so unlike a summary it may contain relative times; without now the cost is that of the last change.
 func Row(c lifecycle.Card, links Links, now time.Time) (what, more string) {
-	f := detailedFace(c)
+	f := faceWithPhase(c)
 	name := Code(c.Name)
 	if page := address(c, links); web(page) && ordinary.MatchString(c.Name) {
 		name = fmt.Sprintf("[%s](%s)", c.Name, page)
@@ -124,14 +124,14 @@ func Row(c lifecycle.Card, links Links, now time.Time) (what, more string) {
 	}
 	what += fmt.Sprintf(". Owned by %s, team %s; profile %s.", plain(c.Owner), plain(c.Team), Code(c.Profile))
 	parts := []string{"since " + moment(c.AcceptedAt, life(c))}
-	if wanted(c) {
+	if isWanted(c) {
 		ends := "ends " + moment(c.End(), life(c))
 		if left := c.End().Sub(now); left > 0 && !now.IsZero() {
 			ends += " (in " + duration.Format(left) + ")"
 		}
 		parts = append(parts, ends)
 	}
-	cost := spent(c)
+	cost := describeCost(c)
 	if c.Status != lifecycle.Pending && c.Status != lifecycle.Destroyed && !now.IsZero() {
 		cost = fmt.Sprintf("about %s so far", price.Dollars(c.Meter.Spent(now)))
 	}

@@ -96,8 +96,8 @@ func (g grammar) verbs() []string {
 // shorter one.
 const shortestGuess = 4
 
-// meant finds the command that a word most likely stands for: a command, an alternative word, or a misspelling of either.
-func (g grammar) meant(word string) (verb string, ok bool) {
+// findMeant finds the command that a word most likely stands for: a command, an alternative word, or a misspelling of either.
+func (g grammar) findMeant(word string) (verb string, ok bool) {
 	verb, _, ok = g.guess(word)
 	return verb, ok
 }

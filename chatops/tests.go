@@ -37,7 +37,7 @@ func TestsCheck(runs []lifecycle.RunTests) CheckRun {
 		sum.Flaky, sum.Crashed = sum.Flaky+one.Flaky, sum.Crashed+one.Crashed
 		failed = failed || t.Failed()
 	}
-	out := CheckRun{Title: cut(counted(sum, "test"), maxTitle), Status: completed, Conclusion: "success"}
+	out := CheckRun{Title: cut(countTests(sum, "test"), maxTitle), Status: completed, Conclusion: "success"}
 	if failed {
 		out.Conclusion = "failure"
 	}
@@ -75,7 +75,7 @@ func testsIn(runs []lifecycle.RunTests) string {
 		if t.Failed() {
 			sign = "🔴"
 		}
-		fmt.Fprintf(&b, "**Tests:** %s %s in %s\n\n", sign, counted(t.Sum(), ""), runName(t))
+		fmt.Fprintf(&b, "**Tests:** %s %s in %s\n\n", sign, countTests(t.Sum(), ""), runName(t))
 		if len(t.Reports) > 1 {
 			b.WriteString(resultsTable(t.Reports) + "\n")
 		}
@@ -88,11 +88,11 @@ func testsIn(runs []lifecycle.RunTests) string {
 }
 
 // CountTests sums numbers of tests up in words.
-func CountTests(r lifecycle.TestReport) string { return counted(r, "") }
+func CountTests(r lifecycle.TestReport) string { return countTests(r, "") }
 
-// counted sums numbers of tests up, such as "3 of 240 failed, 12 skipped" or "228 passed, 2 flaky, 12 skipped". what is one of what is
+// countTests sums numbers of tests up, such as "3 of 240 failed, 12 skipped" or "228 passed, 2 flaky, 12 skipped". what is one of what is
 // counted; empty: known from before. The tests of a suite that crashed are not said to have passed, because most of them did not run.
-func counted(r lifecycle.TestReport, what string) string {
+func countTests(r lifecycle.TestReport, what string) string {
 	count := func(n int) string {
 		if what == "" {
 			return fmt.Sprint(n)
@@ -253,7 +253,7 @@ func outputOf(details string) string {
 	if len(lines) == 0 {
 		return ""
 	}
-	return fenced(lines[max(0, len(lines)-maxTestLines):])
+	return fenceLines(lines[max(0, len(lines)-maxTestLines):])
 }
 
 // slowest lists the slowest tests of all reports.

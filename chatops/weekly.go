@@ -90,7 +90,7 @@ func (w Week) Page() string {
 func (w Week) Text() string {
 	var lines []string
 	add := func(head, text string) { lines = append(lines, "**"+head+":** "+text+".") }
-	add("Spent", w.spent())
+	add("Spent", w.describeSpending())
 	if w.SavedCents > 0 {
 		add("Saved by sleeping", price.Dollars(w.SavedCents))
 	}
@@ -100,11 +100,11 @@ func (w Week) Text() string {
 	}
 	clusters += fmt.Sprintf(", and %d are gone", w.Destroyed)
 	add("Clusters", clusters)
-	if unused := w.unused(); unused != "" {
+	if unused := w.describeUnused(); unused != "" {
 		add("Unused clusters", unused)
 	}
 	if w.FailedAttempts > 0 {
-		add("Failed attempts", w.failed())
+		add("Failed attempts", w.describeFailures())
 	} else {
 		add("Failed attempts", "none")
 	}
@@ -133,8 +133,8 @@ func (w Week) Text() string {
 	return strings.Join(lines, "\n")
 }
 
-// unused says what was done about clusters that nobody used; empty: nothing.
-func (w Week) unused() string {
+// describeUnused says what was done about clusters that nobody used; empty: nothing.
+func (w Week) describeUnused() string {
 	var said, slept []string
 	switch {
 	case w.EndedUnused == 1:
@@ -154,7 +154,7 @@ func (w Week) unused() string {
 	return strings.Join(said, "; ")
 }
 
-func (w Week) spent() string {
+func (w Week) describeSpending() string {
 	text := price.Dollars(w.Cents) + " by list prices"
 	switch change := w.Cents - w.CentsBefore; {
 	case change > 0:
@@ -174,7 +174,7 @@ func (w Week) spent() string {
 	return text
 }
 
-func (w Week) failed() string {
+func (w Week) describeFailures() string {
 	var most []string
 	for _, f := range w.Failures[:min(len(w.Failures), mostNamed)] {
 		most = append(most, fmt.Sprintf("%s %d", Code(f.Reason), f.Attempts))

@@ -47,12 +47,12 @@ func (w *effectWorker) Work(ctx context.Context, job *river.Job[queue.EffectArgs
 		}
 		note, err := w.c.make(ctx, e)
 		switch {
-		case refused(err) && e.Kind == runs.EffectSignal:
+		case isRefusal(err) && e.Kind == runs.EffectSignal:
 			err = errors.Join(err, w.c.signalRefused(ctx, e.Content, err))
-		case refused(err) && e.Kind == runs.EffectReview:
+		case isRefusal(err) && e.Kind == runs.EffectReview:
 			err = errors.Join(err, w.c.waitRefused(ctx, e.Content, err))
 		}
-		over, failed := w.refusedForLong(ctx, e, err)
+		over, failed := w.isRefusedForLong(ctx, e, err)
 		if err = errors.Join(err, failed); over {
 			w.c.Log.ErrorContext(ctx, "change given up", "effect", e.Kind, "cause", e.Cause, "repo", e.Repo, "number", e.Number, "err", err)
 			note, err = "given up: "+err.Error(), nil
@@ -72,14 +72,14 @@ func (w *effectWorker) Work(ctx context.Context, job *river.Job[queue.EffectArgs
 	return nil
 }
 
-// refusedForLong reports whether GitHub refuses a change for so long that it is given up. One refusal is not an answer, however old the change
+// isRefusedForLong reports whether GitHub refuses a change for so long that it is given up. One refusal is not an answer, however old the change
 // is: GitHub may have been away.
-func (w *effectWorker) refusedForLong(ctx context.Context, e clusters.Effect, err error) (bool, error) {
-	if _, waits := w.c.pause(err, e.CreatedAt); err == nil || waits && !refused(err) { // for its turn, or a rate limit
+func (w *effectWorker) isRefusedForLong(ctx context.Context, e clusters.Effect, err error) (bool, error) {
+	if _, waits := w.c.pause(err, e.CreatedAt); err == nil || waits && !isRefusal(err) { // for its turn, or a rate limit
 		return false, nil
 	}
-	since, failed := w.c.Store.Outbox.EffectFailed(context.WithoutCancel(ctx), e.ID, refused(err))
-	return failed == nil && refused(err) && w.c.Now().Sub(since) >= patienceFor(e.Kind), failed
+	since, failed := w.c.Store.Outbox.EffectFailed(context.WithoutCancel(ctx), e.ID, isRefusal(err))
+	return failed == nil && isRefusal(err) && w.c.Now().Sub(since) >= patienceFor(e.Kind), failed
 }
 
 // patienceFor is for how long a change is tried that GitHub refuses.

@@ -32,14 +32,14 @@ func (c *Controller) pause(err error, since time.Time) (wait time.Duration, paus
 		return max(limited.RetryAfter, time.Second), true
 	case errors.As(err, &late):
 		return max(late.RetryAfter, time.Second), true
-	case errors.Is(err, slack.ErrRefused), errors.Is(err, slack.ErrChannel), refused(err):
+	case errors.Is(err, slack.ErrRefused), errors.Is(err, slack.ErrChannel), isRefusal(err):
 		return min(max(c.Now().Sub(since), refusedPause), refusedPauseMax), true
 	}
 	return 0, false
 }
 
-// refused reports that GitHub understood the call and refuses it until a person changes something.
-func refused(err error) bool {
+// isRefusal reports that GitHub understood the call and refuses it until a person changes something.
+func isRefusal(err error) bool {
 	return errors.Is(err, github.ErrRefused) || errors.Is(err, github.ErrNotFound) || errors.Is(err, github.ErrNotFile)
 }
 

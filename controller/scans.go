@@ -27,8 +27,8 @@ type Accounts struct {
 	Prices func(platform string) orphans.Prices // in force now; nil: no price is known
 }
 
-// wanted returns the accounts that are looked through now.
-func (a Accounts) wanted() []scans.Wanted {
+// listWanted returns the accounts that are looked through now.
+func (a Accounts) listWanted() []scans.Wanted {
 	if a.Wanted == nil {
 		return nil
 	}
@@ -82,7 +82,7 @@ func (c *Controller) oneRound(ctx context.Context, kind string, round func(conte
 
 func (c *Controller) runScans(ctx context.Context) error {
 	if c.Accounts.Every > 0 {
-		if _, err := c.Store.Scans.OpenDue(ctx, c.Accounts.wanted(), c.Accounts.Every); err != nil {
+		if _, err := c.Store.Scans.OpenDue(ctx, c.Accounts.listWanted(), c.Accounts.Every); err != nil {
 			return err
 		}
 	}

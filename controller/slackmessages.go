@@ -79,7 +79,7 @@ func (c *Controller) slackMessage(ctx context.Context, sub outbox.Subscriber, ro
 	if v.Approval, err = c.pendingApproval(ctx, row); err != nil {
 		return m, "", err
 	}
-	if v.Approved, err = c.approvedBy(ctx, row); err != nil {
+	if v.Approved, err = c.listApprovers(ctx, row); err != nil {
 		return m, "", err
 	}
 	newsworthy := v
@@ -104,8 +104,8 @@ func (c *Controller) pendingApproval(ctx context.Context, row clusters.Row) (*ch
 	}, nil
 }
 
-// approvedBy returns the names of those who approved a cluster; none: it needed, or has, no approval.
-func (c *Controller) approvedBy(ctx context.Context, row clusters.Row) (names []string, err error) {
+// listApprovers returns the names of those who approved a cluster; none: it needed, or has, no approval.
+func (c *Controller) listApprovers(ctx context.Context, row clusters.Row) (names []string, err error) {
 	if row.Spec.Approval == "" || row.NeedsApproval {
 		return nil, nil
 	}

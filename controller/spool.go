@@ -48,15 +48,15 @@ func (c *Controller) importOne(ctx context.Context, open attempts.LaunchSpec, do
 	of := intake.ScopeOf(row, c.Installation, c.Bucket, c.Accounts.price)
 	switch doc.Kind {
 	case "report":
-		return keep(ctx, open, of, doc.Body, spooled, c.Store.Attempts.Report)
+		return keep(ctx, open, of, doc.Body, toSpooledReport, c.Store.Attempts.Report)
 	case "result":
 		return keep(ctx, open, of, doc.Body, intake.Result, c.Store.Attempts.Result)
 	}
 	return fmt.Errorf("%w: unknown kind of document", errRefused)
 }
 
-// spooled is a report from the spool: reading it repeatedly must not make a dead runner look alive.
-func spooled(said contract.Report, of intake.Scope) (attempts.ReportRow, error) {
+// toSpooledReport is a report from the spool: reading it repeatedly must not make a dead runner look alive.
+func toSpooledReport(said contract.Report, of intake.Scope) (attempts.ReportRow, error) {
 	row, err := intake.Report(said, of)
 	row.Late = true
 	return row, err

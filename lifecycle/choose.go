@@ -9,7 +9,7 @@ import (
 
 // choose decides which attempt to open while none is open.
 func (m *deciding) choose() {
-	if m.wanted() {
+	if m.isWanted() {
 		m.chooseWanted()
 		return
 	}
@@ -30,7 +30,7 @@ func (m *deciding) chooseAlone() {
 	n := m.next()
 	why := fmt.Sprintf("the runner of attempt %d has not ended; it is stopped before the next attempt begins", m.f.Beside[0])
 	switch {
-	case !m.wanted() && n.Status != Failed:
+	case !m.isWanted() && n.Status != Failed:
 		m.say(Destroying, Stopping, "%s; %s", n.DesiredWhy, why)
 	case n.Phase == AwaitingCapacity && !strings.HasPrefix(n.Why, WaitingForRunner): // what it shows does not depend on runners
 	case n.Status == Pending:
@@ -50,7 +50,7 @@ func (m *deciding) chooseUnwanted() {
 		m.release("%s; nothing was ever created, so there is nothing to remove", n.DesiredWhy)
 		return
 	}
-	if last != nil && m.proved(*last) {
+	if last != nil && m.provesZero(*last) {
 		m.release("%s; two counts in a row found nothing left of %s", n.DesiredWhy, names(len(m.f.Identities)))
 		return
 	}
@@ -111,13 +111,13 @@ func (m *deciding) begin() {
 // mayCreate reports that a create may begin: there was no attempt yet, the last one recorded nothing, or zero was proven since.
 func (m *deciding) mayCreate() bool {
 	last := m.f.Last
-	return last == nil || (last.Kind == Create && !last.Recorded) || m.proved(*last)
+	return last == nil || (last.Kind == Create && !last.Recorded) || m.provesZero(*last)
 }
 
 // quieten shows that an admin abandoned the blocked teardown of a cluster that is no longer wanted. It changes nothing else: the
 // teardown goes on.
 func (m *deciding) quieten() {
-	if n := m.next(); n.Abandoned && n.Phase == DestroyBlocked && !m.wanted() {
+	if n := m.next(); n.Abandoned && n.Phase == DestroyBlocked && !m.isWanted() {
 		m.say(Failed, Abandoned, "an admin abandoned it; it still counts until nothing is left")
 	}
 }

@@ -90,7 +90,7 @@ func (m *deciding) dismiss(why string) {
 	m.job(JobJanitorDestroy, JobPending, "", "")
 }
 
-func (m *deciding) wanted() bool { return m.next().Desired == Present }
+func (m *deciding) isWanted() bool { return m.next().Desired == Present }
 
 // due reports whether the wait after a failed attempt is over.
 func (m *deciding) due() bool { return !m.f.Now.Before(m.next().RetryAt) }

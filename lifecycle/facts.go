@@ -105,8 +105,8 @@ type Attempt struct {
 // ControlPlaneIncomplete is the reason of a wake that succeeded although a machine of the control plane is missing. Its message says which.
 const ControlPlaneIncomplete = "ControlPlaneIncomplete"
 
-// stopped reports that ocpctl itself ended the attempt.
-func (a Attempt) stopped() bool { return a.Outcome == Stopped || a.Outcome == Cancelled }
+// wasStopped reports that ocpctl itself ended the attempt.
+func (a Attempt) wasStopped() bool { return a.Outcome == Stopped || a.Outcome == Cancelled }
 
 // Outcome is how an attempt ended.
 type Outcome string

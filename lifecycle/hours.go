@@ -100,7 +100,7 @@ func (m *deciding) keepHours() {
 		m.holdAwake()
 		m.endRest("working hours begin")
 	case resting && r.from.After(m.f.Now):
-		m.endRest(n.usedText())
+		m.endRest(n.describeUse())
 	case resting:
 		n.SleepUntil = r.until
 	case worth && !n.SleepWanted && !r.from.After(m.f.Now):
@@ -150,8 +150,8 @@ func (m *deciding) skipRest() {
 	}
 }
 
-// usedText says why a cluster is awake outside working hours.
-func (c Cluster) usedText() string {
+// describeUse says why a cluster is awake outside working hours.
+func (c Cluster) describeUse() string {
 	if c.ActiveWhat != "" && !c.ActiveAt.Before(c.AwakeUntil) {
 		return "it was used: " + string(c.ActiveWhat)
 	}
@@ -177,7 +177,7 @@ func (c Cluster) IsRestWarned() bool {
 // when to look at the schedule again. Without a schedule at hand the times of the last look stand.
 func (m *deciding) watchHours() {
 	n, h := m.next(), m.f.Hours
-	if n.Status != Ready || !m.wanted() || !n.OffHours {
+	if n.Status != Ready || !m.isWanted() || !n.OffHours {
 		n.HoursAt, n.RestAt = time.Time{}, time.Time{}
 		return
 	}

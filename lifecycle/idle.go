@@ -73,7 +73,7 @@ func (m *deciding) watchIdle() {
 	}
 	if at := n.IdleTellAt(); !at.IsZero() && !m.f.Now.Before(at) {
 		n.IdleTold, m.d.TellIdle = m.f.Now, !m.c.IdleTold.Equal(m.f.Now)
-		m.d.Unobserved = m.d.TellIdle && m.unobserved()
+		m.d.Unobserved = m.d.TellIdle && m.lacksObservation()
 	}
 	n.Ends.Idle = time.Time{}
 	if n.CountsIdle() && n.Idle.EndAfter > 0 {
@@ -89,8 +89,8 @@ func (m *deciding) keepIdle() {
 	n := m.next()
 	if n.SleepWanted && n.PowerBy == ByIdle {
 		if until := latest(after(n.idleSince(), n.Idle.SleepAfter), n.AwakeUntil); m.f.Now.Before(until) {
-			m.job(JobSleep, JobFailed, "Changed", "it is to be awake: "+n.usedText())
-			n.SleepWhy = n.usedText()
+			m.job(JobSleep, JobFailed, "Changed", "it is to be awake: "+n.describeUse())
+			n.SleepWhy = n.describeUse()
 			m.wantAwake()
 		}
 		return

@@ -83,7 +83,7 @@ func backupBreach(c Cluster, f Facts, d Decision) string {
 		return "a backup that was made is made again, or one that was asked for later is not"
 	case kept && a.Outcome != Succeeded && a.Request < was.Wanted && now.Done > was.Done:
 		return "a backup is given up that was asked for later"
-	case kept && a.Outcome != Succeeded && !a.stopped() && a.Request == was.Wanted && now.Wanted > now.Done && now.Failures != was.Failures+1:
+	case kept && a.Outcome != Succeeded && !a.wasStopped() && a.Request == was.Wanted && now.Wanted > now.Done && now.Failures != was.Failures+1:
 		return "a backup that failed counts for nothing"
 	case now.Done != was.Done && now.Done == now.Wanted && !ended:
 		return "a request was forgotten, and its job goes on"

@@ -81,14 +81,14 @@ func observeKind() WorkKind {
 // becauseIdle returns the reason for what follows now from idleness. It says so if nobody could look inside an awake cluster right before:
 // that no use is known then does not mean that there was none.
 func (m *deciding) becauseIdle(why string) string {
-	if m.unobserved() {
+	if m.lacksObservation() {
 		return why + notObserved
 	}
 	return why
 }
 
-// unobserved reports that the cluster is awake, and that no look inside was answered for the step that follows now.
-func (m *deciding) unobserved() bool {
+// lacksObservation reports that the cluster is awake, and that no look inside was answered for the step that follows now.
+func (m *deciding) lacksObservation() bool {
 	n := m.next()
 	return n.powerPhase() == "" && m.f.Now.Sub(n.Work[Observe].DoneAt) > 2*observeAhead
 }

@@ -72,7 +72,7 @@ func (m *deciding) waits(a Attempt) string {
 // keepsPlace reports that an attempt of a waiting cluster ended without a result and created nothing. The cluster goes on waiting,
 // and no try is spent.
 func (m *deciding) keepsPlace(a Attempt) bool {
-	ours := a.Outcome == Lost || a.stopped()
+	ours := a.Outcome == Lost || a.wasStopped()
 	return ours && !a.Recorded && m.f.Queue.Position > 0
 }
 

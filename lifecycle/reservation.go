@@ -79,7 +79,7 @@ func Fits(demand []Quota, held, ahead []Holding) (wait, never string) {
 			nevers = append(nevers, fmt.Sprintf("%s: %d needed, but the limit is %d", q.text(), q.Need, q.Limit))
 			continue
 		}
-		taken, longer := q.taken(held), 0
+		taken, longer := q.sumTaken(held), 0
 		for _, h := range ahead {
 			longer += h.of(q.key())
 		}
@@ -117,8 +117,8 @@ func (h Holding) as(measured []Quota) []Quota {
 	return quotas
 }
 
-// taken is what strangers use, plus what holders use or may still use.
-func (q Quota) taken(held []Holding) int {
+// sumTaken is what strangers use, plus what holders use or may still use.
+func (q Quota) sumTaken(held []Holding) int {
 	strangers, ours := q.Used, 0
 	for _, h := range held {
 		used := q.UsedBy[h.Cluster]

@@ -116,13 +116,13 @@ func RunEnd(b Bound) (at time.Time, why string) {
 	case finish.At.IsZero():
 		return time.Time{}, ""
 	case b.Signalled && b.Lifetime == LifetimeRun && finish.Conclusion == "success":
-		return b.handedOver()
+		return b.handoverEnd()
 	}
-	return finish.At.Add(GraceAfter(finish.Conclusion, b.Grace)), what + " " + finished(finish.Conclusion)
+	return finish.At.Add(GraceAfter(finish.Conclusion, b.Grace)), what + " " + describeConclusion(finish.Conclusion)
 }
 
-// finished completes "its workflow run …".
-func finished(conclusion string) string {
+// describeConclusion completes "its workflow run …".
+func describeConclusion(conclusion string) string {
 	switch conclusion {
 	case "cancelled":
 		return "was cancelled"

@@ -34,7 +34,7 @@ func scaleKind() WorkKind {
 			n := m.next()
 			m.say(n.Status, n.Phase, "it has %s now", workers(a.WorkersWanted))
 		},
-		failure: func(_ *deciding, a Attempt) string { return uncounted(a) },
+		failure: func(_ *deciding, a Attempt) string { return describeMiss(a) },
 		givenUp: func(m *deciding, why, _ string) {
 			n := m.next()
 			m.say(n.Status, n.Phase, "scaling to %s failed: %s", workers(*n.WorkersWanted), why)
@@ -70,8 +70,8 @@ func (c *Cluster) workers() int {
 // fewer reports that it runs with fewer workers than its profile defines.
 func (c *Cluster) fewer() bool { return c.WorkersBase != nil && c.workers() < *c.WorkersBase }
 
-// uncounted says why a scale attempt did not reach its number. A successful attempt without a count did not reach it either.
-func uncounted(a Attempt) string {
+// describeMiss says why a scale attempt did not reach its number. A successful attempt without a count did not reach it either.
+func describeMiss(a Attempt) string {
 	switch {
 	case a.Outcome != Succeeded:
 		return a.Message

@@ -173,8 +173,8 @@ func TestABlockedTeardownNamesWhatIsLeftAndEndsOnceItIsFreed(t *testing.T) {
 }
 
 func TestAReasonNamesTheFirstOfManyLeftovers(t *testing.T) {
-	require.Equal(t, "vpc v (shop)", named([]string{"vpc v (shop): ask its owner: aws ec2 delete-vpc"}))
-	require.Equal(t, "a, b, c, and 2 more", named([]string{"a: x", "b", "c", "d", "e"}))
+	require.Equal(t, "vpc v (shop)", nameBlockers([]string{"vpc v (shop): ask its owner: aws ec2 delete-vpc"}))
+	require.Equal(t, "a, b, c, and 2 more", nameBlockers([]string{"a: x", "b", "c", "d", "e"}))
 }
 
 func TestAnAbandonedClusterStaysCountedUntilZero(t *testing.T) {

@@ -46,7 +46,7 @@ func (m *deciding) settleCreate(a Attempt) {
 		if n.ReadyAt.IsZero() {
 			n.ReadyAt = m.f.Now
 		}
-		if m.wanted() {
+		if m.isWanted() {
 			m.say(Ready, PhaseReady, "installed on try %d of %d", try, n.MaxTries)
 			m.oweAddons(a)
 			m.oweAccess(a)
@@ -57,12 +57,12 @@ func (m *deciding) settleCreate(a Attempt) {
 		n.FailReason, n.FailMessage, n.FailWhose, n.FailNext = reasonOf(a), a.Message, a.Whose, a.Next
 	}
 	switch {
-	case !m.wanted():
+	case !m.isWanted():
 		m.job(JobCreate, JobFailed, "Cancelled", n.DesiredWhy)
 	case a.Outcome == Waiting || m.keepsPlace(a):
 		m.again(a)
 		m.say(Pending, AwaitingCapacity, "%s", m.waits(a))
-	case a.stopped():
+	case a.wasStopped():
 		m.again(a) // ocpctl ended it itself, so no try is spent
 		m.retryText(a, try)
 	case n.Tries < n.MaxTries && (a.Retryable || a.Outcome == Lost):
@@ -80,7 +80,7 @@ func (m *deciding) settleCreate(a Attempt) {
 // so neither an earlier try nor the way its stopped install ended is a problem to report.
 func (m *deciding) forgetFailure() {
 	n := m.next()
-	if m.wanted() || !n.ReadyAt.IsZero() || strings.HasPrefix(n.DesiredWhy, BecauseInstallFailed) {
+	if m.isWanted() || !n.ReadyAt.IsZero() || strings.HasPrefix(n.DesiredWhy, BecauseInstallFailed) {
 		return
 	}
 	n.FailReason, n.FailMessage, n.FailWhose, n.FailNext = "", "", "", ""
@@ -106,12 +106,12 @@ func (m *deciding) retryText(a Attempt, try int) {
 func (m *deciding) settleDestroy(a Attempt) {
 	n := m.next()
 	job := m.teardownJob()
-	if m.proved(a) {
+	if m.provesZero(a) {
 		n.DestroyFailures, n.Blockers, n.RetryAt = 0, nil, time.Time{}
 		n.StuckReason, n.StuckWhose, n.StuckNext = "", "", ""
 		return
 	}
-	if a.stopped() {
+	if a.wasStopped() {
 		n.RetryAt = m.f.Now.Add(m.l.RetryBase)
 		m.job(job, JobRetrying, reasonOf(a), a.Message)
 		return
@@ -128,7 +128,7 @@ func (m *deciding) settleDestroy(a Attempt) {
 	what := a.Message
 	switch {
 	case len(n.Blockers) > 0:
-		what = "still there: " + named(n.Blockers)
+		what = "still there: " + nameBlockers(n.Blockers)
 	case what == "":
 		what = "the count of what is left was incomplete"
 	}
@@ -143,8 +143,8 @@ func (m *deciding) settleDestroy(a Attempt) {
 	m.say(n.Status, n.Phase, "teardown %d left something behind; %s. It is tried again", n.DestroyFailures, what)
 }
 
-// named names the first blockers, without the text on who can remove them and how. All of them stand beside the reason.
-func named(blockers []string) string {
+// nameBlockers names the first blockers, without the text on who can remove them and how. All of them stand beside the reason.
+func nameBlockers(blockers []string) string {
 	const most = 3
 	var out []string
 	for _, b := range blockers[:min(len(blockers), most)] {
@@ -159,15 +159,15 @@ func named(blockers []string) string {
 
 // teardownJob returns the job of a teardown: cleaning up between two tries belongs to the create.
 func (m *deciding) teardownJob() JobType {
-	if m.wanted() {
+	if m.isWanted() {
 		return JobCreate
 	}
 	return m.next().Teardown
 }
 
-// proved reports that the attempt counted zero twice, far enough apart, after the destroyer had ended, for every name ever recorded.
+// provesZero reports that the attempt counted zero twice, far enough apart, after the destroyer had ended, for every name ever recorded.
 // An exit code is no proof, and neither is a count from before its teardown was opened again.
-func (m *deciding) proved(a Attempt) bool {
+func (m *deciding) provesZero(a Attempt) bool {
 	if a.Kind != Destroy || a.Outcome != Succeeded || len(a.Passes) < 2 || a.OpenedAt.Before(m.next().ReopenedAt) {
 		return false
 	}

@@ -50,8 +50,8 @@ func (c Card) SavedTime() time.Duration {
 	return max(0, c.ReadyAt.Sub(c.FreeSince))
 }
 
-// handedOver returns the end of a cluster that its run left to the run which its signal starts, as long as none took it over.
-func (b Bound) handedOver() (at time.Time, why string) {
+// handoverEnd returns the end of a cluster that its run left to the run which its signal starts, as long as none took it over.
+func (b Bound) handoverEnd() (at time.Time, why string) {
 	if b.ReadyAt.IsZero() {
 		return time.Time{}, ""
 	}

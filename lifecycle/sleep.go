@@ -85,7 +85,7 @@ func powerKind(kind Kind, asleep bool) WorkKind {
 		ready:    func(*deciding) bool { return true },
 		begin:    func(m *deciding) { m.next().Power = Changing },
 		see:      (*deciding).seePower,
-		isMet:    func(m *deciding, a Attempt) bool { return m.next().SleepWanted == asleep && a.sawPower() },
+		isMet:    func(m *deciding, a Attempt) bool { return m.next().SleepWanted == asleep && a.observesPower() },
 		outdated: func(Cluster, Attempt) bool { return false },
 		failure: func(_ *deciding, a Attempt) string {
 			return cmp.Or(a.Message, "it was not seen "+map[bool]string{true: "asleep", false: "awake"}[asleep])
@@ -160,9 +160,9 @@ func (m *deciding) wantAwake() {
 func (m *deciding) seePower(a Attempt) {
 	n := m.next()
 	switch {
-	case a.sawPower() && a.Kind == Sleep:
+	case a.observesPower() && a.Kind == Sleep:
 		n.Power = Asleep
-	case a.sawPower():
+	case a.observesPower():
 		n.Power, n.AwakeSince, n.Degraded = Awake, m.f.Now, ""
 		if a.Reason == ControlPlaneIncomplete {
 			n.Degraded = withNext(a.Message, a.Next)
@@ -170,7 +170,7 @@ func (m *deciding) seePower(a Attempt) {
 	case a.Kind == Sleep && a.Outcome == Failure && a.AsleepSeen != nil && !*a.AsleepSeen: // and that all of it still runs
 		n.Power = Awake
 	}
-	if m.wanted() && n.SleepWanted != (a.Kind == Sleep) { // somebody changed their mind meanwhile
+	if m.isWanted() && n.SleepWanted != (a.Kind == Sleep) { // somebody changed their mind meanwhile
 		n.resetPower()
 		if !n.powerOwed() {
 			m.job(n.powerJob(), JobSucceeded, "", "it was never put to sleep")
@@ -178,8 +178,8 @@ func (m *deciding) seePower(a Attempt) {
 	}
 }
 
-// sawPower reports that the attempt saw the cluster asleep, or awake, as it was to make it.
-func (a Attempt) sawPower() bool {
+// observesPower reports that the attempt saw the cluster asleep, or awake, as it was to make it.
+func (a Attempt) observesPower() bool {
 	return a.Outcome == Succeeded && a.AsleepSeen != nil && *a.AsleepSeen == (a.Kind == Sleep)
 }
 

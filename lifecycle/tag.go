@@ -29,7 +29,7 @@ func (m *deciding) tagAt() (at time.Time) {
 			at = latest(at, u.At)
 		}
 	}
-	if a := m.f.Last; a != nil && a.Kind == Tag && a.stopped() && !at.IsZero() {
+	if a := m.f.Last; a != nil && a.Kind == Tag && a.wasStopped() && !at.IsZero() {
 		at = latest(at, a.ClosedAt.Add(m.l.RetryBase))
 	}
 	return at
@@ -48,7 +48,7 @@ func tagKind() WorkKind {
 		Kind: Tag, Job: JobTag, Text: "attaching of tags", Quiet: true, Unqueued: true, Single: true,
 		due: (*deciding).tagAt,
 		see: func(m *deciding, a Attempt) {
-			if !a.stopped() {
+			if !a.wasStopped() {
 				m.next().ChangeWork(Tag, func(w *Work) { w.DoneAt = a.OpenedAt })
 			}
 		},

@@ -26,7 +26,7 @@ func (m *deciding) nearEnd() bool {
 // also says when it ends.
 func (m *deciding) warn() {
 	n := m.next()
-	if n.Status != Ready || !m.wanted() {
+	if n.Status != Ready || !m.isWanted() {
 		return
 	}
 	end := n.Ends.DestroyAt()

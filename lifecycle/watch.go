@@ -2,13 +2,13 @@ package lifecycle
 
 // watch decides while an attempt is open. It never opens a second one.
 func (m *deciding) watch(a Attempt) {
-	if m.wanted() && m.next().Status == Ready {
+	if m.isWanted() && m.next().Status == Ready {
 		m.wakeOnTime()
 		m.keepHours()
 		m.keepIdle()
 		m.showReady()
 	}
-	if a.Kind == Destroy && !m.wanted() {
+	if a.Kind == Destroy && !m.isWanted() {
 		m.cancelWork() // of kinds that those did not know who opened it
 	}
 	needless := m.needless(a)
@@ -16,7 +16,7 @@ func (m *deciding) watch(a Attempt) {
 		m.watchUnclaimed(a, needless)
 		return
 	}
-	if m.gone(a) {
+	if m.isGone(a) {
 		m.lose(a, "the runner ended without a result")
 		return
 	}
@@ -24,7 +24,7 @@ func (m *deciding) watch(a Attempt) {
 		m.next().Progress = a.Progress
 	}
 	if needless != "" {
-		if !m.wanted() {
+		if !m.isWanted() {
 			m.say(Destroying, Stopping, "%s; the running %s is stopped first", needless, m.text(a.Kind))
 		}
 		if m.d.StopNow = !a.StopAsked; m.d.StopNow {
@@ -40,7 +40,7 @@ func (m *deciding) watch(a Attempt) {
 func (m *deciding) needless(a Attempt) string {
 	switch kind := m.kind(a.Kind); {
 	case a.Kind == Destroy:
-	case !m.wanted():
+	case !m.isWanted():
 		return m.next().DesiredWhy
 	case kind != nil && kind.needless != nil:
 		return kind.needless(m, a)
@@ -95,8 +95,8 @@ func (m *deciding) showTrouble(a Attempt) {
 	}
 }
 
-// gone reports that a claimed runner certainly acts no more: it was seen ended, or it is silent past its lease and the grace period.
-func (m *deciding) gone(a Attempt) bool {
+// isGone reports that a claimed runner certainly acts no more: it was seen ended, or it is silent past its lease and the grace period.
+func (m *deciding) isGone(a Attempt) bool {
 	return m.f.Runner == Ended || m.f.Now.After(a.LeaseUntil.Add(m.l.LeaseGrace))
 }
 
@@ -115,7 +115,7 @@ func (m *deciding) mirror(a Attempt) {
 	}
 	text := destroyText[a.Phase]
 	switch {
-	case !m.wanted() && n.Status != Destroying && n.Status != Failed: // the desired state became absent while a failed attempt was cleaned up
+	case !m.isWanted() && n.Status != Destroying && n.Status != Failed: // the desired state became absent while a failed attempt was cleaned up
 		phase := a.Phase
 		if text == "" {
 			phase = Restoring

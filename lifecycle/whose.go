@@ -26,7 +26,7 @@ func (w whose) add(c *KnownCluster) {
 // judge returns the class of a group. The order of the questions is what keeps others' resources safe: another installation's tag comes
 // first, and a living cluster's claim before a destroyed one's.
 func (w whose) judge(g Group) (class OrphanClass, of *KnownCluster, why string) {
-	named, tagged := w.named(g), w.byID[g.Cluster]
+	named, tagged := w.findNamed(g), w.byID[g.Cluster]
 	if g.Installation != "" && !w.isOurs(g.Installation, named, tagged) {
 		return ClassForeign, nil, fmt.Sprintf("it belongs to the installation %s, which looks after it", g.Installation)
 	}
@@ -89,8 +89,8 @@ func (j Judged) withoutCounted() Judged {
 	return j
 }
 
-// named returns the cluster that recorded the group's name. If several did, a living one comes first.
-func (w whose) named(g Group) (of *KnownCluster) {
+// findNamed returns the cluster that recorded the group's name. If several did, a living one comes first.
+func (w whose) findNamed(g Group) (of *KnownCluster) {
 	for name := range strings.SplitSeq(g.Identity, ",") {
 		if c := w.byName[name]; c != nil && (of == nil || of.Phase == Released) {
 			of = c

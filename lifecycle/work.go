@@ -206,13 +206,13 @@ func (m *deciding) settleWork(k *WorkKind, a Attempt) {
 		m.job(job, JobSucceeded, "", a.Message)
 	case k.Single:
 		m.job(job, JobFailed, reasonOf(a), m.failure(k, a))
-	case !m.wanted() || !met && !k.isOwed(m):
+	case !m.isWanted() || !met && !k.isOwed(m):
 	case met:
 		m.meet(k, a)
 	case k.isOutdated(*n, a):
 		n.ResetWork(k.Kind)
 		m.job(job, JobRetrying, "Changed", k.Changed)
-	case a.stopped():
+	case a.wasStopped():
 		n.ChangeWork(k.Kind, func(w *Work) { w.RetryAt = m.f.Now.Add(m.l.RetryBase) })
 		m.job(job, JobRetrying, reasonOf(a), a.Message)
 	default:

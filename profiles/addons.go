@@ -86,7 +86,7 @@ func readAddon(r *reader, body []byte) Addon {
 	}
 	var objects []any
 	r.object(doc, "", addonFields(r, &a, &objects)...)
-	named(r, a.Name)
+	checkName(r, a.Name)
 	if len(a.Waits) > mostWaits {
 		r.failAt("wait", fmt.Sprintf("a list of %d", len(a.Waits)), fmt.Sprintf("at most %d", mostWaits))
 	}
@@ -108,7 +108,7 @@ func readAddon(r *reader, body []byte) Addon {
 func addonFields(r *reader, a *Addon, objects *[]any) []field {
 	return []field{
 		text("name", &a.Name, nameAccept, nameForm.MatchString),
-		text("description", &a.Description, "a text", filled),
+		text("description", &a.Description, "a text", isFilled),
 		manifests(r, objects),
 		optional(r.objects("wait", "a condition to wait for", func(string) []field {
 			a.Waits = append(a.Waits, AddonWait{})
@@ -235,7 +235,7 @@ func addonsField(r *reader, a *Addons) field {
 
 // agreeAddons checks that a profile names existing add-ons.
 func (l *loader) agreeAddons(p entry[Profile]) {
-	names := declared(l.addons)
+	names := listNames(l.addons)
 	accept := "one of " + strings.Join(names, ", ")
 	if len(names) == 0 {
 		accept = "none: the catalogue has no add-ons"

@@ -46,8 +46,8 @@ func once[T any](all []entry[T], kind string, name func(T) string) {
 	}
 }
 
-// declared lists the names of all objects, even with problems, so that a problem is not reported again for each reference.
-func declared[T any](all []entry[T]) []string {
+// listNames lists the names of all objects, even with problems, so that a problem is not reported again for each reference.
+func listNames[T any](all []entry[T]) []string {
 	names := make([]string, 0, len(all))
 	for _, e := range all {
 		names = append(names, strings.TrimSuffix(path.Base(e.from.file), ".yaml"))
@@ -61,7 +61,7 @@ func fit(glob string, names []string) bool {
 }
 
 func (l *loader) agreeQuota(q entry[Quota]) {
-	teams := declared(l.teams)
+	teams := listNames(l.teams)
 	for i, match := range q.value.Match {
 		at := fmt.Sprintf("%s[%d]", q.path("match"), i)
 		if q.value.Scope == ScopeTeam && len(teams) > 0 && q.from.good(at) && !fit(match, teams) {
@@ -71,7 +71,7 @@ func (l *loader) agreeQuota(q entry[Quota]) {
 }
 
 func (l *loader) agreeIdentity(e entry[Identity]) {
-	teams := declared(l.teams)
+	teams := listNames(l.teams)
 	for k, team := range e.value.Teams {
 		at := fmt.Sprintf("%s[%d]", e.path("teams"), k)
 		if _, _, taken := teamFrom(team); taken || team == everyTeam || len(teams) == 0 || !e.from.good(at) {
@@ -84,7 +84,7 @@ func (l *loader) agreeIdentity(e entry[Identity]) {
 }
 
 func (l *loader) agreePolicy(e entry[Policy]) {
-	names := declared(l.profiles)
+	names := listNames(l.profiles)
 	for i, match := range e.value.Profiles {
 		at := fmt.Sprintf("match.profiles[%d]", i)
 		if e.from.good(at) && len(names) > 0 && !fit(match, names) {
@@ -107,7 +107,7 @@ func (l *loader) agreePolicy(e entry[Policy]) {
 // unknown because a file has a problem.
 func (l *loader) values(field string, p Policy) []string {
 	if field == "profile" {
-		return declared(l.profiles)
+		return listNames(l.profiles)
 	}
 	var values []string
 	for _, e := range l.profiles {

@@ -30,7 +30,7 @@ func (c Catalogue) Doubts(raw []byte) Problems {
 	c.doubtTTL(r, f, could)
 	c.doubtAddons(r, f, could)
 	c.doubtOffHours(r, f, could)
-	return r.sorted()
+	return r.sortProblems()
 }
 
 // doubt reports a name or a glob that matches no available profile.

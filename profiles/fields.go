@@ -70,11 +70,11 @@ func readProfile(r *reader, body []byte) Profile {
 func profileFields(r *reader, p *Profile) []field {
 	return []field{
 		text("name", &p.Name, profileNameAccept, profileName),
-		text("displayName", &p.DisplayName, "a text", filled),
-		text("description", &p.Description, "a text", filled),
+		text("displayName", &p.DisplayName, "a text", isFilled),
+		text("description", &p.Description, "a text", isFilled),
 		choice("platform", &p.Platform, platformNames...),
 		boolean("enabled", &p.Enabled),
-		optional(text("disabledReason", &p.DisabledReason, "a text, when enabled is false", filled)),
+		optional(text("disabledReason", &p.DisabledReason, "a text, when enabled is false", isFilled)),
 		choice("credentialsMode", &p.CredentialsMode, "Manual", "Mint"),
 		optional(boolean("adminOnly", &p.AdminOnly)),
 		optional(boolean("teamBreakGlass", &p.TeamBreakGlass)),
@@ -83,8 +83,8 @@ func profileFields(r *reader, p *Profile) []field {
 		idle(r, &p.Idle),
 		optional(choice("ttlFrom", &p.TTLFrom, TTLFromAccepted, TTLFromActivity)),
 		optional(r.inner("sleep", choice("mode", &p.Sleep, SleepWorkers, SleepStopped, SleepNever))),
-		allowed(r, "versions", &p.Versions, "a version such as \"4.20.3\", in quotes", versionForm.MatchString),
-		allowed(r, "baseDomains", &p.BaseDomains, "a lowercase DNS domain", domain),
+		allowList(r, "versions", &p.Versions, "a version such as \"4.20.3\", in quotes", versionForm.MatchString),
+		allowList(r, "baseDomains", &p.BaseDomains, "a lowercase DNS domain", domain),
 		regions(r, p),
 		r.inner("controlPlane",
 			whole("replicas", &p.ControlPlane.Replicas, 1, 3), instance(&p.ControlPlane.InstanceType), boolean("schedulable", &p.ControlPlane.Schedulable)),
@@ -157,8 +157,8 @@ func lifetime(name string, into *time.Duration) field {
 	return f
 }
 
-// allowed reads an allow-list of strings with its default.
-func allowed(r *reader, name string, into *Allowed, accept string, ok func(string) bool) field {
+// allowList reads an allow-list of strings with its default.
+func allowList(r *reader, name string, into *Allowed, accept string, ok func(string) bool) field {
 	return r.inner(name,
 		r.items("allow", accept, func(n *yaml.Node, _ string) bool {
 			into.Allow = append(into.Allow, n.Value)
@@ -173,7 +173,7 @@ func regions(r *reader, p *Profile) field {
 		r.items("allow", "a mapping with name, zones, hourlyCents, asleepCents", func(n *yaml.Node, path string) bool {
 			var region Region
 			r.object(n, path,
-				text("name", &region.Name, "a region such as us-east-1 or us-south", filled),
+				text("name", &region.Name, "a region such as us-east-1 or us-south", isFilled),
 				r.items("zones", "a zone such as us-east-1a or us-south-1", func(n *yaml.Node, _ string) bool {
 					region.Zones = append(region.Zones, n.Value)
 					return scalar(n, "!!str")
@@ -183,7 +183,7 @@ func regions(r *reader, p *Profile) field {
 			p.Regions = append(p.Regions, region)
 			return true
 		}),
-		text("default", &p.DefaultRegion, "a region of the list", filled))
+		text("default", &p.DefaultRegion, "a region of the list", isFilled))
 }
 
 // asleepCents reads what an hour costs while a cluster is asleep.
@@ -196,7 +196,7 @@ func asleepCents(region *Region) field {
 }
 
 func instance(into *string) field {
-	return text("instanceType", into, "an instance type such as m6i.xlarge or bx2-4x16", filled)
+	return text("instanceType", into, "an instance type such as m6i.xlarge or bx2-4x16", isFilled)
 }
 
 // profileNameAccept excludes "keep": ocp/keep is the label that holds a pull request's clusters.
@@ -215,7 +215,7 @@ func cidr(s string) bool {
 
 func domain(s string) bool { return len(s) <= mostDomain && domainForm.MatchString(s) }
 
-func filled(s string) bool { return strings.TrimSpace(s) != "" }
+func isFilled(s string) bool { return strings.TrimSpace(s) != "" }
 
 func date(s string) bool {
 	_, err := time.Parse(time.DateOnly, s)

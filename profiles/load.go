@@ -61,7 +61,7 @@ func Read(files fs.FS, gitHub ...string) (Catalogue, Problems, error) {
 	if len(l.profiles) == 0 {
 		l.problems = append(l.problems, Problem{File: "profiles", Got: "no *.yaml file", Accept: "one or more profiles, each in a file profiles/<name>.yaml"})
 	}
-	l.builtInPrices()
+	l.addEmbeddedPrices()
 	l.agree()
 	c := l.catalogue()
 	c.Hash = sum.String()
@@ -172,8 +172,8 @@ func (l *loader) all() Problems {
 	return all.Sorted()
 }
 
-// named checks that an object in a file of its own has the file's name, so that names are unique.
-func named(r *reader, name string) {
+// checkName checks that an object in a file of its own has the file's name, so that names are unique.
+func checkName(r *reader, name string) {
 	if file := strings.TrimSuffix(path.Base(r.file), ".yaml"); r.good("name") && name != file {
 		r.failAt("name", fmt.Sprintf("%q", name), "the file's own name, "+file)
 	}

@@ -133,7 +133,9 @@ func principalForm(id string) bool {
 }
 
 // displayForm refuses what could look like an unlinked identity: those are shown with the source in parentheses at the end.
-func displayForm(s string) bool { return filled(s) && tagValue(s) && !strings.ContainsAny(s, "()@:#") }
+func displayForm(s string) bool {
+	return isFilled(s) && tagValue(s) && !strings.ContainsAny(s, "()@:#")
+}
 
 // personFields describes the fields of one person.
 func personFields(r *reader, p *Person) []field {

@@ -19,7 +19,7 @@ func readPrices(r *reader, body []byte) list.List {
 		return l
 	}
 	r.lines["name"] = 1
-	named(r, l.Cloud)
+	checkName(r, l.Cloud)
 	return l
 }
 
@@ -33,8 +33,8 @@ func (c Catalogue) PriceList(platform string) (list.List, bool) {
 	return list.List{}, false
 }
 
-// builtInPrices are the price lists of the embedded catalogue, for clouds of which a catalogue has no list of its own.
-func (l *loader) builtInPrices() {
+// addEmbeddedPrices are the price lists of the embedded catalogue, for clouds of which a catalogue has no list of its own.
+func (l *loader) addEmbeddedPrices() {
 	files := EmbeddedFiles()
 	names, _ := fs.Glob(files, "prices/*.yaml")
 	for _, name := range names {
@@ -72,7 +72,7 @@ func (l *loader) agreePrices() {
 		}
 		for i := range e.value.Regions {
 			region, at := &e.value.Regions[i], fmt.Sprintf("regions.allow[%d]", i)
-			by, err := c.listed(e.value, *region)
+			by, err := c.listPrice(e.value, *region)
 			if region.HourlyCents == 0 && err != nil {
 				e.from.failAt(at+".hourlyCents", "missing", fmt.Sprintf("cents an hour, because %s", err))
 				continue
@@ -98,8 +98,8 @@ type listed struct {
 	worker float64 // what each worker adds
 }
 
-// listed returns what the platform's price list says of a cluster of the profile in a region.
-func (c Catalogue) listed(p Profile, in Region) (by listed, err error) {
+// listPrice returns what the platform's price list says of a cluster of the profile in a region.
+func (c Catalogue) listPrice(p Profile, in Region) (by listed, err error) {
 	prices, known := c.PriceList(p.Platform)
 	if !known {
 		return by, fmt.Errorf("there is no price list of %s", p.Platform)
@@ -142,7 +142,7 @@ func round(cents float64) int { return int(math.Round(cents)) }
 func (c Catalogue) PriceDoubts() (doubts []string) {
 	for _, p := range c.profiles {
 		for _, region := range p.Regions {
-			by, err := c.listed(p, region)
+			by, err := c.listPrice(p, region)
 			if err != nil {
 				continue
 			}

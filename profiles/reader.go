@@ -91,8 +91,8 @@ func (r *reader) stands(path string, n *yaml.Node) {
 	}
 }
 
-// sorted returns the problems in the order of the file.
-func (r *reader) sorted() Problems { return r.problems.Sorted() }
+// sortProblems returns the problems in the order of the file.
+func (r *reader) sortProblems() Problems { return r.problems.Sorted() }
 
 // object reads a mapping. Unknown, duplicate and missing keys are problems, and so is every value that its field refuses.
 func (r *reader) object(n *yaml.Node, path string, fields ...field) {
@@ -105,7 +105,7 @@ func (r *reader) object(n *yaml.Node, path string, fields ...field) {
 		at := join(path, m.Name)
 		switch m.Fault {
 		case strict.Unknown:
-			r.failOn(m.Key, join(path, r.key(m.Key)), "not supported", r.meant(m.Near, fields))
+			r.failOn(m.Key, join(path, r.key(m.Key)), "not supported", r.suggestKey(m.Near, fields))
 		case strict.Twice:
 			r.failOn(m.Key, at, "given twice", "one "+m.Name)
 		default:

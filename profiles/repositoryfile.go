@@ -96,7 +96,7 @@ func loadRepositoryFile(raw []byte) (RepositoryFile, *reader) {
 		r.fail(1, "", fmt.Sprintf("%d bytes", len(raw)), fmt.Sprintf("at most %d", mostFileBytes))
 	case !utf8.Valid(raw):
 		r.fail(1+bytes.Count(raw[:firstInvalid(raw)], []byte("\n")), "", "bytes that are not UTF-8", "UTF-8 text")
-	case !said(raw):
+	case !holdsContent(raw):
 	default:
 		if doc := r.document(raw, "mapping"); doc != nil && r.plain(doc, 0) {
 			f = readRepositoryFile(r, doc)
@@ -106,8 +106,8 @@ func loadRepositoryFile(raw []byte) (RepositoryFile, *reader) {
 	return f, r
 }
 
-// said reports whether a file holds anything except comments and markers.
-func said(raw []byte) bool {
+// holdsContent reports whether a file holds anything except comments and markers.
+func holdsContent(raw []byte) bool {
 	for line := range bytes.Lines(raw) {
 		if line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff"))); len(line) > 0 && line[0] != '#' && !bytes.Equal(line, []byte("---")) {
 			return true
@@ -266,7 +266,7 @@ func (r *reader) placeAlias(raw []byte) {
 
 // fewest returns the first problems in order, at most one for each position, with line numbers inside the file.
 func (r *reader) fewest(lines int) Problems {
-	all := slices.CompactFunc(r.sorted(), func(a, b Problem) bool { return a.Column > 0 && a.Line == b.Line && a.Column == b.Column })
+	all := slices.CompactFunc(r.sortProblems(), func(a, b Problem) bool { return a.Column > 0 && a.Line == b.Line && a.Column == b.Column })
 	for i := range all {
 		all[i].Line = min(max(all[i].Line, 1), lines)
 	}

@@ -73,7 +73,7 @@ func readPolicy(r *reader, body []byte) Policy {
 	}
 	p.Line = doc.Line
 	r.object(doc, "", policyFields(r, &p)...)
-	named(r, p.Name)
+	checkName(r, p.Name)
 	seen := map[string]bool{}
 	for i, rule := range p.Rules {
 		at := fmt.Sprintf("rules[%d]", i)
@@ -105,10 +105,10 @@ func ruleFields(r *reader, rule *Rule) []field {
 	return []field{
 		text("name", &rule.Name, nameAccept, nameForm.MatchString),
 		text("when", &rule.When, fmt.Sprintf(`a CEL expression of at most %d bytes, in quotes, e.g. "request.ttlHours > 24"`, mostRule),
-			func(s string) bool { return filled(s) && len(s) <= mostRule }),
+			func(s string) bool { return isFilled(s) && len(s) <= mostRule }),
 		choice("effect", (*string)(&rule.Effect), string(EffectDeny), string(EffectWarn), string(EffectRequireApproval), string(EffectDefault)),
-		optional(text("message", &rule.Message, "a text", filled)),
-		optional(text("next", &rule.Next, "a text: what to do about it", filled)),
+		optional(text("message", &rule.Message, "a text", isFilled)),
+		optional(text("next", &rule.Next, "a text: what to do about it", isFilled)),
 		optional(settings(r, &rule.Set)),
 		optional(r.inner("approval",
 			optional(whole("count", &rule.Approval.Count, 1, 2)),

@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// meant returns what would be accepted in place of a key, with the nearest first.
-func (r *reader) meant(near string, fields []field) string {
+// suggestKey returns what would be accepted in place of a key, with the nearest first.
+func (r *reader) suggestKey(near string, fields []field) string {
 	if near != "" {
 		return near + " (closest match); one of " + r.names(fields)
 	}

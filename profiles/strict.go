@@ -30,7 +30,7 @@ func Strict(config []byte) error {
 		compareInstall(r, cloud, c)
 	}
 	if len(r.problems) > 0 {
-		return r.sorted()
+		return r.sortProblems()
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func readTeam(r *reader, body []byte) Team {
 		return t
 	}
 	r.object(doc, "", teamFields(r, &t)...)
-	named(r, t.Name)
+	checkName(r, t.Name)
 	if r.lines["displayName"] == 0 {
 		t.DisplayName = t.Name
 	}
@@ -52,7 +52,7 @@ func readTeam(r *reader, body []byte) Team {
 func teamFields(r *reader, t *Team) []field {
 	return []field{
 		text("name", &t.Name, teamText, TeamName),
-		optional(text("displayName", &t.DisplayName, "a text", filled)),
+		optional(text("displayName", &t.DisplayName, "a text", isFilled)),
 		text("owner", &t.Owner, tagText, tagValue),
 		r.texts("costCenters", &t.CostCenters, tagText, tagValue),
 		r.texts("environments", &t.Environments, tagText, tagValue),

@@ -49,7 +49,7 @@ func refreshable(c lifecycle.Cluster) error {
 }
 
 func wantRefresh(ctx context.Context, c *db.Tx, cur usage.Held, cause string, d clusters.Origin) (job string, err error) {
-	if job, err = unfinished(ctx, c, cur.ID, lifecycle.JobConfigure); err != nil {
+	if job, err = findUnfinished(ctx, c, cur.ID, lifecycle.JobConfigure); err != nil {
 		return "", err
 	}
 	if job == "" {

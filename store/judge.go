@@ -156,11 +156,11 @@ func (e *earlier) replay() (Judged, error) {
 			if k.Content != e.ask.Once.Request {
 				return Judged{}, db.ErrKeyReused
 			}
-			return k.judged(e.clusters), nil
+			return k.toJudged(e.clusters), nil
 		case k.Cluster == "": // a refused request may be made again
 			e.refused = k.Request
 		default:
-			row := k.judged(e.clusters).Row
+			row := k.toJudged(e.clusters).Row
 			return Judged{Judgement: Judgement{Allowed: true, Row: row}, Replayed: true}, nil
 		}
 	}

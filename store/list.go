@@ -66,8 +66,8 @@ func (s *Store) List(ctx context.Context, f Filter) (page []clusters.Row, next s
 	return page, next, nil
 }
 
-// ownedBy selects the clusters whose owner is a name, in any spelling of the person.
-func ownedBy(name string) string {
+// ownerCondition selects the clusters whose owner is a name, in any spelling of the person.
+func ownerCondition(name string) string {
 	return "(c.owner = " + name + " OR lower(c.owner) IN (SELECT o.spelling FROM person_spellings o JOIN person_spellings asked ON asked.person = o.person WHERE asked.spelling = lower(" + name + ")))"
 }
 
@@ -75,8 +75,8 @@ func (f Filter) where() (string, pgx.NamedArgs) {
 	w := db.Conditions{Args: pgx.NamedArgs{"principal": f.Principal}}
 	w.Add(len(f.Status) > 0, "c.status = ANY (@status)", "status", f.Status)
 	w.Add(f.Platform != "", "c.platform = @platform", "platform", f.Platform)
-	w.Add(f.Owner != "", ownedBy("@owner"), "owner", f.Owner)
-	w.Add(f.Mine != "", "(principal_key("+clusters.HeldBy+") = ANY (identities_of(@mine)) OR "+ownedBy("@my_name")+")", "mine", f.Mine)
+	w.Add(f.Owner != "", ownerCondition("@owner"), "owner", f.Owner)
+	w.Add(f.Mine != "", "(principal_key("+clusters.HeldBy+") = ANY (identities_of(@mine)) OR "+ownerCondition("@my_name")+")", "mine", f.Mine)
 	w.Args["my_name"] = f.MyName
 	w.Add(f.Team != "", "c.team = @team", "team", f.Team)
 	w.Add(f.Teams != nil, "(c.team = ANY (@teams) OR c.id IN (SELECT s.cluster_id FROM shares s WHERE "+usage.SharedWith+"))", "teams", f.Teams)

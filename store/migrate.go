@@ -72,7 +72,7 @@ func Migrate(ctx context.Context, url string) error {
 		if err == nil {
 			break
 		}
-		if !gaveWay(err) || try == migrationTries || ctx.Err() != nil {
+		if !isLockTimeout(err) || try == migrationTries || ctx.Err() != nil {
 			return fmt.Errorf("migrate: %w", err)
 		}
 	}
@@ -86,8 +86,8 @@ func Migrate(ctx context.Context, url string) error {
 	return nil
 }
 
-// gaveWay reports whether a statement ended because of a lock it waited for.
-func gaveWay(err error) bool {
+// isLockTimeout reports whether a statement ended because of a lock it waited for.
+func isLockTimeout(err error) bool {
 	var failure *pgconn.PgError
 	return errors.As(err, &failure) && (failure.Code == db.Deadlock || failure.Code == db.LockTimeout)
 }

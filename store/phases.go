@@ -44,7 +44,7 @@ func withPhases(events []Event, phases []reported) []Event {
 		if p.Attempt != attempt {
 			after, attempt = 0, p.Attempt
 		}
-		if at := decidedAt(events, p); at >= 0 {
+		if at := findDecision(events, p); at >= 0 {
 			after = max(after, at+1)
 			continue
 		}
@@ -67,8 +67,8 @@ func withPhases(events []Event, phases []reported) []Event {
 	return events
 }
 
-// decidedAt returns the index of the event that moved to the phase while its attempt was open; -1: there is none.
-func decidedAt(events []Event, p reported) int {
+// findDecision returns the index of the event that moved to the phase while its attempt was open; -1: there is none.
+func findDecision(events []Event, p reported) int {
 	return slices.IndexFunc(events, func(e Event) bool {
 		_, phase, moved := strings.Cut(e.To, "/")
 		during := !e.At.Before(p.OpenedAt) && (p.ClosedAt == nil || !e.At.After(*p.ClosedAt))

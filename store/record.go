@@ -39,11 +39,11 @@ func (s *Store) Record(ctx context.Context, attemptID, tokenID string, id attemp
 		if err := attempts.KeepArtifacts(ctx, c, f, artifacts); err != nil {
 			return err
 		}
-		if f.Recorded && merged(f.Identity, id) == f.Identity {
+		if f.Recorded && mergeIdentities(f.Identity, id) == f.Identity {
 			lease, err = attempts.RenewLease(ctx, c, f)
 			return err
 		}
-		lease, err = s.acknowledge(ctx, c, f, merged(f.Identity, id))
+		lease, err = s.acknowledge(ctx, c, f, mergeIdentities(f.Identity, id))
 		return err
 	})
 	if err != nil {
@@ -89,8 +89,8 @@ func (s *Store) acknowledge(ctx context.Context, c *db.Tx, f attempts.Fenced, id
 	return lease, clusters.RequestReconcile(ctx, c, f.ID)
 }
 
-// merged is the first identity, with its empty fields taken from the second.
-func merged(a, b attempts.IdentityRow) attempts.IdentityRow {
+// mergeIdentities is the first identity, with its empty fields taken from the second.
+func mergeIdentities(a, b attempts.IdentityRow) attempts.IdentityRow {
 	from := b.Fields()
 	for i, field := range a.Fields() {
 		if *field.Value == "" {

@@ -187,7 +187,7 @@ var recoveredPhase = map[lifecycle.Kind]lifecycle.Phase{
 }
 
 func insertRecovered(ctx context.Context, c *db.Tx, cluster string, a RecoveredAttempt) (id string, err error) {
-	outcome, reason, message := lifecycle.Lost, cmp.Or(a.Reason, recoveredReason(lifecycle.Lost)), cmp.Or(a.Message, "it ran after the backup; nothing is known of its end")
+	outcome, reason, message := lifecycle.Lost, cmp.Or(a.Reason, reasonOfRecovery(lifecycle.Lost)), cmp.Or(a.Message, "it ran after the backup; nothing is known of its end")
 	if a.Outputs != nil {
 		outcome, reason, message = lifecycle.Succeeded, "", ""
 	}
@@ -215,7 +215,7 @@ func insertRecovered(ctx context.Context, c *db.Tx, cluster string, a RecoveredA
 	return id, err
 }
 
-func recoveredReason(o lifecycle.Outcome) string {
+func reasonOfRecovery(o lifecycle.Outcome) string {
 	if o == lifecycle.Succeeded {
 		return ""
 	}
@@ -255,7 +255,7 @@ func keepRecovered(ctx context.Context, c *db.Tx, cluster, attempt string, a Rec
 
 func closeRecovered(ctx context.Context, c *db.Tx, cluster, attempt string, how lifecycle.Outcome, why string) error {
 	_, err := c.Exec(ctx, `UPDATE attempts SET closed_at = $2, outcome = $3, reason = $4, message = $5 WHERE id = $1 AND closed_at IS NULL`,
-		attempt, c.Now, how, recoveredReason(how), why)
+		attempt, c.Now, how, reasonOfRecovery(how), why)
 	if err != nil {
 		return fmt.Errorf("close an attempt of %s: %w", cluster, err)
 	}

@@ -32,8 +32,8 @@ type requestKey struct {
 	Position         int
 }
 
-// judged returns the earlier result again, with the cluster as it is now.
-func (k requestKey) judged(rows []clusters.RowRecord) Judged {
+// toJudged returns the earlier result again, with the cluster as it is now.
+func (k requestKey) toJudged(rows []clusters.RowRecord) Judged {
 	out := Judged{Judgement: Judgement{Allowed: k.Cluster != "", Verdict: k.Verdict}, Request: k.Request, Replayed: true, Reused: k.Request == ""}
 	for _, r := range rows {
 		if row := r.Row(); row.ID == k.Cluster {

@@ -45,7 +45,7 @@ func scalable(c lifecycle.Cluster, replicas int) error {
 }
 
 func scale(ctx context.Context, c *db.Tx, cur usage.Held, replicas int, d clusters.Origin) (jobID string, err error) {
-	if jobID, err = unfinished(ctx, c, cur.ID, lifecycle.JobScale); err != nil {
+	if jobID, err = findUnfinished(ctx, c, cur.ID, lifecycle.JobScale); err != nil {
 		return "", err
 	}
 	wanted := cur.WorkersWanted
@@ -74,8 +74,8 @@ func scale(ctx context.Context, c *db.Tx, cur usage.Held, replicas int, d cluste
 	return jobID, clusters.RecordAction(c, d, "scale_asked", cur.ID, clusters.Action{Move: db.Move{Job: jobID}, Before: wanted, After: replicas})
 }
 
-// unfinished returns the unfinished job of a type; empty: there is none.
-func unfinished(ctx context.Context, c *db.Tx, cluster string, kind lifecycle.JobType) (id string, err error) {
+// findUnfinished returns the unfinished job of a type; empty: there is none.
+func findUnfinished(ctx context.Context, c *db.Tx, cluster string, kind lifecycle.JobType) (id string, err error) {
 	err = c.QueryRow(ctx, `SELECT id FROM jobs WHERE cluster_id = $1 AND job_type = $2 AND ended_at IS NULL`, cluster, kind).Scan(&id)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return "", fmt.Errorf("find the %s job of %s: %w", kind, cluster, err)

@@ -38,7 +38,7 @@ func (s *Store) Sleep(ctx context.Context, id string, r SleepRequest, d clusters
 			r.Why = "asked for by " + d.DisplayName()
 		}
 		if out.Already = cur.SleepWanted && cur.PowerBy == lifecycle.ByPerson && cur.SleepUntil.Equal(db.Round(r.Until)); out.Already {
-			out.Job, err = unfinished(ctx, c, cur.ID, lifecycle.JobSleep)
+			out.Job, err = findUnfinished(ctx, c, cur.ID, lifecycle.JobSleep)
 			return err
 		}
 		if err := endJobs(ctx, c, cur.ID, "it is to be asleep: "+r.Why, lifecycle.JobWake, lifecycle.JobOffHoursUp, lifecycle.JobOffHoursDown); err != nil {
@@ -71,7 +71,7 @@ func (s *Store) Wake(ctx context.Context, id string, d clusters.Origin) (cluster
 			return fmt.Errorf("%w: the cluster is %s", db.ErrConflict, cur.Status)
 		}
 		if out.Already = !cur.SleepWanted; out.Already {
-			out.Job, err = unfinished(ctx, c, cur.ID, lifecycle.JobWake)
+			out.Job, err = findUnfinished(ctx, c, cur.ID, lifecycle.JobWake)
 			return err
 		}
 		if err := endJobs(ctx, c, cur.ID, "it is to be awake: "+d.Reason(), lifecycle.JobSleep, lifecycle.JobOffHoursDown, lifecycle.JobOffHoursUp); err != nil {
@@ -95,7 +95,7 @@ func (s *Store) Wake(ctx context.Context, id string, d clusters.Origin) (cluster
 
 // powerJob returns the unfinished job of the type, or adds one if there is something to do.
 func powerJob(ctx context.Context, c *db.Tx, cur usage.Held, kind lifecycle.JobType, owed bool) (id string, err error) {
-	if id, err = unfinished(ctx, c, cur.ID, kind); err != nil || id != "" || !owed {
+	if id, err = findUnfinished(ctx, c, cur.ID, kind); err != nil || id != "" || !owed {
 		return id, err
 	}
 	id = db.NewID("job")

@@ -94,7 +94,7 @@ func mayVote(ctx context.Context, c *db.Tx, b ballot, voter string) error {
 	if err != nil {
 		return err
 	}
-	voted, err := voted(ctx, c, b.ID, voter)
+	voted, err := hasVoted(ctx, c, b.ID, voter)
 	switch {
 	case err != nil:
 		return fmt.Errorf("look for a vote: %w", err)
@@ -114,8 +114,8 @@ func mayVote(ctx context.Context, c *db.Tx, b ballot, voter string) error {
 	return nil
 }
 
-// voted reports whether the person voted before, by any identity that is linked to them now.
-func voted(ctx context.Context, c *db.Tx, approval, voter string) (bool, error) {
+// hasVoted reports whether the person voted before, by any identity that is linked to them now.
+func hasVoted(ctx context.Context, c *db.Tx, approval, voter string) (bool, error) {
 	votes, err := db.All[struct{ Principal string }](ctx, c, `SELECT principal FROM approval_votes WHERE approval_id = $1`, approval)
 	if err != nil {
 		return false, err

@@ -44,7 +44,7 @@ func (s *server) CreateCluster(w http.ResponseWriter, r *http.Request, params v1
 		s.writeError(w, r, app.Refused(made.Verdict, nil))
 		return
 	}
-	s.accepted(w, made)
+	s.writeAccepted(w, made)
 }
 
 // readCreateRequest reads a create request. A body that is not a JSON object was answered already.
@@ -83,8 +83,8 @@ func requestHash(r *http.Request, body []byte) string {
 	return fmt.Sprintf("%x", sum)
 }
 
-// accepted answers a create request whose cluster is there.
-func (s *server) accepted(w http.ResponseWriter, made app.Created) {
+// writeAccepted answers a create request whose cluster is there.
+func (s *server) writeAccepted(w http.ResponseWriter, made app.Created) {
 	row := made.Row
 	w.Header().Set("Location", "/api/v1/clusters/"+row.ID)
 	w.Header().Set("ETag", formatETag(row.Version))

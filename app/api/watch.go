@@ -35,7 +35,7 @@ func (s *server) WatchClusters(w http.ResponseWriter, r *http.Request, params v1
 		Who: s.whoNow(r), Every: heartbeat, Begin: out.beginStream, Beat: out.keepAlive,
 		Show: func(row clusters.Row) error { return out.sendDocument("cluster", toCluster(row, s.App.NameOf)) },
 	})
-	s.ended(w, r, ctx, out, err)
+	s.endWith(w, r, ctx, out, err)
 }
 
 // GetLogs implements GET /api/v1/clusters/{id}/logs.
@@ -88,12 +88,12 @@ func (s *server) follow(w http.ResponseWriter, r *http.Request, log app.Log) {
 	if err == nil {
 		err = out.sendDocument("end", job(ended))
 	}
-	s.ended(w, r, ctx, out, err)
+	s.endWith(w, r, ctx, out, err)
 }
 
-// ended reports why a stream ended: as a normal response if it had not begun, otherwise on the stream and in the log, unless the
+// endWith reports why a stream ended: as a normal response if it had not begun, otherwise on the stream and in the log, unless the
 // reader disconnected, its time was over or the server stops.
-func (s *server) ended(w http.ResponseWriter, r *http.Request, ctx context.Context, out *stream, err error) {
+func (s *server) endWith(w http.ResponseWriter, r *http.Request, ctx context.Context, out *stream, err error) {
 	switch {
 	case err == nil || ctx.Err() != nil || out.gone:
 	case !out.begun:

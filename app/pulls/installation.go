@@ -119,7 +119,7 @@ func (s *Service) checkReach(ctx context.Context, e InstallationEvent, repo stri
 	}
 	there, err := s.findReachingInstallation(ctx, repo)
 	if errors.Is(err, app.ErrUnreadable) {
-		return []string{unconfirmedNote(repo)}, nil
+		return []string{noteWithoutConfirmation(repo)}, nil
 	}
 	if err != nil {
 		return nil, err

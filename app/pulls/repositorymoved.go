@@ -51,13 +51,13 @@ func (s *Service) RepositoryMoved(ctx context.Context, e RepositoryEvent) (note 
 		return "nothing follows from a repository that was " + e.Action, nil
 	}
 	if errors.Is(err, app.ErrUnreadable) {
-		return unconfirmedNote(e.From), nil
+		return noteWithoutConfirmation(e.From), nil
 	}
 	return note, err
 }
 
-// unconfirmedNote is the note for an event that GitHub does not confirm or deny.
-func unconfirmedNote(repo string) string {
+// noteWithoutConfirmation is the note for an event that GitHub does not confirm or deny.
+func noteWithoutConfirmation(repo string) string {
 	return "GitHub does not tell how " + repo + " stands; nothing follows before it does"
 }
 

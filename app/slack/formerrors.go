@@ -14,7 +14,7 @@ import (
 // are no tags, a missing reason. It asks nobody; everything else is judged behind the answer.
 func formErrors(v inbound.View) map[string]string {
 	if v.Callback != blocks.FormCreate {
-		return knownProblems(v, verbErrors(v))
+		return problemsOfForm(v, verbErrors(v))
 	}
 	wrong := map[string]string{}
 	values := readForm(v).values
@@ -25,11 +25,11 @@ func formErrors(v inbound.View) map[string]string {
 		text := messages.ProblemText(field.Detail, field.Accept)
 		wrong[field.Name] = strings.TrimSpace(wrong[field.Name] + " " + text)
 	}
-	return knownProblems(v, wrong)
+	return problemsOfForm(v, wrong)
 }
 
-// knownProblems returns the problems with fields that a form has: Slack shows no others.
-func knownProblems(v inbound.View, wrong map[string]string) map[string]string {
+// problemsOfForm returns the problems with fields that a form has: Slack shows no others.
+func problemsOfForm(v inbound.View, wrong map[string]string) map[string]string {
 	for name := range wrong {
 		if _, has := v.Values[name]; !has {
 			delete(wrong, name)

@@ -53,7 +53,7 @@ func (p *pages) accessViews(ctx context.Context, who policy.Principal, id string
 // downloadKubeconfig needs a POST, because every download is audited and browsers prefetch only with GET.
 func (p *pages) downloadKubeconfig(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
-	given, err := p.Credentials.AwaitKubeconfig(r.Context(), who, id, wanted(r), originOf(r), patience)
+	given, err := p.Credentials.AwaitKubeconfig(r.Context(), who, id, readWanted(r), originOf(r), patience)
 	if err != nil {
 		p.showError(w, r, who, err)
 		return
@@ -65,8 +65,8 @@ func (p *pages) downloadKubeconfig(w http.ResponseWriter, r *http.Request, who p
 	sendKubeconfig(w, id, given.Kubeconfig.Reveal())
 }
 
-// wanted reads what a form asks of a kubeconfig.
-func wanted(r *http.Request) credentials.Want {
+// readWanted reads what a form asks of a kubeconfig.
+func readWanted(r *http.Request) credentials.Want {
 	return credentials.Want{Role: policy.ClusterRole(r.PostFormValue("role")), Lifetime: r.PostFormValue("lifetime")}
 }
 

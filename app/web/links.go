@@ -115,7 +115,7 @@ func (p *pages) redeemLink(w http.ResponseWriter, r *http.Request, who policy.Pr
 // kubeconfigLink makes a link and redirects to its page, where it can be used or copied.
 func (p *pages) kubeconfigLink(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
-	made, err := p.Credentials.KubeconfigLink(r.Context(), who, id, wanted(r), originOf(r))
+	made, err := p.Credentials.KubeconfigLink(r.Context(), who, id, readWanted(r), originOf(r))
 	p.followLink(w, r, who, id, made, err)
 }
 

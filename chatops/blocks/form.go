@@ -87,13 +87,13 @@ func Form(v FormView) api.ModalViewRequest {
 			blocks = append(blocks, contextOf("⚠️ "+chatops.Plain(strings.Join(f.Problems, " "))))
 		}
 	}
-	blocks = append(blocks, fixedFacts(v.Fixed)...)
+	blocks = append(blocks, constantFacts(v.Fixed)...)
 	m.Blocks.BlockSet = fitBlocks(blocks, maxView)
 	return m
 }
 
-// fixedFacts are the facts that nobody can change in the form.
-func fixedFacts(facts []Fact) []api.Block {
+// constantFacts are the facts that nobody can change in the form.
+func constantFacts(facts []Fact) []api.Block {
 	var safe []Fact
 	for _, f := range facts {
 		safe = append(safe, Fact{f.Name, chatops.Plain(f.Value)})

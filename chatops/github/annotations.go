@@ -64,7 +64,7 @@ func (w *checkWriter) compareAnnotations(ctx context.Context, id int64) (missing
 	for {
 		page, answer, err := w.client.Checks.ListCheckRunAnnotations(ctx, w.owner, w.repo, id, opts)
 		if err != nil {
-			return nil, false, goneIf(err)
+			return nil, false, asGone(err)
 		}
 		for _, one := range page {
 			have := chatops.Annotation{

@@ -45,23 +45,23 @@ func budgetOf(resource string, h http.Header) (b Budget, ok bool) {
 	return Budget{Resource: resource, Allowed: allowed, Remaining: max(remaining, 0), ResetsAt: time.Unix(at, 0)}, err == nil
 }
 
-// reservedCalls returns how many calls of the budget are kept for decisions.
-func (b Budget) reservedCalls(percent int) int { return b.Allowed * percent / 100 }
+// callsInReserve returns how many calls of the budget are kept for decisions.
+func (b Budget) callsInReserve(percent int) int { return b.Allowed * percent / 100 }
 
 // leastFor returns how many calls must be left so that a call of a rank may be made.
 func (b Budget) leastFor(r rank, percent int) int {
 	switch r {
 	case rankShow:
-		return b.reservedCalls(percent)
+		return b.callsInReserve(percent)
 	case rankDecide:
-		return b.reservedCalls(percent) / endShare
+		return b.callsInReserve(percent) / endShare
 	}
 	return 0
 }
 
 // writeGap returns the time between two writes that makes the calls above the reserve last until the reset; zero: there are enough.
 func (b Budget) writeGap(percent int, now time.Time) time.Duration {
-	left := b.Remaining - b.reservedCalls(percent)
+	left := b.Remaining - b.callsInReserve(percent)
 	if b.Remaining >= b.Allowed/slowBelow || left <= 0 || !b.ResetsAt.After(now) {
 		return 0
 	}
@@ -76,11 +76,11 @@ func (l *limits) storeBudget(b Budget) (report bool, wait time.Duration) {
 	now := l.now()
 	before, known := l.budgets[b.Resource]
 	l.budgets[b.Resource] = b
-	low := b.Remaining <= b.reservedCalls(l.reserve)
+	low := b.Remaining <= b.callsInReserve(l.reserve)
 	if low && b.Resource == rest && !b.ResetsAt.Equal(l.kept) && b.ResetsAt.After(now) {
 		l.kept, wait = b.ResetsAt, min(b.ResetsAt.Sub(now), longPause)
 	}
-	crossed := known && (before.Remaining <= before.reservedCalls(l.reserve)) != low
+	crossed := known && (before.Remaining <= before.callsInReserve(l.reserve)) != low
 	if last, got := l.reported[b.Resource]; got && now.Sub(last) < budgetEvery && !crossed {
 		return false, wait
 	}
@@ -88,8 +88,8 @@ func (l *limits) storeBudget(b Budget) (report bool, wait time.Duration) {
 	return true, wait
 }
 
-// reservedWait returns how long a call of a rank has to wait because the rest is reserved for higher ranks; zero: it may be made.
-func (l *limits) reservedWait(resource string, r rank) time.Duration {
+// waitForReserve returns how long a call of a rank has to wait because the rest is reserved for higher ranks; zero: it may be made.
+func (l *limits) waitForReserve(resource string, r rank) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()

@@ -167,7 +167,7 @@ func (w *checkWriter) sendAnnotations(ctx context.Context, id int64, some []chat
 	}
 	got := new(gh.CheckRun)
 	_, err = w.client.Do(ctx, req, got)
-	return got, goneIf(err)
+	return got, asGone(err)
 }
 
 func (w *checkWriter) makeOutput(some []chatops.Annotation) *gh.CheckRunOutput {

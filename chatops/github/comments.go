@@ -41,7 +41,7 @@ func (c *Client) UpsertComment(ctx context.Context, t CommentTarget, body string
 	if t.Marker == "" {
 		return 0, fmt.Errorf("%s: no marker", doing)
 	}
-	mark := hiddenMarker(t.Marker)
+	mark := markerLine(t.Marker)
 	text := &gh.IssueComment{Body: new(truncateText(chatops.Quotable(body), maxBody-utf8.RuneCountInString(mark)-2) + "\n\n" + mark)}
 	id := t.ExternalID
 	err = c.changeAsInstallation(ctx, t.Installation, func(client *gh.Client, leave func() error) error {
@@ -60,7 +60,7 @@ func (c *Client) UpsertComment(ctx context.Context, t CommentTarget, body string
 		}
 		if id != 0 {
 			_, _, err := client.Issues.EditComment(ctx, owner, repo, id, text)
-			return goneIf(err)
+			return asGone(err)
 		}
 		posted, _, err := client.Issues.CreateComment(ctx, owner, repo, t.Number, text)
 		id = posted.GetID()
@@ -123,13 +123,13 @@ func (c *Client) React(ctx context.Context, installation int64, repo string, com
 			return err
 		})
 	})
-	return convertError(doing, goneIf(err))
+	return convertError(doing, asGone(err))
 }
 
 var plainMarker = regexp.MustCompile(`^[A-Za-z0-9_.:/#@]+(-[A-Za-z0-9_.:/#@]+)*$`)
 
-// hiddenMarker is the hidden line that identifies a comment. A name that could end an HTML comment early is hashed.
-func hiddenMarker(name string) string {
+// markerLine is the hidden line that identifies a comment. A name that could end an HTML comment early is hashed.
+func markerLine(name string) string {
 	if !plainMarker.MatchString(name) {
 		name = fmt.Sprintf("%x", sha256.Sum256([]byte(name)))
 	}

@@ -84,10 +84,10 @@ func (w *deploymentWriter) writeDeployment(ctx context.Context) (int64, error) {
 	}
 	if !w.target.Sure { // an earlier try may have set the same status
 		if got, err := w.isCurrent(ctx, id); err != nil || got {
-			return id, goneIf(err)
+			return id, asGone(err)
 		}
 	}
-	return id, goneIf(w.createStatus(ctx, id))
+	return id, asGone(w.createStatus(ctx, id))
 }
 
 // findDeployment looks for our newest deployment with the key.

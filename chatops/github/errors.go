@@ -68,15 +68,15 @@ func byStatus(r *http.Response) error {
 	case http.StatusNotFound, http.StatusGone:
 		return ErrNotFound
 	case http.StatusForbidden:
-		return suspendedError(r)
+		return suspensionError(r)
 	case http.StatusUnauthorized, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusUnavailableForLegalReasons:
 		return ErrRefused
 	}
 	return nil
 }
 
-// suspendedError says what to do about a suspended installation, which GitHub reports when a token is requested.
-func suspendedError(r *http.Response) error {
+// suspensionError says what to do about a suspended installation, which GitHub reports when a token is requested.
+func suspensionError(r *http.Response) error {
 	var got struct{ Message string }
 	raw, _ := io.ReadAll(r.Body) // in memory, see peek
 	if err := json.Unmarshal(raw, &got); err == nil && strings.Contains(got.Message, "suspended") {
@@ -99,8 +99,8 @@ func hasStatus(err error, status int) bool {
 	return errors.As(err, &answer) && answer.Response != nil && answer.Response.StatusCode == status
 }
 
-// goneIf distinguishes a deleted object from other failures to change it.
-func goneIf(err error) error {
+// asGone distinguishes a deleted object from other failures to change it.
+func asGone(err error) error {
 	if hasStatus(err, http.StatusNotFound) || hasStatus(err, http.StatusGone) {
 		return fmt.Errorf("%w: %w", ErrGone, err)
 	}

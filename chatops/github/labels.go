@@ -45,7 +45,7 @@ func (c *Client) RemoveLabel(ctx context.Context, installation int64, repo strin
 			return err
 		}
 		_, err := client.Issues.RemoveLabelForIssue(ctx, owner, name, number, url.PathEscape(label))
-		return goneIf(err)
+		return asGone(err)
 	})
 	if errors.Is(err, ErrGone) {
 		return nil

@@ -58,8 +58,8 @@ func (l *limits) checkWritable(ctx context.Context) error {
 	return l.health.unavailableError()
 }
 
-// blockedFor returns for how long no call may be made.
-func (l *limits) blockedFor(budget string) time.Duration {
+// remainingBlock returns for how long no call may be made.
+func (l *limits) remainingBlock(budget string) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	end := l.until[both]
@@ -218,7 +218,7 @@ func (g gate) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // checkCall returns the error for a call of a rank that the limits block now.
 func (l *limits) checkCall(budget string, r rank) error {
-	if wait := max(l.blockedFor(budget), l.reservedWait(budget, r)); wait > 0 {
+	if wait := max(l.remainingBlock(budget), l.waitForReserve(budget, r)); wait > 0 {
 		return RateLimited{RetryAfter: atLeastASecond(wait)}
 	}
 	return nil

@@ -135,7 +135,7 @@ func (c *Client) responseError(ctx context.Context, installation int64, got pull
 	}
 	for _, e := range got.Errors {
 		if e.Type == "RATE_LIMITED" || e.Type == "RATE_LIMIT" || len(e.Path) == 0 && aboutLimits(e.Message) {
-			if wait := in.limits.blockedFor(graphQL); wait > 0 { // the transport has read its headers
+			if wait := in.limits.remainingBlock(graphQL); wait > 0 { // the transport has read its headers
 				return RateLimited{RetryAfter: wait}
 			}
 			return RateLimited{RetryAfter: in.limits.recordLimit(ctx, graphQL, false, h)}

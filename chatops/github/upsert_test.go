@@ -106,11 +106,11 @@ func TestATooLongBodyIsCutAndKeepsItsMarker(t *testing.T) {
 
 func TestAMarkerCannotEndItsHTMLComment(t *testing.T) {
 	for _, name := range []string{"a --> b", "a--b", "label:acme/shop#41:ocp/<x>", "line\nline"} {
-		mark := hiddenMarker(name)
+		mark := markerLine(name)
 		require.Equal(t, 1, strings.Count(mark, "--")-1, mark)
 		require.NotContains(t, mark, "\n")
 	}
-	require.Equal(t, "<!-- ocpctl:label:acme/shop#41:ocp/nope -->", hiddenMarker("label:acme/shop#41:ocp/nope"))
+	require.Equal(t, "<!-- ocpctl:label:acme/shop#41:ocp/nope -->", markerLine("label:acme/shop#41:ocp/nope"))
 }
 
 func TestAReactionIsPutOnce(t *testing.T) {

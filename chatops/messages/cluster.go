@@ -9,9 +9,9 @@ import (
 )
 
 // GoneSince says since when nothing is left of a cluster.
-func GoneSince(c lifecycle.Card) string { return goneSince(c, c.Name) }
+func GoneSince(c lifecycle.Card) string { return describeGone(c, c.Name) }
 
-func goneSince(c lifecycle.Card, name string) string {
+func describeGone(c lifecycle.Card, name string) string {
 	return fmt.Sprintf("%s was destroyed: nothing has been left of it since %s.", name, chatops.Time(c.ReleasedAt))
 }
 

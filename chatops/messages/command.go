@@ -12,7 +12,7 @@ import (
 // GivenUp tells a commenter that their commands are not tried any more. why is GitHub's refusal; nil: nothing answered for a day.
 func GivenUp(actor string, why error) string {
 	return fmt.Sprintf("@%s, ocpctl gave up on this: %s. Commands that were done have an answer here. Repeat the others; `/ocp status` shows the present state.%s",
-		actor, givenUpBecause(why), givenUpNext(why))
+		actor, whyGivenUp(why), nextAfterGivingUp(why))
 }
 
 // LabelsGivenUp tells whoever added labels that ocpctl stopped trying what they ask for, and removes them.
@@ -26,25 +26,25 @@ func LabelsGivenUp(actor string, labels []string, why error) string {
 		them = "them"
 	}
 	return fmt.Sprintf("@%s, ocpctl gave up on %s: %s. It removes %s; add %s again to try once more.%s",
-		actor, strings.Join(named, ", "), givenUpBecause(why), them, them, givenUpNext(why))
+		actor, strings.Join(named, ", "), whyGivenUp(why), them, them, nextAfterGivingUp(why))
 }
 
 // ButtonGivenUp tells whoever clicked a button of a check that ocpctl stopped trying it.
 func ButtonGivenUp(actor, button, cluster string, why error) string {
 	return fmt.Sprintf("@%s, ocpctl gave up on the button %s of %s: %s. Click it again, or write the command as a comment; `/ocp status` shows the present state.%s",
-		actor, chatops.Code(button), chatops.Code(cluster), givenUpBecause(why), givenUpNext(why))
+		actor, chatops.Code(button), chatops.Code(cluster), whyGivenUp(why), nextAfterGivingUp(why))
 }
 
-// givenUpBecause says why something was given up: GitHub's refusal, or that nothing answered.
-func givenUpBecause(why error) string {
+// whyGivenUp says why something was given up: GitHub's refusal, or that nothing answered.
+func whyGivenUp(why error) string {
 	if why == nil {
 		return "GitHub or a part of ocpctl did not answer for a day"
 	}
 	return "for 15 minutes, GitHub refused a call that it takes (" + chatops.Code(fmt.Sprintf("%.300s", why)) + ")"
 }
 
-// givenUpNext says what to do if GitHub refuses it again.
-func givenUpNext(why error) string {
+// nextAfterGivingUp says what to do if GitHub refuses it again.
+func nextAfterGivingUp(why error) string {
 	if why == nil {
 		return ""
 	}
@@ -67,10 +67,10 @@ func Clusters(n int) string {
 // Extended answers extend on a pull request: the new end, and an end that comes before it or a hold. warning is what a quota or budget
 // says about it; empty: nothing.
 func Extended(actor string, c lifecycle.Card, before, after lifecycle.Ends, capped bool, warning string) string {
-	return chatops.Said(fmt.Sprintf("@%s, %s", actor, extended(c, before, after, capped, warning)), actor)
+	return chatops.Said(fmt.Sprintf("@%s, %s", actor, describeExtension(c, before, after, capped, warning)), actor)
 }
 
-func extended(c lifecycle.Card, before, after lifecycle.Ends, capped bool, warning string) string {
+func describeExtension(c lifecycle.Card, before, after lifecycle.Ends, capped bool, warning string) string {
 	text := fmt.Sprintf("the lifetime of `%s` now ends %s (it was %s).", c.Name, chatops.Time(after.TTL), chatops.Time(before.TTL))
 	if after.TTL.Equal(before.TTL) {
 		text = fmt.Sprintf("the lifetime of `%s` ends %s, as before.", c.Name, chatops.Time(after.TTL))
@@ -89,7 +89,7 @@ func extended(c lifecycle.Card, before, after lifecycle.Ends, capped bool, warni
 
 // DestroyedAlready answers destroy on a pull request for a cluster of which nothing is left.
 func DestroyedAlready(actor string, c lifecycle.Card) string {
-	return fmt.Sprintf("@%s, %s", actor, goneSince(c, "`"+c.Name+"`"))
+	return fmt.Sprintf("@%s, %s", actor, describeGone(c, "`"+c.Name+"`"))
 }
 
 // Shared answers share on a pull request.

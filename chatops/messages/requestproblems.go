@@ -32,31 +32,31 @@ func UnknownField(near string, fields []string) Problem {
 
 // NotAString is the problem with a value that is no string; written is the value as the request has it, empty: it is not shown.
 func NotAString(written string) Problem {
-	return Problem{"It is not a string" + shown(written) + ".", []string{"a string, in quotes"}}
+	return Problem{"It is not a string" + afterProblem(written) + ".", []string{"a string, in quotes"}}
 }
 
 // NotHours is the problem with a value that is no number of hours.
 func NotHours(written string) Problem {
-	return Problem{"It is not a number of hours" + shown(written) + ".", []string{"a whole number of hours, such as 24"}}
+	return Problem{"It is not a number of hours" + afterProblem(written) + ".", []string{"a whole number of hours, such as 24"}}
 }
 
 // NotABoolean is the problem with an off-hours choice that is neither true nor false.
 func NotABoolean(written string) Problem {
-	return Problem{"It is neither true nor false" + shown(written) + ".", []string{"true", "false"}}
+	return Problem{"It is neither true nor false" + afterProblem(written) + ".", []string{"true", "false"}}
 }
 
 // NotAnObject is the problem with tags that are no object.
 func NotAnObject(written string) Problem {
-	return Problem{"It is not an object" + shown(written) + ".", []string{"an object of strings"}}
+	return Problem{"It is not an object" + afterProblem(written) + ".", []string{"an object of strings"}}
 }
 
 // NotAList is the problem with add-ons that are no list of names.
 func NotAList(written string) Problem {
-	return Problem{"It is not a list of names" + shown(written) + ".", []string{"a list of strings"}}
+	return Problem{"It is not a list of names" + afterProblem(written) + ".", []string{"a list of strings"}}
 }
 
-// shown puts a refused value behind its problem.
-func shown(written string) string {
+// afterProblem puts a refused value behind its problem.
+func afterProblem(written string) string {
 	if written == "" {
 		return ""
 	}

@@ -7,7 +7,7 @@ import (
 
 // NotARun is the problem with a run that is no object.
 func NotARun(written string) Problem {
-	return Problem{"It is not an object" + shown(written) + ".", []string{"an object with reuse, slot and lifetime"}}
+	return Problem{"It is not an object" + afterProblem(written) + ".", []string{"an object with reuse, slot and lifetime"}}
 }
 
 // RunOfAnotherTeam tells a run that the cluster in its slot belongs to a team for which its token has no role.

@@ -46,7 +46,7 @@ const DryRunInSlack = "This was a dry run: nothing was created. "
 
 // ExtendedInSlack answers extend: see Extended.
 func ExtendedInSlack(c lifecycle.Card, before, after lifecycle.Ends, capped bool, warning string) string {
-	return chatops.Said(Sentence(extended(c, before, after, capped, warning)), "")
+	return chatops.Said(Sentence(describeExtension(c, before, after, capped, warning)), "")
 }
 
 // RetriedNote says in a notice what its Retry button did: the name of the new cluster, or empty for a teardown.

@@ -107,14 +107,14 @@ func explainError(doing string, err error, about ...meaning) error {
 	}
 	for _, m := range append(about, ofToken) {
 		if why, known := m.codes[answer]; known {
-			return fmt.Errorf("%s: %w", doing, refusal{m.is, why + neededScope(err), answer})
+			return fmt.Errorf("%s: %w", doing, refusal{m.is, why + missingScope(err), answer})
 		}
 	}
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// neededScope names the scope that is missing.
-func neededScope(err error) string {
+// missingScope names the scope that is missing.
+func missingScope(err error) string {
 	var answer api.SlackErrorResponse
 	if errors.As(err, &answer) && answer.Needed != "" {
 		return ": " + answer.Needed

@@ -21,7 +21,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/stand"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/standtest"
 	"github.com/ocpctl/ocpctl/devstack/release"
 )
 
@@ -34,7 +34,7 @@ const (
 // machine is a runner on this machine, with a mirror of ocpctl's releases and a server.
 type machine struct {
 	testing.TB
-	*stand.Server
+	*standtest.Server
 	mirror  string // folder with the releases
 	version string // of the actions
 	archive string
@@ -44,7 +44,7 @@ type machine struct {
 }
 
 func newMachine(t testing.TB) *machine {
-	m := &machine{TB: t, Server: stand.New(t), mirror: t.TempDir(), actions: workflows}
+	m := &machine{TB: t, Server: standtest.New(t), mirror: t.TempDir(), actions: workflows}
 	var err error
 	m.version, err = release.Version("../..")
 	require.NoError(t, err)
@@ -58,11 +58,11 @@ func newMachine(t testing.TB) *machine {
 	t.Cleanup(mirror.Close)
 	tokens := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") == "Bearer "+jobToken {
-			fmt.Fprintf(w, `{"value": %q}`, stand.Token)
+			fmt.Fprintf(w, `{"value": %q}`, standtest.Token)
 		}
 	}))
 	t.Cleanup(tokens.Close)
-	m.Handle("getKubeconfig", stand.Kubeconfig(config))
+	m.Handle("getKubeconfig", standtest.Kubeconfig(config))
 	m.watched(m.Body("getCluster"))
 	dir := t.TempDir()
 	m.env = map[string]string{

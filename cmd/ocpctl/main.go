@@ -17,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/command"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/internal/buildinfo"
 )
 
@@ -26,15 +27,15 @@ func main() {
 		<-ctx.Done()
 		stop() // a second Ctrl-C ends the program at once
 	}()
-	os.Exit(int(command.Run(ctx, world(), os.Args[1:])))
+	os.Exit(int(command.Run(ctx, newWorld(), os.Args[1:])))
 }
 
-// world is the machine's environment.
-func world() command.World {
+// newWorld is the machine's environment.
+func newWorld() command.World {
 	w := command.World{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
-		InTTY: tty(os.Stdin), OutTTY: tty(os.Stdout), ErrTTY: tty(os.Stderr), Width: width,
-		Env: os.Getenv, Environ: os.Environ(), Now: time.Now, Sleep: sleep, Browse: browse, Run: run, UUID: uuid,
+		InTTY: isTerminal(os.Stdin), OutTTY: isTerminal(os.Stdout), ErrTTY: isTerminal(os.Stderr), Width: terminalWidth,
+		Env: os.Getenv, Environ: os.Environ(), Now: time.Now, Sleep: connect.Sleep, Browse: openBrowser, Run: runProgram, UUID: newUUID,
 		Program: os.Executable,
 	}
 	if out, err := os.Stdout.Stat(); err == nil {
@@ -45,29 +46,18 @@ func world() command.World {
 	return w
 }
 
-func tty(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// width returns the width of the terminal on which progress is drawn.
-func width() int {
+// terminalWidth returns the width of the terminal on which progress is drawn.
+func terminalWidth() int {
 	if columns, _, err := term.GetSize(int(os.Stderr.Fd())); err == nil && columns > 0 {
 		return columns
 	}
 	return 80
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
-}
-
-// browse opens a URL in the machine's browser, without waiting.
-func browse(_ context.Context, address string) error {
+// openBrowser opens a URL in the machine's browser, without waiting.
+func openBrowser(_ context.Context, address string) error {
 	name, args := "xdg-open", []string{address}
 	switch own := os.Getenv("BROWSER"); {
 	case own != "":
@@ -84,9 +74,9 @@ func browse(_ context.Context, address string) error {
 	return cmd.Process.Release()
 }
 
-// run starts a program and waits for it. A terminal sends Ctrl-C to both, so it is left to the program. A request to end is passed
+// runProgram starts a program and waits for it. A terminal sends Ctrl-C to both, so it is left to the program. A request to end is passed
 // on; shells get it as a hang-up, which they obey.
-func run(cmd *exec.Cmd) error {
+func runProgram(cmd *exec.Cmd) error {
 	signals, done := make(chan os.Signal, 4), make(chan struct{})
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)
@@ -109,8 +99,8 @@ func run(cmd *exec.Cmd) error {
 	return cmd.Wait()
 }
 
-// uuid returns a random UUID (RFC 9562, version 4).
-func uuid() string {
+// newUUID returns a random UUID (RFC 9562, version 4).
+func newUUID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80

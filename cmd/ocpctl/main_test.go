@@ -19,7 +19,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/stand"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/standtest"
 )
 
 // mostBytes is what people can be asked to carry around.
@@ -85,7 +85,7 @@ func (s *said) String() string {
 
 // start starts the real program against a stand-in server whose cluster is in the state given.
 func start(t *testing.T, state map[string]any, args ...string) (cmd *exec.Cmd, out, errs *said) {
-	s := stand.New(t)
+	s := standtest.New(t)
 	var all map[string]any
 	require.NoError(t, json.Unmarshal(s.Body("getCluster"), &all))
 	maps.Copy(all, state)
@@ -97,13 +97,13 @@ func start(t *testing.T, state map[string]any, args ...string) (cmd *exec.Cmd, o
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
 	})
-	s.Handle("getKubeconfig", stand.Kubeconfig("kind: Config\n"))
+	s.Handle("getKubeconfig", standtest.Kubeconfig("kind: Config\n"))
 	path := program(t, "ocpctl") // the first test builds it, which takes its time and is no part of the minute
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)
 	cmd, out, errs = exec.CommandContext(ctx, path, args...), &said{}, &said{}
 	cmd.Stdout, cmd.Stderr = out, errs
-	cmd.Env = []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(), "OCPCTL_SERVER=" + s.URL, "OCPCTL_TOKEN=" + stand.Token}
+	cmd.Env = []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(), "OCPCTL_SERVER=" + s.URL, "OCPCTL_TOKEN=" + standtest.Token}
 	require.NoError(t, cmd.Start())
 	return cmd, out, errs
 }
@@ -160,8 +160,8 @@ func TestTheVersionIsTheBuilds(t *testing.T) {
 }
 
 func TestAKeyIsARandomUUID(t *testing.T) {
-	require.Regexp(t, `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, uuid())
-	require.NotEqual(t, uuid(), uuid())
+	require.Regexp(t, `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, newUUID())
+	require.NotEqual(t, newUUID(), newUUID())
 }
 
 // BenchmarkStart is how long a person waits before anything happens, beside the least Go program there is.

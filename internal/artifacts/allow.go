@@ -37,8 +37,8 @@ func isAllowed(t Type, name string) bool {
 	return false
 }
 
-// requiredFile returns the file without which a bundle is useless.
-func requiredFile(t Type) string {
+// fileRequiredOf returns the file without which a bundle is useless.
+func fileRequiredOf(t Type) string {
 	if t == Destroy {
 		return "metadata.json"
 	}
@@ -73,8 +73,8 @@ func chooseFiles(t Type, dir string) (files, folders []string, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("list %s: %w", dir, err)
 	}
-	if !slices.Contains(files, requiredFile(t)) {
-		return nil, nil, errors.New(requiredFile(t) + " is missing")
+	if !slices.Contains(files, fileRequiredOf(t)) {
+		return nil, nil, errors.New(fileRequiredOf(t) + " is missing")
 	}
 	slices.Sort(files)
 	slices.Sort(folders)

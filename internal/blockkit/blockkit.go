@@ -189,8 +189,8 @@ func byType(types map[string]object) rule {
 // utf16Length returns a text's length in UTF-16 code units.
 func utf16Length(s string) int { return len(utf16.Encode([]rune(s))) }
 
-// limitedText is a string of limited length.
-func limitedText(fewest, most int) rule {
+// textOfLength is a string of limited length.
+func textOfLength(fewest, most int) rule {
 	return func(c *check, path string, v any) {
 		s, ok := v.(string)
 		if !ok {

@@ -10,7 +10,7 @@ var (
 	home = object{
 		fields: map[string]rule{
 			"type": acceptAnything, "blocks": acceptAnything, // checked by View
-			"private_metadata": limitedText(0, 3000), "callback_id": limitedText(0, 255), "external_id": limitedText(0, 255),
+			"private_metadata": textOfLength(0, 3000), "callback_id": textOfLength(0, 255), "external_id": textOfLength(0, 255),
 		},
 		required: []string{"blocks"},
 	}
@@ -53,7 +53,7 @@ var blockTypes = map[string]object{
 	"input": alsoCheck(blockSchema(map[string]rule{"label": plainText(2000), "element": elementIn("input"), "dispatch_action": anyBoolean, "hint": plainText(2000), "optional": anyBoolean}, "label", "element"),
 		func(c *check, _ string, _ map[string]any) { c.inputs++ }),
 	// image-block
-	"image": blockSchema(map[string]rule{"image_url": limitedText(1, 3000), "alt_text": limitedText(1, 2000), "title": plainText(2000)}, "image_url", "alt_text"),
+	"image": blockSchema(map[string]rule{"image_url": textOfLength(1, 3000), "alt_text": textOfLength(1, 2000), "title": plainText(2000)}, "image_url", "alt_text"),
 }
 
 var contextTypes = map[string]object{"plain_text": textTypes(3000)["plain_text"], "mrkdwn": textTypes(3000)["mrkdwn"], "image": elementTypes["image"]}
@@ -69,7 +69,7 @@ func alsoCheck(o object, more func(*check, string, map[string]any)) object {
 }
 
 func blockID(c *check, path string, v any) {
-	limitedText(1, 255)(c, path, v)
+	textOfLength(1, 255)(c, path, v)
 	if id, ok := v.(string); ok {
 		if c.blockIDs[id] {
 			c.addProblem(path, "%q is used twice", id)
@@ -79,7 +79,7 @@ func blockID(c *check, path string, v any) {
 }
 
 func actionID(c *check, path string, v any) {
-	limitedText(1, 255)(c, path, v)
+	textOfLength(1, 255)(c, path, v)
 	if id, ok := v.(string); ok {
 		if c.actionIDs[id] {
 			c.addProblem(path, "%q is used twice in its block", id)
@@ -91,8 +91,8 @@ func actionID(c *check, path string, v any) {
 // textTypes are text objects. https://docs.slack.dev/reference/block-kit/composition-objects/text-object
 func textTypes(most int) map[string]object {
 	return map[string]object{
-		"plain_text": {fields: map[string]rule{"type": acceptAnything, "text": limitedText(1, most), "emoji": anyBoolean}, required: []string{"text"}},
-		"mrkdwn":     {fields: map[string]rule{"type": acceptAnything, "text": limitedText(1, most), "verbatim": anyBoolean}, required: []string{"text"}},
+		"plain_text": {fields: map[string]rule{"type": acceptAnything, "text": textOfLength(1, most), "emoji": anyBoolean}, required: []string{"text"}},
+		"mrkdwn":     {fields: map[string]rule{"type": acceptAnything, "text": textOfLength(1, most), "verbatim": anyBoolean}, required: []string{"text"}},
 	}
 }
 
@@ -111,7 +111,7 @@ var confirm = object{
 // optionSchema is one of a menu's. https://docs.slack.dev/reference/block-kit/composition-objects/option-object
 func optionSchema(words func(int) rule) rule {
 	return object{
-		fields:   map[string]rule{"text": words(75), "value": limitedText(1, 150), "description": words(75)},
+		fields:   map[string]rule{"text": words(75), "value": textOfLength(1, 150), "description": words(75)},
 		required: []string{"text", "value"},
 	}.checkObject
 }

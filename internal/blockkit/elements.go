@@ -9,15 +9,15 @@ import (
 var elementTypes = map[string]object{
 	// button-element
 	"button": actingSchema(map[string]rule{
-		"text": plainText(75), "url": limitedText(1, 3000), "value": limitedText(1, 2000), "style": oneOf("primary", "danger"), "accessibility_label": limitedText(1, 75),
+		"text": plainText(75), "url": textOfLength(1, 3000), "value": textOfLength(1, 2000), "style": oneOf("primary", "danger"), "accessibility_label": textOfLength(1, 75),
 	}, "text"),
 	// image-element
-	"image": {fields: map[string]rule{"type": acceptAnything, "image_url": limitedText(1, 3000), "alt_text": limitedText(1, 2000)}, required: []string{"image_url", "alt_text"}},
+	"image": {fields: map[string]rule{"type": acceptAnything, "image_url": textOfLength(1, 3000), "alt_text": textOfLength(1, 2000)}, required: []string{"image_url", "alt_text"}},
 	// overflow-menu-element
 	"overflow": alsoCheck(actingSchema(map[string]rule{"options": listOf(1, 5, optionSchema(plainText))}, "options"), optionsAgree),
 	// plain-text-input-element
 	"plain_text_input": actingSchema(map[string]rule{
-		"initial_value": limitedText(0, 3000), "multiline": anyBoolean, "min_length": wholeNumber(0, 3000), "max_length": wholeNumber(1, 3000), "placeholder": plainText(150),
+		"initial_value": textOfLength(0, 3000), "multiline": anyBoolean, "min_length": wholeNumber(0, 3000), "max_length": wholeNumber(1, 3000), "placeholder": plainText(150),
 		"dispatch_action_config": object{fields: map[string]rule{"trigger_actions_on": listOf(1, 2, oneOf("on_enter_pressed", "on_character_entered"))}}.checkObject,
 	}),
 	// checkboxes-element
@@ -26,19 +26,19 @@ var elementTypes = map[string]object{
 	"radio_buttons": selectFrom(10, anyText, "initial_option"),
 	// select-menu-element
 	"static_select": selectFrom(100, plainText, "initial_option"),
-	"users_select":  actingSchema(map[string]rule{"placeholder": plainText(150), "initial_user": limitedText(1, 255)}),
+	"users_select":  actingSchema(map[string]rule{"placeholder": plainText(150), "initial_user": textOfLength(1, 255)}),
 	"channels_select": actingSchema(map[string]rule{
-		"placeholder": plainText(150), "initial_channel": limitedText(1, 255), "response_url_enabled": anyBoolean,
+		"placeholder": plainText(150), "initial_channel": textOfLength(1, 255), "response_url_enabled": anyBoolean,
 	}),
 	"conversations_select": actingSchema(map[string]rule{
-		"placeholder": plainText(150), "initial_conversation": limitedText(1, 255), "default_to_current_conversation": anyBoolean, "response_url_enabled": anyBoolean, "filter": filter.checkObject,
+		"placeholder": plainText(150), "initial_conversation": textOfLength(1, 255), "default_to_current_conversation": anyBoolean, "response_url_enabled": anyBoolean, "filter": filter.checkObject,
 	}),
 	// multi-select-menu-element
 	"multi_static_select":   selectSeveral(selectFrom(100, plainText, "initial_options").fields, "options"),
-	"multi_users_select":    selectSeveral(map[string]rule{"initial_users": listOf(1, 1000, limitedText(1, 255))}),
-	"multi_channels_select": selectSeveral(map[string]rule{"initial_channels": listOf(1, 1000, limitedText(1, 255))}),
+	"multi_users_select":    selectSeveral(map[string]rule{"initial_users": listOf(1, 1000, textOfLength(1, 255))}),
+	"multi_channels_select": selectSeveral(map[string]rule{"initial_channels": listOf(1, 1000, textOfLength(1, 255))}),
 	"multi_conversations_select": selectSeveral(map[string]rule{
-		"initial_conversations": listOf(1, 1000, limitedText(1, 255)), "default_to_current_conversation": anyBoolean, "filter": filter.checkObject,
+		"initial_conversations": listOf(1, 1000, textOfLength(1, 255)), "default_to_current_conversation": anyBoolean, "filter": filter.checkObject,
 	}),
 }
 

@@ -69,9 +69,9 @@ type Meter struct {
 }
 
 // Spent returns the cost until that time, in cents.
-func (m Meter) Spent(at time.Time) int64 { return m.spentUntil(at).Cents() }
+func (m Meter) Spent(at time.Time) int64 { return m.amountUntil(at).Cents() }
 
-func (m Meter) spentUntil(at time.Time) Amount { return m.Ran + Between(m.Rate, m.Since, at) }
+func (m Meter) amountUntil(at time.Time) Amount { return m.Ran + Between(m.Rate, m.Since, at) }
 
 // Saved returns what it cost less until that time because it was asleep, in cents.
 func (m Meter) Saved(at time.Time) int64 { return (m.Less + Between(m.LessNow, m.Since, at)).Cents() }
@@ -82,7 +82,7 @@ func (m Meter) Left(at, end time.Time) int64 { return Between(m.ToCome, at, end)
 // Total returns the whole cost if the cluster lives until its end, in cents. It is rounded once, so it may differ by a cent from the
 // sum of Spent and Left.
 func (m Meter) Total(at, end time.Time) int64 {
-	return (m.spentUntil(at) + Between(m.ToCome, at, end)).Cents()
+	return (m.amountUntil(at) + Between(m.ToCome, at, end)).Cents()
 }
 
 // Dollars formats US cents: $1,234.50.

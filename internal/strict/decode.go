@@ -41,13 +41,13 @@ func Decode(text []byte, into any) ([]Problem, error) {
 		}
 		field := target.Field(slices.Index(known, m.Name))
 		if err := decodeStrictly(m.Value, field.Addr().Interface()); err != nil {
-			wrong = append(wrong, Problem{Name: m.Name, Fault: Invalid, Got: beginOf(m.Value), Accept: accepted(field.Type())})
+			wrong = append(wrong, Problem{Name: m.Name, Fault: Invalid, Got: beginOf(m.Value), Accept: describeType(field.Type())})
 		}
 	}
 	for i, name := range known {
 		field := target.Type().Field(i)
 		if !Has(members, name) && !strings.Contains(field.Tag.Get("json"), ",omit") {
-			wrong = append(wrong, Problem{Name: name, Fault: Missing, Accept: accepted(field.Type)})
+			wrong = append(wrong, Problem{Name: name, Fault: Missing, Accept: describeType(field.Type)})
 		}
 	}
 	slices.SortStableFunc(wrong, func(a, b Problem) int { return strings.Compare(a.Name, b.Name) })
@@ -71,11 +71,11 @@ func Fields(t reflect.Type) []string {
 	return names
 }
 
-// accepted says what type of value a field needs.
-func accepted(t reflect.Type) string {
+// describeType says what type of value a field needs.
+func describeType(t reflect.Type) string {
 	switch {
 	case t.Kind() == reflect.Pointer:
-		return accepted(t.Elem())
+		return describeType(t.Elem())
 	case t.PkgPath() == "time" && t.Name() == "Time":
 		return "an RFC 3339 time, e.g. 2026-03-01T18:00:00Z"
 	case t.Kind() == reflect.Int, t.Kind() == reflect.Int64:

@@ -151,7 +151,7 @@ func requestOf(r policy.Request) request {
 	return request{
 		Source: string(r.Source), Profile: r.Profile, Name: r.Name, Region: r.Region, Version: r.Version, BaseDomain: r.BaseDomain,
 		Team: orFallback(r.Team, own.Team), Owner: orFallback(r.Owner, own.Owner), CostCenter: orFallback(r.CostCenter, own.CostCenter), Environment: orFallback(r.Environment, own.Environment),
-		TTL: r.TTL, TTLHours: startedHours(r.TTL), Generation: int64(r.Generation), Tags: r.Tags,
+		TTL: r.TTL, TTLHours: hoursStarted(r.TTL), Generation: int64(r.Generation), Tags: r.Tags,
 	}
 }
 
@@ -160,7 +160,7 @@ func profileOf(in policy.In) profile {
 	return profile{
 		Name: p.Name, Platform: p.Platform, CredentialsMode: p.CredentialsMode, AdminOnly: p.AdminOnly, Publish: p.Publish,
 		ControlPlane: int64(p.ControlPlane.Replicas), Workers: int64(p.Workers.Replicas), Nodes: int64(p.Nodes()),
-		Regions: p.RegionNames(), Versions: p.Versions.Allow, BaseDomains: p.BaseDomains.Allow, DefaultTTLHours: startedHours(p.DefaultTTL), MaxTTLHours: startedHours(p.MaxTTL),
+		Regions: p.RegionNames(), Versions: p.Versions.Allow, BaseDomains: p.BaseDomains.Allow, DefaultTTLHours: hoursStarted(p.DefaultTTL), MaxTTLHours: hoursStarted(p.MaxTTL),
 	}
 }
 
@@ -190,8 +190,8 @@ func priceOf(in policy.In) price {
 	return price{HourlyCents: int64(region.HourlyCents), TotalCents: in.PriceCents}
 }
 
-// startedHours counts started hours, so that 24h59m does not pass a bound of 24.
-func startedHours(d time.Duration) int64 { return int64(math.Ceil(d.Hours())) }
+// hoursStarted counts started hours, so that 24h59m does not pass a bound of 24.
+func hoursStarted(d time.Duration) int64 { return int64(math.Ceil(d.Hours())) }
 
 func orFallback(value, fallback string) string {
 	if value == "" {

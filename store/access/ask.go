@@ -96,7 +96,7 @@ func serve(ctx context.Context, c *db.Tx, cur usage.Held, w Wanted, d clusters.O
 	// One that works is better than one that is being made, and that than the answer that none could be made.
 	for _, state := range []string{Ready, Asked, Failed} {
 		for _, a := range of {
-			if a.State == state && w.servedBy(a, c.Now) {
+			if a.State == state && w.isServedBy(a, c.Now) {
 				return a, nil
 			}
 		}
@@ -157,8 +157,8 @@ func checkCount(ctx context.Context, c *db.Tx, cluster string, ask Ask) error {
 	return nil
 }
 
-// servedBy reports that an access is what is wanted.
-func (w Wanted) servedBy(a Row, now time.Time) bool {
+// isServedBy reports that an access is what is wanted.
+func (w Wanted) isServedBy(a Row, now time.Time) bool {
 	if a.Role != w.Role || a.Right != w.Right || a.OfRun != w.OfRun || a.State == Revoked || a.State == Expired {
 		return false
 	}

@@ -48,8 +48,8 @@ func (l queueAhead) letPast(after time.Duration) string {
 	return fmt.Sprintf("started before others that need more capacity than is free, because they held it up for %s, the longest time allowed", duration.Format(after))
 }
 
-// unmeasured returns the part of a reason that counts the clusters ahead that have not asked.
-func (l queueAhead) unmeasured() string {
+// describeUnmeasured returns the part of a reason that counts the clusters ahead that have not asked.
+func (l queueAhead) describeUnmeasured() string {
 	switch len(l.unasked) {
 	case 0:
 		return ""

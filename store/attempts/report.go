@@ -133,7 +133,7 @@ func keepPass(ctx context.Context, c *db.Tx, f Fenced, p PassRow) error {
 	if f.Kind != lifecycle.Destroy {
 		return fmt.Errorf("%w: only a destroy verifies", db.ErrConflict)
 	}
-	p, err := judged(p)
+	p, err := completePass(p)
 	if err != nil {
 		return err
 	}
@@ -160,8 +160,8 @@ func keepPass(ctx context.Context, c *db.Tx, f Fenced, p PassRow) error {
 	return nil
 }
 
-// judged fills empty fields and sets Clean to false for a pass that asked nothing, got no answer, or found something.
-func judged(p PassRow) (PassRow, error) {
+// completePass fills empty fields and sets Clean to false for a pass that asked nothing, got no answer, or found something.
+func completePass(p PassRow) (PassRow, error) {
 	var queries []struct{ Call, Err string }
 	var left []struct{ Type, ID, Name, Free string }
 	for _, list := range []struct {

@@ -72,10 +72,10 @@ func reserve(ctx context.Context, c *db.Tx, f Fenced, d CapacityDemand) (Reserva
 	if err != nil || (before.State == clusters.Granted && before.Attempt == f.AttemptID) {
 		return ReservationAnswer{}, err
 	}
-	if d.Quotas, err = attributed(ctx, c, d); err != nil {
+	if d.Quotas, err = attributeUsage(ctx, c, d); err != nil {
 		return ReservationAnswer{}, err
 	}
-	held, err := held(ctx, c, args)
+	held, err := listHeld(ctx, c, args)
 	if err != nil {
 		return ReservationAnswer{}, err
 	}
@@ -96,7 +96,7 @@ func reserve(ctx context.Context, c *db.Tx, f Fenced, d CapacityDemand) (Reserva
 		}
 	case room.Wait != "":
 		after.State, room.Position = clusters.Waiting, len(line.all())+1
-		room.Wait += line.unmeasured()
+		room.Wait += line.describeUnmeasured()
 	}
 	args["words"], args["position"] = room.Wait, room.Position
 	if err := keepReservation(ctx, c, args, after, d.Quotas); err != nil {
@@ -140,9 +140,9 @@ func keepReservation(ctx context.Context, c *db.Tx, args pgx.NamedArgs, r cluste
 	return nil
 }
 
-// attributed returns the measured quotas with what clusters use without having tags yet: it is in a resource group with a name that was
+// attributeUsage returns the measured quotas with what clusters use without having tags yet: it is in a resource group with a name that was
 // recorded for one of them.
-func attributed(ctx context.Context, c *db.Tx, d CapacityDemand) ([]lifecycle.Quota, error) {
+func attributeUsage(ctx context.Context, c *db.Tx, d CapacityDemand) ([]lifecycle.Quota, error) {
 	groups := map[string]bool{}
 	for _, q := range d.Quotas {
 		for name := range q.UsedIn {
@@ -169,9 +169,9 @@ func attributed(ctx context.Context, c *db.Tx, d CapacityDemand) ([]lifecycle.Qu
 	return quotas, nil
 }
 
-// held returns what counts as taken in addition to the measured usage: granted reservations of clusters that are not released, while the
+// listHeld returns what counts as taken in addition to the measured usage: granted reservations of clusters that are not released, while the
 // attempt that got them runs, or if it recorded an identity.
-func held(ctx context.Context, c *db.Tx, args pgx.NamedArgs) ([]lifecycle.Holding, error) {
+func listHeld(ctx context.Context, c *db.Tx, args pgx.NamedArgs) ([]lifecycle.Holding, error) {
 	held, err := db.All[lifecycle.Holding](ctx, c, `
 		SELECT r.cluster_id AS cluster, c.ready_at IS NOT NULL AS ready, r.items AS quotas
 		FROM reservations r JOIN clusters c ON c.id = r.cluster_id JOIN attempts a ON a.id = r.attempt_id

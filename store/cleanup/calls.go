@@ -62,7 +62,7 @@ func (p *Plan) sort(of names.Scope, known []scans.RecordedName, seen []contract.
 	why, removed := make([]string, len(seen)), make([]bool, len(seen))
 	gone := map[string]bool{}
 	for i, s := range seen {
-		removed[i], why[i] = covered(of, known, s)
+		removed[i], why[i] = findCover(of, known, s)
 		gone[s.ID] = removed[i]
 	}
 	for more := true; more; {
@@ -83,8 +83,8 @@ func (p *Plan) sort(of names.Scope, known []scans.RecordedName, seen []contract.
 	}
 }
 
-// covered says which call removes a resource, or why none does.
-func covered(of names.Scope, known []scans.RecordedName, s contract.SeenResource) (removed bool, why string) {
+// findCover says which call removes a resource, or why none does.
+func findCover(of names.Scope, known []scans.RecordedName, s contract.SeenResource) (removed bool, why string) {
 	switch {
 	case of.Platform == names.IBMCloud:
 		return ibmCovered(of, known, s)

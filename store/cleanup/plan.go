@@ -64,7 +64,7 @@ func (c Config) PlanOf(r scans.Removal) Plan {
 		p.Refused = err.Error()
 		return p
 	}
-	if p.Refused = cmp.Or(refused(r, seen), contested(r, beside)); p.Refused != "" {
+	if p.Refused = cmp.Or(whyRefused(r, seen), whyContested(r, beside)); p.Refused != "" {
 		return p
 	}
 	var of names.Scope
@@ -106,8 +106,8 @@ func resources(rows []scans.SeenRow) ([]contract.SeenResource, error) {
 	return seen, nil
 }
 
-// refused says why an orphan is not certainly this installation's own. It looks at every resource itself, not only at the orphan's class.
-func refused(r scans.Removal, seen []contract.SeenResource) string {
+// whyRefused says why an orphan is not certainly this installation's own. It looks at every resource itself, not only at the orphan's class.
+func whyRefused(r scans.Removal, seen []contract.SeenResource) string {
 	o := r.Orphan
 	switch {
 	case !slices.Contains(lifecycle.Removable, o.Class):
@@ -129,8 +129,8 @@ func refused(r scans.Removal, seen []contract.SeenResource) string {
 	return ""
 }
 
-// contested says which other resource has the mark of this cluster and that of another owner. A teardown deletes nothing while there is one.
-func contested(r scans.Removal, beside []contract.SeenResource) string {
+// whyContested says which other resource has the mark of this cluster and that of another owner. A teardown deletes nothing while there is one.
+func whyContested(r scans.Removal, beside []contract.SeenResource) string {
 	for _, s := range beside {
 		if why := foreign(r, s); why != "" {
 			return fmt.Sprintf("%s has a mark of this cluster, but %s; a teardown deletes nothing until the wrong tag is removed", s.ID, why)

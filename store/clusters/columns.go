@@ -179,14 +179,14 @@ func (col column) value(c *lifecycle.Cluster) any {
 		}
 		return *at
 	case *map[lifecycle.Kind]lifecycle.Work:
-		return rounded(*at)
+		return roundTimes(*at)
 	default:
 		return reflect.ValueOf(at).Elem().Interface()
 	}
 }
 
-// rounded returns all work that there is, with times in the database's precision.
-func rounded(all map[lifecycle.Kind]lifecycle.Work) map[lifecycle.Kind]lifecycle.Work {
+// roundTimes returns all work that there is, with times in the database's precision.
+func roundTimes(all map[lifecycle.Kind]lifecycle.Work) map[lifecycle.Kind]lifecycle.Work {
 	out := map[lifecycle.Kind]lifecycle.Work{}
 	for k, w := range all {
 		if w.RetryAt, w.DoneAt = db.Round(w.RetryAt), db.Round(w.DoneAt); w != (lifecycle.Work{}) {

@@ -62,12 +62,12 @@ func (c *Tx) DoLast(what, sql string, args ...any) { c.last.Do(what, sql, args..
 // finish writes the audit lines and commits in one round trip: the audit trail's lock is not held for longer.
 func (c *Tx) finish(ctx context.Context) error {
 	c.queueLines(&c.last)
-	c.last.Ask("commit", committed, "commit")
+	c.last.Ask("commit", checkCommit, "commit")
 	return Plain(c.Send(ctx, &c.last))
 }
 
-// committed makes an error of a commit that rolled back instead, because a statement had failed.
-func committed(rows pgx.Rows) error {
+// checkCommit makes an error of a commit that rolled back instead, because a statement had failed.
+func checkCommit(rows pgx.Rows) error {
 	rows.Close()
 	if err := rows.Err(); err != nil {
 		return err

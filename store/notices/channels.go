@@ -16,7 +16,7 @@ import (
 // solved it, and everything that waits there is tried at once.
 func (s *Store) ChannelProblem(ctx context.Context, workspace, channel, code string) error {
 	if code == "" {
-		return s.solved(ctx, workspace, []string{channel})
+		return s.forgetProblems(ctx, workspace, []string{channel})
 	}
 	_, err := s.db.Pool().Exec(ctx, `
 		INSERT INTO slack_channels AS s (workspace, channel, next_at, problem, problem_since)
@@ -41,11 +41,11 @@ func (s *Store) Closed(ctx context.Context, workspace, channel string) (closed b
 
 // Reached records that Slack just took a message in a channel: neither the channel nor the workspace has a problem.
 func (s *Store) Reached(ctx context.Context, workspace, channel string) error {
-	return s.solved(ctx, workspace, []string{channel, ""})
+	return s.forgetProblems(ctx, workspace, []string{channel, ""})
 }
 
-// solved forgets the problems of channels. What waits there is brought forward, and then waits for its turn alone.
-func (s *Store) solved(ctx context.Context, workspace string, channels []string) error {
+// forgetProblems forgets the problems of channels. What waits there is brought forward, and then waits for its turn alone.
+func (s *Store) forgetProblems(ctx context.Context, workspace string, channels []string) error {
 	args := pgx.NamedArgs{"workspace": workspace, "channels": channels, "every": every, "fixed": s.db.Fixed()}
 	var known bool // most posts find no problem: they write nothing
 	err := s.db.Pool().QueryRow(ctx, `

@@ -40,5 +40,5 @@ func (s *Store) MoveChannel(ctx context.Context, workspace, from, to string) (mo
 	if err != nil {
 		return 0, fmt.Errorf("let what is kept of channel %s follow it to %s: %w", from, to, err)
 	}
-	return moved, s.solved(ctx, workspace, []string{to})
+	return moved, s.forgetProblems(ctx, workspace, []string{to})
 }

@@ -24,7 +24,7 @@ type allowance struct {
 	step, depth time.Duration // what one permit takes, and what may be taken before one has to wait
 }
 
-func allowed(most int, window time.Duration) allowance {
+func allowanceOf(most int, window time.Duration) allowance {
 	switch most = max(most, 0); most {
 	case 0:
 		return allowance{depth: unlimited}
@@ -57,7 +57,7 @@ const tooSoon = time.Millisecond
 // TakePace asks for one write of content in an installation, across all processes and by the database's clock. Zero: the write
 // is permitted and counted; otherwise ask again after that time.
 func (s *Store) TakePace(ctx context.Context, installation int64, p Pace) (wait time.Duration, err error) {
-	minute, hour := allowed(p.PerMinute, time.Minute), allowed(p.PerHour, time.Hour)
+	minute, hour := allowanceOf(p.PerMinute, time.Minute), allowanceOf(p.PerHour, time.Hour)
 	args := pgx.NamedArgs{
 		"installation": installation, "fixed": s.db.Fixed(), "every": max(p.Every, 0), "soon": tooSoon,
 		"minute_step": minute.step, "minute_depth": minute.depth, "hour_step": hour.step, "hour_depth": hour.depth,
@@ -69,7 +69,7 @@ func (s *Store) TakePace(ctx context.Context, installation int64, p Pace) (wait 
 		}
 	}
 	if err == nil {
-		wait, err = s.believed(ctx, installation, wait)
+		wait, err = s.plausibleWait(ctx, installation, wait)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("ask leave to write in installation %d: %w", installation, err)
@@ -82,9 +82,9 @@ const (
 	longestWait = 2 * longestHold // longer than any pace or hold
 )
 
-// believed returns a plausible wait. A longer one was written by a clock that ran ahead: its values are brought back to the
+// plausibleWait returns a plausible wait. A longer one was written by a clock that ran ahead: its values are brought back to the
 // present, or nothing could be written until that time came.
-func (s *Store) believed(ctx context.Context, installation int64, wait time.Duration) (time.Duration, error) {
+func (s *Store) plausibleWait(ctx context.Context, installation int64, wait time.Duration) (time.Duration, error) {
 	if wait <= longestWait {
 		return wait, nil
 	}

@@ -25,7 +25,7 @@ const young = time.Hour
 // PaceAhead returns how long a write in an installation has to wait at the moment: for its turn and, if it can wait, for the
 // first posts of others. It reserves nothing: call it before the reads that a write needs, and TakePace right before the write.
 func (s *Store) PaceAhead(ctx context.Context, installation int64, p Pace, canWait bool) (wait time.Duration, err error) {
-	minute, hour := allowed(p.PerMinute, time.Minute), allowed(p.PerHour, time.Hour)
+	minute, hour := allowanceOf(p.PerMinute, time.Minute), allowanceOf(p.PerHour, time.Hour)
 	usual, behind := hour.depth, hour.depth
 	if canWait { // a fifth of the hour's allowance is kept free, four fifths while first posts wait: so whoever writes little never waits
 		usual, behind = hour.depth-hour.depth/5, hour.depth/5
@@ -45,7 +45,7 @@ func (s *Store) PaceAhead(ctx context.Context, installation int64, p Pace, canWa
 		return 0, nil
 	}
 	if err == nil {
-		wait, err = s.believed(ctx, installation, wait)
+		wait, err = s.plausibleWait(ctx, installation, wait)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("look how soon installation %d may be written in: %w", installation, err)

@@ -71,13 +71,13 @@ func (s *Store) NewLink(ctx context.Context, l Link, lasts time.Duration, d clus
 			INSERT INTO links (hash, kind, principal, cluster_id, access_id, account, number, created_at, expires_at)
 			VALUES (@hash, @kind, @principal, nullif(@cluster, ''), nullif(@access, ''), @account, @number, @now, @expires)`,
 			pgx.NamedArgs{
-				"hash": hashed(handle), "kind": l.Kind, "principal": l.Principal, "cluster": l.Cluster, "access": l.Access, "account": l.Account, "number": l.Number,
+				"hash": hashHandle(handle), "kind": l.Kind, "principal": l.Principal, "cluster": l.Cluster, "access": l.Access, "account": l.Account, "number": l.Number,
 				"now": c.Now, "expires": l.ExpiresAt,
 			})
 		if err != nil {
 			return fmt.Errorf("keep the link: %w", err)
 		}
-		return clusters.RecordAction(c, d, "link_made", l.Cluster, clusters.Action{After: l.told()})
+		return clusters.RecordAction(c, d, "link_made", l.Cluster, clusters.Action{After: l.auditForm()})
 	})
 	if err != nil {
 		return "", Link{}, fmt.Errorf("make a %s link: %w", l.Kind, err)
@@ -92,7 +92,7 @@ func (s *Store) LinkFor(ctx context.Context, handle, principal string) (Link, er
 		return Link{}, err
 	}
 	l, err := db.One[Link](ctx, s.db.Pool(), `SELECT `+linkColumns+` FROM links WHERE `+linkWorks,
-		pgx.NamedArgs{"hash": hashed(handle), "actor": principal, "now": now})
+		pgx.NamedArgs{"hash": hashHandle(handle), "actor": principal, "now": now})
 	if errors.Is(err, db.ErrNotFound) {
 		err = errNoLink
 	}
@@ -119,15 +119,15 @@ func (s *Store) UseLink(ctx context.Context, handle string, by Owner, door strin
 	refused, d := false, clusters.Origin{Actor: by.Principal, Source: door}
 	err = s.db.Write(ctx, func(c *db.Tx) error {
 		links, err := db.All[Link](ctx, c, `UPDATE links SET used_at = @now WHERE `+linkWorks+` RETURNING `+linkColumns,
-			pgx.NamedArgs{"hash": hashed(handle), "actor": by.Principal, "now": c.Now})
+			pgx.NamedArgs{"hash": hashHandle(handle), "actor": by.Principal, "now": c.Now})
 		if err != nil {
 			return fmt.Errorf("spend it: %w", err)
 		}
 		if refused = len(links) == 0; refused {
-			return refuseLink(ctx, c, hashed(handle), d) // committed, for its audit line
+			return refuseLink(ctx, c, hashHandle(handle), d) // committed, for its audit line
 		}
 		used = links[0]
-		if err := clusters.RecordAction(c, d, "link_used", used.Cluster, clusters.Action{After: used.told()}); err != nil {
+		if err := clusters.RecordAction(c, d, "link_used", used.Cluster, clusters.Action{After: used.auditForm()}); err != nil {
 			return err
 		}
 		if used.Kind == LinkOfAccount {
@@ -170,8 +170,8 @@ func refuseLink(ctx context.Context, c *db.Tx, hash string, d clusters.Origin) e
 	return clusters.RecordAction(c, d, "link_refused", r.Cluster, clusters.Action{Note: string(r.Kind)})
 }
 
-// told is a link as the audit trail keeps it.
-func (l Link) told() any {
+// auditForm is a link as the audit trail keeps it.
+func (l Link) auditForm() any {
 	return struct {
 		Kind      LinkKind  `json:"kind"`
 		For       string    `json:"for,omitempty"`
@@ -180,7 +180,7 @@ func (l Link) told() any {
 	}{l.Kind, l.Principal, l.Account, l.ExpiresAt}
 }
 
-func hashed(handle string) string {
+func hashHandle(handle string) string {
 	sum := sha256.Sum256([]byte(handle))
 	return hex.EncodeToString(sum[:])
 }

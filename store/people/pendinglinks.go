@@ -115,4 +115,4 @@ func refuseCode(ctx context.Context, c *db.Tx, account, why string, d clusters.O
 }
 
 // hashCode is what is stored of a code. The account is in it, so that it is nothing for another.
-func hashCode(account, code string) string { return hashed(account + " " + code) }
+func hashCode(account, code string) string { return hashHandle(account + " " + code) }

@@ -47,7 +47,7 @@ func (s *Store) Share(ctx context.Context, id string, share Share, d clusters.Or
 		if err := revokeAbove(ctx, c, id, share, d); err != nil {
 			return err
 		}
-		return clusters.RecordAction(c, d, "shared", id, clusters.Action{Before: shown(before), After: shown(&share)})
+		return clusters.RecordAction(c, d, "shared", id, clusters.Action{Before: auditShare(before), After: auditShare(&share)})
 	})
 	if err != nil {
 		return fmt.Errorf("share %s: %w", id, err)
@@ -95,7 +95,7 @@ func unshare(ctx context.Context, c *db.Tx, id string, share *Share, ending stri
 	if _, err := access.Revoke(ctx, c, id, `a.by_right = @right`, pgx.NamedArgs{"right": share.Kind + ":" + share.Grantee}, ended); err != nil {
 		return err
 	}
-	return clusters.RecordAction(c, d, "unshared", id, clusters.Action{Before: shown(share), Note: ending})
+	return clusters.RecordAction(c, d, "unshared", id, clusters.Action{Before: auditShare(share), Note: ending})
 }
 
 // SharedWithOneself is why a share ended whose maker is the person that it was with: it gives nothing, because they would keep it after
@@ -139,8 +139,8 @@ func readShare(ctx context.Context, c *db.Tx, id, kind, grantee string) (*Share,
 	return &found[0], nil
 }
 
-// shown is a share as the audit trail keeps it.
-func shown(s *Share) any {
+// auditShare is a share as the audit trail keeps it.
+func auditShare(s *Share) any {
 	if s == nil {
 		return nil
 	}

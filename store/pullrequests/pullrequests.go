@@ -21,7 +21,7 @@ func (s *Store) SeePullRequest(ctx context.Context, pr PullRequest, reopened boo
 	if pr.Labels == nil {
 		pr.Labels = []string{}
 	}
-	others, err := s.seenOtherwise(ctx, pr)
+	others, err := s.findUnderOtherName(ctx, pr)
 	for _, o := range others {
 		if err != nil {
 			break
@@ -169,7 +169,7 @@ func (s *Store) PullsToLook(ctx context.Context, before time.Time, limit int) ([
 // PullsEnding returns, for each pull request in order, the end of a wanted cluster that ends because its pull request counts as
 // closed; the zero time: there is none.
 func (s *Store) PullsEnding(ctx context.Context, pulls []PullRequest) (ends []time.Time, err error) {
-	repos, numbers := named(pulls)
+	repos, numbers := namesAndNumbers(pulls)
 	found, err := db.All[struct{ At *time.Time }](ctx, s.db.Pool(), `
 		SELECT max(c.end_pr_closed) AS at FROM unnest($1::text[], $2::int[]) WITH ORDINALITY AS n (repo, number, nr)
 			LEFT JOIN clusters c ON c.repo = n.repo AND c.pr_number = n.number AND c.desired = 'present'
@@ -183,7 +183,7 @@ func (s *Store) PullsEnding(ctx context.Context, pulls []PullRequest) (ends []ti
 	return ends, nil
 }
 
-func named(pulls []PullRequest) (repos []string, numbers []int) {
+func namesAndNumbers(pulls []PullRequest) (repos []string, numbers []int) {
 	repos, numbers = make([]string, len(pulls)), make([]int, len(pulls))
 	for i, pr := range pulls {
 		repos[i], numbers[i] = pr.Repo, pr.Number
@@ -193,7 +193,7 @@ func named(pulls []PullRequest) (repos []string, numbers []int) {
 
 // Looked records that pull requests were just checked on GitHub.
 func (s *Store) Looked(ctx context.Context, pulls ...PullRequest) error {
-	repos, numbers := named(pulls)
+	repos, numbers := namesAndNumbers(pulls)
 	_, err := s.db.Pool().Exec(ctx, `
 		UPDATE looks l SET looked_at = coalesce($3::timestamptz, clock_timestamp())
 		FROM unnest($1::text[], $2::int[]) AS n (repo, number) WHERE l.repo = n.repo AND l.number = n.number`, repos, numbers, s.db.Fixed())

@@ -46,9 +46,9 @@ type otherwise struct {
 	UpdatedAt time.Time
 }
 
-// seenOtherwise returns the pull request under another name of its repository, and another repository's pull request of that
+// findUnderOtherName returns the pull request under another name of its repository, and another repository's pull request of that
 // number under its name.
-func (s *Store) seenOtherwise(ctx context.Context, pr PullRequest) ([]otherwise, error) {
+func (s *Store) findUnderOtherName(ctx context.Context, pr PullRequest) ([]otherwise, error) {
 	if pr.RepoID == 0 {
 		return nil, nil
 	}

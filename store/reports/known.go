@@ -33,7 +33,7 @@ func (s *Store) Known(ctx context.Context, seen lifecycle.Seen) (lifecycle.Known
 	if err != nil {
 		return k, fmt.Errorf("read whose names were seen: %w", err)
 	}
-	if k.Clusters, err = knownIn(ctx, tx, k.Now, slices.AppendSeq(ids, maps.Keys(owned)), domains); err != nil {
+	if k.Clusters, err = listKnown(ctx, tx, k.Now, slices.AppendSeq(ids, maps.Keys(owned)), domains); err != nil {
 		return k, fmt.Errorf("read what is known: %w", err)
 	}
 	for i := range k.Clusters {
@@ -78,8 +78,8 @@ func ownersOf(ctx context.Context, tx pgx.Tx, names []string) (map[string][]stri
 	return owned, err
 }
 
-// knownIn reads each part by its own index, and does not touch the many others.
-func knownIn(ctx context.Context, tx pgx.Tx, now time.Time, named, domains []string) ([]lifecycle.KnownCluster, error) {
+// listKnown reads each part by its own index, and does not touch the many others.
+func listKnown(ctx context.Context, tx pgx.Tx, now time.Time, named, domains []string) ([]lifecycle.KnownCluster, error) {
 	sql, args := `
 		SELECT `+knownColumns+` FROM clusters WHERE destroyed_at IS NULL AND status IN ('PENDING', 'CREATING', 'FAILED', 'DESTROYING')
 		UNION SELECT `+knownColumns+` FROM clusters

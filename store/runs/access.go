@@ -32,7 +32,7 @@ const openAccess = `a.revoked_at IS NULL AND a.removed_at IS NULL AND (a.expires
 // revokeOver revokes the access that attempts of a locked run have which are over.
 func revokeOver(ctx context.Context, c *db.Tx, run Run) error {
 	return revokeEach(ctx, c, run.ID, `(a.run_attempt < @attempt OR a.run_attempt = @attempt AND @finished)`,
-		pgx.NamedArgs{"attempt": run.Attempt, "finished": run.ended()}, "its run finished")
+		pgx.NamedArgs{"attempt": run.Attempt, "finished": run.hasEnded()}, "its run finished")
 }
 
 // revokeJob revokes the access that a job has which is over.

@@ -117,7 +117,7 @@ func handOver(ctx context.Context, c *db.Tx, run Run, row clusters.Row, a Ask, p
 		return clusters.Row{}, err
 	}
 	a.Slot = row.Run.Slot
-	if err := c.Record(ctx, principal, "run_took_over", row.ID, db.Move{Why: said(run, a)}); err != nil {
+	if err := c.Record(ctx, principal, "run_took_over", row.ID, db.Move{Why: describeBinding(run, a)}); err != nil {
 		return clusters.Row{}, err
 	}
 	now, err := db.One[clusters.RowRecord](ctx, c, `SELECT `+clusters.RowColumns+clusters.OfMany+clusters.RowSources+`WHERE c.id = $1`, row.ID)
@@ -140,12 +140,12 @@ func (p *Binding) Queue(tx *db.Tx, b *db.Batch, cluster string) {
 
 // Record writes the audit line of a cluster that was bound to its place.
 func (p *Binding) Record(ctx context.Context, tx *db.Tx, principal, cluster string) error {
-	return tx.Record(ctx, principal, "run_bound", cluster, db.Move{Why: said(p.Run, p.ask)})
+	return tx.Record(ctx, principal, "run_bound", cluster, db.Move{Why: describeBinding(p.Run, p.ask)})
 }
 
-// said names what a cluster is bound to, for the audit trail.
-func said(run Run, a Ask) string {
-	text := fmt.Sprintf("attempt %d of %s", a.Attempt, named(run))
+// describeBinding names what a cluster is bound to, for the audit trail.
+func describeBinding(run Run, a Ask) string {
+	text := fmt.Sprintf("attempt %d of %s", a.Attempt, nameRun(run))
 	if a.Lifetime == lifecycle.LifetimeJob {
 		text = fmt.Sprintf("job %s in %s", a.Job, text)
 	}
@@ -155,8 +155,8 @@ func said(run Run, a Ask) string {
 	return text
 }
 
-// named is a run's address, else its name.
-func named(run Run) string {
+// nameRun is a run's address, else its name.
+func nameRun(run Run) string {
 	if run.URL != "" {
 		return run.URL
 	}

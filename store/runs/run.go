@@ -69,8 +69,8 @@ func (r Run) Over(attempt int) bool {
 	return attempt < r.Attempt || attempt == r.Attempt && r.State == lifecycle.RunFinished
 }
 
-// ended reports whether the newest attempt finished for certain. A webhook alone is not enough for what cannot be undone.
-func (r Run) ended() bool { return r.State == lifecycle.RunFinished && r.Confirmed }
+// hasEnded reports whether the newest attempt finished for certain. A webhook alone is not enough for what cannot be undone.
+func (r Run) hasEnded() bool { return r.State == lifecycle.RunFinished && r.Confirmed }
 
 // firstLook is how long after a run was heard of the platform is asked about it: its event may have come before the run was known here.
 const firstLook = time.Minute

@@ -161,7 +161,7 @@ func takeHandedOver(ctx context.Context, c *db.Tx, run Run, attempt int, cluster
 	if tag.RowsAffected() == 0 {
 		return nil
 	}
-	if err := c.Record(ctx, principal, "run_took_over", cluster, db.Move{Why: fmt.Sprintf("attempt %d of %s, which its signal started", attempt, named(run))}); err != nil {
+	if err := c.Record(ctx, principal, "run_took_over", cluster, db.Move{Why: fmt.Sprintf("attempt %d of %s, which its signal started", attempt, nameRun(run))}); err != nil {
 		return err
 	}
 	return settle(ctx, c, run)

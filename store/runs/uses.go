@@ -108,7 +108,7 @@ func askUse(ctx context.Context, c *db.Tx, run Run, cluster string, attempt int,
 }
 
 func turnOf(url, name string, attempt int) string {
-	return fmt.Sprintf("attempt %d of %s", attempt, named(Run{URL: url, Name: name}))
+	return fmt.Sprintf("attempt %d of %s", attempt, nameRun(Run{URL: url, Name: name}))
 }
 
 // grant gives the turn on a locked cluster to the first in its queue, unless somebody has it.
@@ -198,7 +198,7 @@ func releaseEach(ctx context.Context, c *db.Tx, open []openUse, why string) erro
 func releaseOver(ctx context.Context, c *db.Tx, run Run) error {
 	open, err := db.All[openUse](ctx, c, `
 		SELECT id, cluster_id AS cluster FROM uses WHERE run_id = $1 AND released_at IS NULL AND (attempt < $2 OR attempt = $2 AND $3)
-		ORDER BY cluster_id, id`, run.ID, run.Attempt, run.ended()) // another run may get the turn
+		ORDER BY cluster_id, id`, run.ID, run.Attempt, run.hasEnded()) // another run may get the turn
 	if err != nil {
 		return fmt.Errorf("list the turns of %s: %w", run.ID, err)
 	}

@@ -75,7 +75,7 @@ func (s *Store) decide(ctx context.Context, ids []string, to lifecycle.OrphanSta
 			if err := setState(ctx, c, o, to, d.Actor, d.Reason()); err != nil {
 				return err
 			}
-			if err := clusters.RecordAction(c, d, action, known(o), clusters.Action{Before: o.State, After: to, Note: o.ID + ": " + o.Why}); err != nil {
+			if err := clusters.RecordAction(c, d, action, describeKnown(o), clusters.Action{Before: o.State, After: to, Note: o.ID + ": " + o.Why}); err != nil {
 				return err
 			}
 		}
@@ -84,7 +84,7 @@ func (s *Store) decide(ctx context.Context, ids []string, to lifecycle.OrphanSta
 	})
 }
 
-func known(o OrphanRow) string {
+func describeKnown(o OrphanRow) string {
 	if o.ClusterID == nil {
 		return ""
 	}
@@ -146,7 +146,7 @@ func (s *Store) ApproveBySetting(ctx context.Context, ids []string, classes []li
 				return err
 			}
 			line := clusters.Action{Move: db.Move{Why: why}, Before: o.State, After: lifecycle.OrphanApproved, Note: o.ID + ": " + o.Why}
-			if err := c.RecordLine(db.Lifecycle, "orphan_approved", "", known(o), line); err != nil {
+			if err := c.RecordLine(db.Lifecycle, "orphan_approved", "", describeKnown(o), line); err != nil {
 				return err
 			}
 		}
@@ -204,7 +204,7 @@ func (s *Store) back(ctx context.Context, where string, args pgx.NamedArgs, why 
 				return err
 			}
 			line := clusters.Action{Move: db.Move{Why: why(o)}, Before: o.State, After: lifecycle.OrphanReported, Note: o.ID + ": " + o.Why}
-			if err := c.RecordLine(db.Lifecycle, "orphan_reported", "", known(o), line); err != nil {
+			if err := c.RecordLine(db.Lifecycle, "orphan_reported", "", describeKnown(o), line); err != nil {
 				return err
 			}
 		}

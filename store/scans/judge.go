@@ -81,7 +81,7 @@ func (s *Store) KeepOrphans(ctx context.Context, scan string, judged []lifecycle
 }
 
 func keepOrphans(ctx context.Context, c *db.Tx, of Scan, judged []lifecycle.Judged, l lifecycle.FindingLimits) (fresh []OrphanRow, err error) {
-	list, err := concerned(ctx, c, of, judged)
+	list, err := listConcerned(ctx, c, of, judged)
 	if err != nil {
 		return nil, err
 	}
@@ -144,8 +144,8 @@ func keepOrphans(ctx context.Context, c *db.Tx, of Scan, judged []lifecycle.Judg
 	return fresh, nil
 }
 
-// concerned returns the orphans of the account on which a judged scan bears: those that are not gone, and gone ones that are back.
-func concerned(ctx context.Context, c *db.Tx, of Scan, judged []lifecycle.Judged) ([]OrphanRow, error) {
+// listConcerned returns the orphans of the account on which a judged scan bears: those that are not gone, and gone ones that are back.
+func listConcerned(ctx context.Context, c *db.Tx, of Scan, judged []lifecycle.Judged) ([]OrphanRow, error) {
 	var installations, clusters, identities, places []string
 	for _, j := range judged {
 		if !j.Class.IsOrphan() {

@@ -76,12 +76,12 @@ func lock(ctx context.Context, c *db.Tx, id, token string) (locked, error) {
 	case scan.TokenID != token:
 		return locked{}, fmt.Errorf("another runner goes on with it: %w", db.ErrFenced)
 	case scan.ClosedAt != nil:
-		return locked{scan, "the scan has ended: " + endedWhy(scan)}, nil
+		return locked{scan, "the scan has ended: " + whyEnded(scan)}, nil
 	}
 	return locked{Scan: scan}, nil
 }
 
-func endedWhy(s Scan) string {
+func whyEnded(s Scan) string {
 	if s.Message != "" {
 		return s.Message
 	}

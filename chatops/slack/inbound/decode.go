@@ -176,8 +176,8 @@ func shortenName(text string) string {
 	return string(runes[:min(len(runes), maxName)])
 }
 
-// boundText returns a text that others wrote, cut where it is longer than a command can be.
-func boundText(text string) string {
+// cutText returns a text that others wrote, cut where it is longer than a command can be.
+func cutText(text string) string {
 	runes := []rune(cleanText(text))
 	return string(runes[:min(len(runes), MaxText)])
 }

@@ -127,7 +127,7 @@ func decodeInteraction(kind string, body []byte) (Request, error) {
 	}
 	r.Kind, r.ID, r.Action = Shortcut, joinIDs(i.Trigger, i.ActionAt), i.Callback
 	if kind == "message_action" {
-		r.Channel, r.Message, r.Text = i.Channel.ID, parseStamp(i.Message.Stamp), boundText(string(i.Message.Text))
+		r.Channel, r.Message, r.Text = i.Channel.ID, parseStamp(i.Message.Stamp), cutText(string(i.Message.Text))
 	}
 	if !isIdentifier(r.Action, maxAction) {
 		return Request{}, fmt.Errorf("callback_id is missing, or is not at most %d printable characters", maxAction)

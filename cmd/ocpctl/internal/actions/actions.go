@@ -48,15 +48,15 @@ type Action struct {
 func All() []Action {
 	cluster := []string{"cluster-id", "name", "status", "page-url", "console-url", "api-url", "kubeconfig", "price", "expires-at"}
 	return []Action{
-		{"setup-ocpctl", []string{"server", "version", "download-url", "cache"}, []string{"version", "path"}, (*step).setup},
+		{"setup-ocpctl", []string{"server", "version", "download-url", "cache"}, []string{"version", "path"}, (*step).setUpProgram},
 		{"create-cluster", []string{"server", "profile", "name", "version", "region", "ttl", "team", "add-ons", "params", "wait", "wait-timeout", "reuse", "slot",
-			"lifetime", "on-ready", "dry-run", "export-kubeconfig", "env-prefix"}, cluster, (*step).create},
-		{"wait-cluster", []string{"server", "cluster", "wait-timeout", "take-turn", "export-kubeconfig", "env-prefix"}, cluster, (*step).wait},
-		{"extend-cluster", []string{"server", "cluster", "duration", "until"}, []string{"expires-at", "limited"}, (*step).extend},
+			"lifetime", "on-ready", "dry-run", "export-kubeconfig", "env-prefix"}, cluster, (*step).createCluster},
+		{"wait-cluster", []string{"server", "cluster", "wait-timeout", "take-turn", "export-kubeconfig", "env-prefix"}, cluster, (*step).waitForCluster},
+		{"extend-cluster", []string{"server", "cluster", "duration", "until"}, []string{"expires-at", "limited"}, (*step).extendCluster},
 		{"collect-logs", []string{"server", "cluster", "path", "bundle", "must-gather", "upload", "retention-days"}, []string{"path", "artifact"}, (*step).collectLogs},
 		{"report-tests", []string{"server", "cluster", "files", "name", "url", "if-no-files", "fail-on-failure"},
 			[]string{"conclusion", "total", "passed", "failed", "skipped", "flaky", "crashed"}, (*step).reportTests},
-		{"destroy-cluster", []string{"server", "cluster", "reason", "wait", "wait-timeout"}, nil, (*step).destroy},
+		{"destroy-cluster", []string{"server", "cluster", "reason", "wait", "wait-timeout"}, nil, (*step).destroyCluster},
 	}
 }
 
@@ -83,7 +83,7 @@ type step struct {
 func Run(ctx context.Context, w World, name string) error {
 	for _, a := range All() {
 		if a.Name == name {
-			return run(ctx, w, a)
+			return runAction(ctx, w, a)
 		}
 	}
 	return exit.With(exit.Usage, &exit.Problem{Title: "Unknown action.", Fields: []exit.Field{
@@ -91,11 +91,11 @@ func Run(ctx context.Context, w World, name string) error {
 	}})
 }
 
-func run(ctx context.Context, w World, a Action) (err error) {
+func runAction(ctx context.Context, w World, a Action) (err error) {
 	runner := pipeline.New(w.Env, w.Out)
 	log := runner.Log()
 	s := &step{World: w, Runner: runner, action: a, log: log}
-	defer func() { err = errors.Join(s.end(ctx, err), log.Close()) }()
+	defer func() { err = errors.Join(s.endStep(ctx, err), log.Close()) }()
 	if s.Inputs, err = runner.Inputs(a.Inputs); err != nil {
 		return err
 	}
@@ -103,16 +103,16 @@ func run(ctx context.Context, w World, a Action) (err error) {
 	return a.run(s, ctx)
 }
 
-// check returns what is wrong with the inputs, and whether action, program and server work together. Every step calls it when it has
+// checkInputs returns what is wrong with the inputs, and whether action, program and server work together. Every step calls it when it has
 // read its inputs.
-func (s *step) check(ctx context.Context) error {
+func (s *step) checkInputs(ctx context.Context) error {
 	if !s.hasServer() {
 		s.Wrong("server", "Required, because the variable OCPCTL_SERVER is not set.", "https://ocpctl.example.com")
 	}
 	if err := s.Err(); err != nil {
 		return err
 	}
-	if err := s.fits(); err != nil {
+	if err := s.checkVersion(); err != nil {
 		return err
 	}
 	api, err := s.API()
@@ -134,8 +134,8 @@ func (s *step) check(ctx context.Context) error {
 
 func (s *step) hasServer() bool { return s.Text("server") != "" || s.Env("OCPCTL_SERVER") != "" }
 
-// result runs a command and reads its answer.
-func result[T any](ctx context.Context, s *step, in io.Reader, args ...string) (answer T, err error) {
+// runForAnswer runs a command and reads its answer.
+func runForAnswer[T any](ctx context.Context, s *step, in io.Reader, args ...string) (answer T, err error) {
 	raw, err := s.Commands.Run(ctx, in, slices.Concat(args[:1], []string{"--output=json"}, args[1:])...)
 	if len(raw) > 0 {
 		err = errors.Join(err, json.Unmarshal(raw, &answer))
@@ -143,8 +143,8 @@ func result[T any](ctx context.Context, s *step, in io.Reader, args ...string) (
 	return answer, err
 }
 
-// cluster returns the cluster that the input names, or the one that the job's last create-cluster got.
-func (s *step) cluster() string {
+// clusterInput returns the cluster that the input names, or the one that the job's last create-cluster got.
+func (s *step) clusterInput() string {
 	given := s.Text("cluster")
 	if given == "" {
 		return s.Env(clusterVariable)
@@ -155,8 +155,8 @@ func (s *step) cluster() string {
 // clusterVariable is where create-cluster leaves the cluster's id for the job's next steps.
 const clusterVariable = "OCPCTL_CLUSTER_ID"
 
-// page returns the address of a cluster's page.
-func (s *step) page(id string) string {
+// pageURL returns the address of a cluster's page.
+func (s *step) pageURL(id string) string {
 	api, err := s.API()
 	if err != nil {
 		return "" // the commands say why
@@ -166,23 +166,23 @@ func (s *step) page(id string) string {
 
 // needCluster notes that a cluster is missing.
 func (s *step) needCluster() string {
-	cluster := s.cluster()
+	cluster := s.clusterInput()
 	if cluster == "" {
 		s.Wrong("cluster", "Required, because no create-cluster step of this job got a cluster.", "a cluster's id or name, e.g. ${{ needs.create.outputs.cluster-id }}")
 	}
 	return cluster
 }
 
-// outputs sets several outputs, name and value by turns.
-func (s *step) outputs(pairs ...string) (err error) {
+// setOutputs sets several outputs, name and value by turns.
+func (s *step) setOutputs(pairs ...string) (err error) {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		err = errors.Join(err, s.Output(pairs[i], pairs[i+1]))
 	}
 	return err
 }
 
-// end tells the runner how the step ended.
-func (s *step) end(ctx context.Context, err error) error {
+// endStep tells the runner how the step ended.
+func (s *step) endStep(ctx context.Context, err error) error {
 	code := exit.CodeOf(err)
 	switch text := strings.TrimSpace(textOf(err)); {
 	case err == nil:

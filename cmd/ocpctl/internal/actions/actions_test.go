@@ -18,7 +18,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/actions"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/stand"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/standtest"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/clusters"
@@ -342,7 +342,7 @@ func TestAKubeconfigThatIsNoneIsNotWritten(t *testing.T) {
 	j.ready()
 	j.before = func(w http.ResponseWriter, r *http.Request) bool {
 		if strings.HasSuffix(r.URL.Path, "/kubeconfig") {
-			stand.Kubeconfig("users: [{name: x, user: &a {token: *a}}]\n")(w, r)
+			standtest.Kubeconfig("users: [{name: x, user: &a {token: *a}}]\n")(w, r)
 			return true
 		}
 		return false

@@ -14,8 +14,8 @@ import (
 	"github.com/ocpctl/ocpctl/internal/price"
 )
 
-// create asks for a cluster, and waits for it unless it is told not to.
-func (s *step) create(ctx context.Context) error {
+// createCluster asks for a cluster, and waits for it unless it is told not to.
+func (s *step) createCluster(ctx context.Context) error {
 	waits, dry := s.Bool("wait"), s.Bool("dry-run")
 	s.OneOf("reuse", "none", "run", "pull-request")
 	s.OneOf("lifetime", "run", "job", "ttl")
@@ -25,19 +25,19 @@ func (s *step) create(ctx context.Context) error {
 	if s.Text("lifetime") == "job" && !waits && !dry {
 		s.Wrong("lifetime", "This job ends before the cluster is ready, and the cluster would end with it.", "run", "ttl", "job with wait: true")
 	}
-	if err := s.check(ctx); err != nil {
+	if err := s.checkInputs(ctx); err != nil {
 		return err
 	}
-	args, in, err := s.request()
+	args, in, err := s.createArguments()
 	if err != nil {
 		return err
 	}
 	if dry {
 		return s.dryRun(ctx, in, args)
 	}
-	accepted, err := result[v1.Accepted](ctx, s, in, s.ofProfile(args, "--idempotency-key="+s.key())...)
+	accepted, err := runForAnswer[v1.Accepted](ctx, s, in, s.addProfile(args, "--idempotency-key="+s.idempotencyKey())...)
 	if err != nil {
-		return s.explained(err)
+		return s.explainConflict(err)
 	}
 	// Before anything else, so that steps with if: always() find the cluster.
 	if err := s.setCluster(accepted.ClusterID, accepted.Name, accepted.URL); err != nil {
@@ -50,11 +50,11 @@ func (s *step) create(ctx context.Context) error {
 	if !waits {
 		return s.endWithoutWaiting(ctx, accepted.ClusterID)
 	}
-	return s.await(ctx, accepted.ClusterID, accepted.Name, s.Text("reuse") == "pull-request")
+	return s.awaitReady(ctx, accepted.ClusterID, accepted.Name, s.Text("reuse") == "pull-request")
 }
 
-// request returns the command that asks for the cluster, and its standard input.
-func (s *step) request() (args []string, in io.Reader, err error) {
+// createArguments returns the command that asks for the cluster, and its standard input.
+func (s *step) createArguments() (args []string, in io.Reader, err error) {
 	args = []string{"create", "--name=" + s.clusterName()}
 	for _, name := range []string{"version", "region", "ttl", "team"} {
 		if value := s.Text(name); value != "" {
@@ -67,26 +67,26 @@ func (s *step) request() (args []string, in io.Reader, err error) {
 	if params := s.Text("params"); params != "" {
 		args, in = append(args, "--from-file=-"), strings.NewReader(params)
 	}
-	args, err = s.ofRun(args)
+	args, err = s.addRun(args)
 	return args, in, err
 }
 
-// ofProfile adds a flag and the profile to the command.
-func (s *step) ofProfile(args []string, flag string) []string {
+// addProfile adds a flag and the profile to the command.
+func (s *step) addProfile(args []string, flag string) []string {
 	if args = append(args, flag); s.Text("profile") != "" {
 		args = append(args, "--", s.Text("profile"))
 	}
 	return args
 }
 
-// ofRun adds how the cluster belongs to the run. Without the run's token, the server knows of no run.
-func (s *step) ofRun(args []string) ([]string, error) {
+// addRun adds how the cluster belongs to the run. Without the run's token, the server knows of no run.
+func (s *step) addRun(args []string) ([]string, error) {
 	api, err := s.API()
 	if err != nil {
 		return nil, err
 	}
 	if api.Context.Auth == connect.GitHub {
-		args = append(args, "--slot="+s.slot())
+		args = append(args, "--slot="+s.clusterSlot())
 	}
 	for _, name := range []string{"reuse", "lifetime", "on-ready"} {
 		if value := s.Text(name); value != "" && value != "none" {
@@ -96,8 +96,8 @@ func (s *step) ofRun(args []string) ([]string, error) {
 	return args, nil
 }
 
-// explained adds what to do about a refusal that a workflow can cause.
-func (s *step) explained(err error) error {
+// explainConflict adds what to do about a refusal that a workflow can cause.
+func (s *step) explainConflict(err error) error {
 	if connect.Is(err, http.StatusConflict) && strings.Contains(err.Error(), "Idempotency-Key") {
 		return exit.With(exit.Conflict, errors.New("another create-cluster step with the same slot asked for something else. Give one of them a slot or a name of its own"))
 	}
@@ -106,7 +106,7 @@ func (s *step) explained(err error) error {
 
 // dryRun asks what would happen, and shows the verdict.
 func (s *step) dryRun(ctx context.Context, in io.Reader, args []string) error {
-	verdict, err := result[v1.Verdict](ctx, s, in, s.ofProfile(args, "--dry-run")...)
+	verdict, err := runForAnswer[v1.Verdict](ctx, s, in, s.addProfile(args, "--dry-run")...)
 	if verdict.Message == "" { // there is none
 		return err
 	}
@@ -115,19 +115,19 @@ func (s *step) dryRun(ctx context.Context, in io.Reader, args []string) error {
 	}
 	if verdict.Allowed {
 		_, _ = fmt.Fprintln(s.log, verdict.Message+" Nothing was created.")
-		return s.outputs("name", verdict.Name, "price", dollars(verdict.HourlyCents))
+		return s.setOutputs("name", verdict.Name, "price", formatDollars(verdict.HourlyCents))
 	}
 	refused := &exit.Problem{Title: verdict.Message + " Nothing was created."}
-	for _, c := range failed(verdict.Checks) {
+	for _, c := range findFailedChecks(verdict.Checks) {
 		refused.Fields = append(refused.Fields, exit.Field{Name: c.Name, Detail: strings.TrimSpace(c.Message + " " + c.Next)})
 	}
 	return exit.With(exit.Refused, refused)
 }
 
-// failed returns the checks without parts that refuse a request.
-func failed(checks []v1.Check) (all []v1.Check) {
+// findFailedChecks returns the checks without parts that refuse a request.
+func findFailedChecks(checks []v1.Check) (all []v1.Check) {
 	for _, c := range checks {
-		if parts := failed(c.Checks); len(parts) > 0 {
+		if parts := findFailedChecks(c.Checks); len(parts) > 0 {
 			all = append(all, parts...)
 		} else if c.Result == v1.CheckResultFail {
 			all = append(all, c)
@@ -138,7 +138,7 @@ func failed(checks []v1.Check) (all []v1.Check) {
 
 // setCluster tells the runner which cluster this step is about.
 func (s *step) setCluster(id, name, page string) error {
-	err := errors.Join(s.outputs("cluster-id", id, "name", name, "page-url", page), s.Export(clusterVariable, id))
+	err := errors.Join(s.setOutputs("cluster-id", id, "name", name, "page-url", page), s.Export(clusterVariable, id))
 	if prefix := s.Text("env-prefix"); prefix != "" {
 		err = errors.Join(err, s.Export(prefix+"CLUSTER_ID", id), s.Export(prefix+"CLUSTER_NAME", name))
 	}
@@ -147,11 +147,11 @@ func (s *step) setCluster(id, name, page string) error {
 
 // endWithoutWaiting ends the step without waiting for the cluster. One that was there before may be ready.
 func (s *step) endWithoutWaiting(ctx context.Context, id string) error {
-	c, err := result[v1.ClusterDetail](ctx, s, nil, "status", "--cluster-id="+id)
+	c, err := runForAnswer[v1.ClusterDetail](ctx, s, nil, "status", "--cluster-id="+id)
 	if err != nil {
 		return err
 	}
-	if err := s.facts(c.Cluster); err != nil {
+	if err := s.setFacts(c.Cluster); err != nil {
 		return err
 	}
 	state := " is being created"
@@ -164,12 +164,12 @@ func (s *step) endWithoutWaiting(ctx context.Context, id string) error {
 	return s.Summary(s.clusterSummary(c.Cluster, c.Name+state, ""))
 }
 
-// facts sets the outputs that are known of a cluster at any time.
-func (s *step) facts(c v1.Cluster) error {
-	return s.outputs("status", string(c.Status), "price", dollars(c.HourlyCents), "expires-at", c.DestroyAt.UTC().Format("2006-01-02T15:04:05Z"))
+// setFacts sets the outputs that are known of a cluster at any time.
+func (s *step) setFacts(c v1.Cluster) error {
+	return s.setOutputs("status", string(c.Status), "price", formatDollars(c.HourlyCents), "expires-at", c.DestroyAt.UTC().Format("2006-01-02T15:04:05Z"))
 }
 
-// dollars formats a price as a number, for programs.
-func dollars(cents int) string {
+// formatDollars formats a price as a number, for programs.
+func formatDollars(cents int) string {
 	return strings.NewReplacer("$", "", ",", "").Replace(price.Dollars(int64(cents)))
 }

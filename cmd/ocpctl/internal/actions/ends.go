@@ -9,8 +9,8 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 )
 
-// extend moves a cluster's end.
-func (s *step) extend(ctx context.Context) error {
+// extendCluster moves a cluster's end.
+func (s *step) extendCluster(ctx context.Context) error {
 	args := []string{"extend", "--cluster-id=" + s.needCluster()}
 	duration, until := s.Text("duration"), s.Text("until")
 	if (duration == "") == (until == "") {
@@ -19,13 +19,13 @@ func (s *step) extend(ctx context.Context) error {
 	if until != "" {
 		args = append(args, "--until="+until)
 	}
-	if err := s.check(ctx); err != nil {
+	if err := s.checkInputs(ctx); err != nil {
 		return err
 	}
 	if duration != "" {
 		args = append(args, "--", duration)
 	}
-	changed, err := result[v1.Change](ctx, s, nil, args...)
+	changed, err := runForAnswer[v1.Change](ctx, s, nil, args...)
 	if err != nil {
 		return err
 	}
@@ -33,14 +33,14 @@ func (s *step) extend(ctx context.Context) error {
 	if changed.Capped {
 		s.Warning("ocpctl extend-cluster", changed.Message)
 	}
-	return s.outputs("expires-at", changed.Cluster.DestroyAt.UTC().Format("2006-01-02T15:04:05Z"), "limited", fmt.Sprint(changed.Capped))
+	return s.setOutputs("expires-at", changed.Cluster.DestroyAt.UTC().Format("2006-01-02T15:04:05Z"), "limited", fmt.Sprint(changed.Capped))
 }
 
-// destroy destroys a cluster. It is no error if there is none any more: the step runs with if: always().
-func (s *step) destroy(ctx context.Context) error {
-	waits, cluster := s.Bool("wait"), s.cluster()
+// destroyCluster destroys a cluster. It is no error if there is none any more: the step runs with if: always().
+func (s *step) destroyCluster(ctx context.Context) error {
+	waits, cluster := s.Bool("wait"), s.clusterInput()
 	s.waitInputs()
-	if err := s.check(ctx); err != nil {
+	if err := s.checkInputs(ctx); err != nil {
 		return err
 	}
 	if cluster == "" {
@@ -55,11 +55,11 @@ func (s *step) destroy(ctx context.Context) error {
 	var err error
 	if waits {
 		end := s.Group("Waiting until it is destroyed")
-		_, err = s.Commands.Run(ctx, nil, s.timed(append(args, "--wait", "--output=name")...)...)
+		_, err = s.Commands.Run(ctx, nil, s.addTimeout(append(args, "--wait", "--output=name")...)...)
 		end()
 	} else {
 		var accepted v1.Accepted
-		accepted, err = result[v1.Accepted](ctx, s, nil, args...)
+		accepted, err = runForAnswer[v1.Accepted](ctx, s, nil, args...)
 		_, _ = fmt.Fprintln(s.log, accepted.Message)
 	}
 	if exit.CodeOf(err) == exit.NotFound {

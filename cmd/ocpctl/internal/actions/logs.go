@@ -25,10 +25,10 @@ const logLines = "5000"
 func (s *step) collectLogs(ctx context.Context) error {
 	cluster, bundle, gather := s.needCluster(), s.Bool("bundle"), s.Bool("must-gather")
 	s.Bool("upload") // of the action.yml, as retention-days
-	if err := s.check(ctx); err != nil {
+	if err := s.checkInputs(ctx); err != nil {
 		return err
 	}
-	c, err := result[v1.ClusterDetail](ctx, s, nil, "status", "--cluster-id="+cluster)
+	c, err := runForAnswer[v1.ClusterDetail](ctx, s, nil, "status", "--cluster-id="+cluster)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (s *step) collectLogs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.outputs("path", folder, "artifact", s.artifact(c.Name)); err != nil {
+	if err := s.setOutputs("path", folder, "artifact", s.artifactName(c.Name)); err != nil {
 		return err
 	}
 	end := s.Group("Collecting logs of " + c.Name)
@@ -46,8 +46,8 @@ func (s *step) collectLogs(ctx context.Context) error {
 		want bool
 		get  func(context.Context, v1.Cluster, string) error
 	}{
-		{"the cluster's state", true, s.state}, {"the logs of its jobs", true, s.jobLogs},
-		{"the log bundle", bundle, s.bundle}, {"must-gather", gather, s.mustGather},
+		{"the cluster's state", true, s.saveState}, {"the logs of its jobs", true, s.saveJobLogs},
+		{"the log bundle", bundle, s.saveBundle}, {"must-gather", gather, s.runMustGather},
 	}
 	for _, part := range parts {
 		if !part.want {
@@ -70,7 +70,7 @@ func (s *step) logFolder(id string) (string, error) {
 		}
 		return path, os.MkdirAll(path, 0o700)
 	}
-	folder, err := s.folder(id)
+	folder, err := s.makeFolder(id)
 	if err != nil {
 		return "", err
 	}
@@ -80,41 +80,41 @@ func (s *step) logFolder(id string) (string, error) {
 
 var unfitArtifact = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
-// artifact returns a name for the uploaded files that no other job, attempt or cluster of the run has.
-func (s *step) artifact(cluster string) string {
-	return unfitArtifact.ReplaceAllString(strings.Join([]string{"ocpctl", cluster, s.Env("GITHUB_JOB"), s.index(), s.Env("GITHUB_RUN_ATTEMPT")}, "-"), "-")
+// artifactName returns a name for the uploaded files that no other job, attempt or cluster of the run has.
+func (s *step) artifactName(cluster string) string {
+	return unfitArtifact.ReplaceAllString(strings.Join([]string{"ocpctl", cluster, s.Env("GITHUB_JOB"), s.matrixIndex(), s.Env("GITHUB_RUN_ATTEMPT")}, "-"), "-")
 }
 
-// state writes what the server knows of the cluster.
-func (s *step) state(ctx context.Context, c v1.Cluster, folder string) error {
+// saveState writes what the server knows of the cluster.
+func (s *step) saveState(ctx context.Context, c v1.Cluster, folder string) error {
 	var all error
 	for _, page := range []struct{ command, output, file string }{
 		{"status", "json", "cluster.json"}, {"explain", "", "explain.txt"}, {"timeline", "", "timeline.txt"},
 	} {
 		raw, err := s.Commands.Run(ctx, nil, page.command, "--cluster-id="+c.ClusterID, "--output="+page.output)
 		if err == nil {
-			err = s.keep(filepath.Join(folder, page.file), raw)
+			err = s.saveFile(filepath.Join(folder, page.file), raw)
 		}
 		all = errors.Join(all, err)
 	}
 	return all
 }
 
-// jobLogs writes a log for each of the cluster's jobs: of the installer and of the teardown, above all.
-func (s *step) jobLogs(ctx context.Context, c v1.Cluster, folder string) error {
-	page, err := result[v1.JobPage](ctx, s, nil, "jobs", "--cluster="+c.ClusterID, "--limit=0")
+// saveJobLogs writes a log for each of the cluster's jobs: of the installer and of the teardown, above all.
+func (s *step) saveJobLogs(ctx context.Context, c v1.Cluster, folder string) error {
+	page, err := runForAnswer[v1.JobPage](ctx, s, nil, "jobs", "--cluster="+c.ClusterID, "--limit=0")
 	for _, job := range page.Items {
 		raw, one := s.Commands.Run(ctx, nil, "logs", "--cluster-id="+c.ClusterID, "--job="+job.JobID, "--lines="+logLines)
 		if one == nil {
-			one = s.keep(filepath.Join(folder, strings.ToLower(job.Type)+"-"+filepath.Base(job.JobID)+".log"), raw)
+			one = s.saveFile(filepath.Join(folder, strings.ToLower(job.Type)+"-"+filepath.Base(job.JobID)+".log"), raw)
 		}
 		err = errors.Join(err, one)
 	}
 	return err
 }
 
-// bundle writes the diagnostics of a failed install.
-func (s *step) bundle(ctx context.Context, c v1.Cluster, folder string) error {
+// saveBundle writes the diagnostics of a failed install.
+func (s *step) saveBundle(ctx context.Context, c v1.Cluster, folder string) error {
 	_, err := s.Commands.Run(ctx, nil, "logs", "--cluster-id="+c.ClusterID, "--bundle", "--file="+filepath.Join(folder, "log-bundle.tar.gz"))
 	if connect.Is(err, 404) {
 		_, _ = fmt.Fprintln(s.log, "There is no log bundle: no install of this cluster failed.")
@@ -123,8 +123,8 @@ func (s *step) bundle(ctx context.Context, c v1.Cluster, folder string) error {
 	return err
 }
 
-// mustGather has oc collect the state of the cluster itself.
-func (s *step) mustGather(ctx context.Context, c v1.Cluster, folder string) error {
+// runMustGather has oc collect the state of the cluster itself.
+func (s *step) runMustGather(ctx context.Context, c v1.Cluster, folder string) error {
 	if c.Status != v1.READY {
 		return fmt.Errorf("the cluster is %s, and does not answer", strings.ToLower(string(c.Status)))
 	}
@@ -132,7 +132,7 @@ func (s *step) mustGather(ctx context.Context, c v1.Cluster, folder string) erro
 	if err != nil {
 		return errors.New("oc is not on the PATH. Install it in a step before, for example with redhat-actions/openshift-tools-installer")
 	}
-	kubeconfig, err := s.kubeconfig(ctx, c.ClusterID)
+	kubeconfig, err := s.writeKubeconfig(ctx, c.ClusterID)
 	if err != nil {
 		return err
 	}
@@ -146,8 +146,8 @@ func (s *step) mustGather(ctx context.Context, c v1.Cluster, folder string) erro
 	return nil
 }
 
-// keep writes a file that only this user can read.
-func (s *step) keep(path string, raw []byte) error {
+// saveFile writes a file that only this user can read.
+func (s *step) saveFile(path string, raw []byte) error {
 	if err := connect.WriteFile(path, raw); err != nil {
 		return err
 	}

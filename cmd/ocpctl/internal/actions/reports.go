@@ -21,14 +21,14 @@ import (
 // mostReports limits the size of all reports together.
 const mostReports = 50 << 20
 
-// reports returns the files that the input names.
-func (s *step) reports() (files []string) {
+// findReports returns the files that the input names.
+func (s *step) findReports() (files []string) {
 	patterns := s.Lines("files")
 	if len(patterns) == 0 {
 		s.Wrong("files", "Required.", "paths of JUnit XML files, one on each line, e.g. build/**/TEST-*.xml")
 	}
 	for _, pattern := range patterns {
-		found, err := matches(pattern)
+		found, err := findFiles(pattern)
 		if err != nil {
 			s.Wrong("files", fmt.Sprintf("%q is not a pattern: %v.", pattern, err))
 		}
@@ -40,8 +40,8 @@ func (s *step) reports() (files []string) {
 	return slices.Compact(files)
 }
 
-// matches returns the files for a pattern, in which ** stands for any number of folders.
-func matches(pattern string) (files []string, err error) {
+// findFiles returns the files for a pattern, in which ** stands for any number of folders.
+func findFiles(pattern string) (files []string, err error) {
 	root, rest, deep := strings.Cut(filepath.ToSlash(pattern), "**")
 	if !deep {
 		return filepath.Glob(pattern)
@@ -94,14 +94,14 @@ func readReports(files []string) (sum junit.Summary, err error) {
 // leastSecret is the length from which a secret is looked for in a text: a shorter one could be any word.
 const leastSecret = 8
 
-// hide removes from a summary's texts the secrets that this job is known to have. Unlike the log, a test report is not masked by the
+// hideSecrets removes from a summary's texts the secrets that this job is known to have. Unlike the log, a test report is not masked by the
 // runner.
-func (s *step) hide(sum *junit.Summary) {
+func (s *step) hideSecrets(sum *junit.Summary) {
 	secrets := s.jobSecrets()
 	hidden := func(texts ...*string) {
 		for _, text := range texts {
 			for _, secret := range secrets {
-				*text = without(*text, secret)
+				*text = removeSecret(*text, secret)
 			}
 		}
 	}
@@ -133,7 +133,7 @@ func (s *step) jobSecrets() (secrets []string) {
 	return secrets
 }
 
-func without(text, secret string) string {
+func removeSecret(text, secret string) string {
 	for line := range strings.Lines(secret) {
 		if line = strings.TrimSpace(line); len(line) >= leastSecret && !strings.HasPrefix(line, "-----") {
 			text = strings.ReplaceAll(text, line, "***")
@@ -146,20 +146,20 @@ func without(text, secret string) string {
 func testSummary(sum junit.Summary, address string) string {
 	sh := newSheet(countTests(sum))
 	if address != "" {
-		fmt.Fprintf(&sh.b, "%s\n\n", link(address))
+		fmt.Fprintf(&sh.b, "%s\n\n", formatLink(address))
 	}
 	for _, f := range sum.Crashes {
-		fmt.Fprintf(&sh.b, "**%s**: %s\n\n", plain(f.Name), plain(f.Message))
+		fmt.Fprintf(&sh.b, "**%s**: %s\n\n", escapeMarkdown(f.Name), escapeMarkdown(f.Message))
 	}
 	for _, f := range sum.FlakyTests {
-		fmt.Fprintf(&sh.b, "- flaky, failed and then passed: %s\n", plain(caption(f.Suite, f.Name)+": "+short(f.Message, mostMessage)))
+		fmt.Fprintf(&sh.b, "- flaky, failed and then passed: %s\n", escapeMarkdown(testCaption(f.Suite, f.Name)+": "+shortenText(f.Message, mostMessage)))
 	}
 	if sum.Flaky > 0 {
 		sh.b.WriteString("\n")
 	}
 	for _, f := range sum.Failures {
-		title := humanize.Line(caption(f.Suite, f.Name) + ": " + short(f.Message, mostMessage))
-		fmt.Fprintf(&sh.b, "<details><summary>%s</summary>\n\n<pre>%s</pre>\n</details>\n\n", html.EscapeString(title), html.EscapeString(short(humanize.Clean(f.Details), mostDetails)))
+		title := humanize.Line(testCaption(f.Suite, f.Name) + ": " + shortenText(f.Message, mostMessage))
+		fmt.Fprintf(&sh.b, "<details><summary>%s</summary>\n\n<pre>%s</pre>\n</details>\n\n", html.EscapeString(title), html.EscapeString(shortenText(humanize.Clean(f.Details), mostDetails)))
 	}
 	if left := sum.Failed - len(sum.Failures); left > 0 {
 		fmt.Fprintf(&sh.b, "%d more failed.\n\n", left)
@@ -167,7 +167,7 @@ func testSummary(sum junit.Summary, address string) string {
 	if len(sum.Slowest) > 0 {
 		sh.b.WriteString("| slowest | |\n|---|---|\n")
 		for _, t := range sum.Slowest {
-			fmt.Fprintf(&sh.b, "| %s | %.2f s |\n", plain(caption(t.Suite, t.Name)), t.Seconds)
+			fmt.Fprintf(&sh.b, "| %s | %.2f s |\n", escapeMarkdown(testCaption(t.Suite, t.Name)), t.Seconds)
 		}
 		sh.b.WriteString("\n")
 	}

@@ -16,20 +16,20 @@ const (
 	program       = "OCPCTL_PROGRAM"        // the ocpctl that later steps use
 )
 
-// fits checks that this program is not older than the action that calls it.
-func (s *step) fits() error {
+// checkVersion checks that this program is not older than the action that calls it.
+func (s *step) checkVersion() error {
 	if action := s.Env(actionVersion); buildinfo.Older(s.Version, action) {
 		return fmt.Errorf("this action is of release %s, but ocpctl is %s. Leave the input version of setup-ocpctl empty, or set it to %s or later", action, s.Version, action)
 	}
 	return nil
 }
 
-// setup makes ocpctl available to the job's next steps. The script has put it where it is, and called it.
-func (s *step) setup(ctx context.Context) error {
+// setUpProgram makes ocpctl available to the job's next steps. The script has put it where it is, and called it.
+func (s *step) setUpProgram(ctx context.Context) error {
 	s.Bool("cache") // of the action.yml
-	check := s.check
+	check := s.checkInputs
 	if !s.hasServer() { // a later step may name it
-		check = func(context.Context) error { return errors.Join(s.Err(), s.fits()) }
+		check = func(context.Context) error { return errors.Join(s.Err(), s.checkVersion()) }
 	}
 	if err := check(ctx); err != nil {
 		return err
@@ -52,5 +52,5 @@ func (s *step) setup(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.outputs("version", s.Version, "path", path)
+	return s.setOutputs("version", s.Version, "path", path)
 }

@@ -12,17 +12,17 @@ import (
 	"github.com/ocpctl/ocpctl/internal/price"
 )
 
-// plain makes one line of a text for Markdown, in which nothing is markup.
-func plain(text string) string {
+// escapeMarkdown makes one line of a text for Markdown, in which nothing is markup.
+func escapeMarkdown(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "~", `\~`, "#", `\#`).
 		Replace(humanize.Line(text))
 }
 
-// link makes a link to an address of the web; of any other, text.
-func link(address string) string {
+// formatLink makes a link to an address of the web; of any other, text.
+func formatLink(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || strings.ContainsAny(address, " <>()\"'\\`\n\r\t|") {
-		return plain(address)
+		return escapeMarkdown(address)
 	}
 	return "<" + u.String() + ">"
 }
@@ -32,11 +32,11 @@ type sheet struct{ b strings.Builder }
 
 func newSheet(title string) *sheet {
 	s := &sheet{}
-	fmt.Fprintf(&s.b, "### %s\n\n", plain(title))
+	fmt.Fprintf(&s.b, "### %s\n\n", escapeMarkdown(title))
 	return s
 }
 
-func (s *sheet) facts(pairs ...string) {
+func (s *sheet) writeFacts(pairs ...string) {
 	s.b.WriteString("| | |\n|---|---|\n")
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
@@ -50,7 +50,7 @@ func (s *sheet) facts(pairs ...string) {
 func (s *step) clusterSummary(c v1.Cluster, title, problem string) string {
 	sh, now := newSheet(title), s.Now()
 	if problem != "" {
-		fmt.Fprintf(&sh.b, "%s\n\n", plain(problem))
+		fmt.Fprintf(&sh.b, "%s\n\n", escapeMarkdown(problem))
 	}
 	made := ""
 	if !c.ReadyAt.IsZero() {
@@ -58,12 +58,12 @@ func (s *step) clusterSummary(c v1.Cluster, title, problem string) string {
 	}
 	console, api := "", ""
 	if c.ConsoleURL != "" {
-		console, api = link(c.ConsoleURL), link(c.APIURL)
+		console, api = formatLink(c.ConsoleURL), formatLink(c.APIURL)
 	}
-	sh.facts(
-		"Status", plain(progress.Status(c)), "Ready", made, "Saved", humanize.Saved(c), "Page", link(s.page(c.ClusterID)), "Console", console, "API", api,
-		"OpenShift", plain(c.Version+", "+c.Profile+", "+c.Region),
-		"Ends", plain(humanize.Ends(c, now)), "Price", plain(humanize.Costs(c, now)), "Cluster", plain(c.ClusterID),
+	sh.writeFacts(
+		"Status", escapeMarkdown(progress.Status(c)), "Ready", made, "Saved", humanize.Saved(c), "Page", formatLink(s.pageURL(c.ClusterID)), "Console", console, "API", api,
+		"OpenShift", escapeMarkdown(c.Version+", "+c.Profile+", "+c.Region),
+		"Ends", escapeMarkdown(humanize.Ends(c, now)), "Price", escapeMarkdown(humanize.Costs(c, now)), "Cluster", escapeMarkdown(c.ClusterID),
 	)
 	return sh.b.String()
 }
@@ -73,11 +73,11 @@ func verdictSummary(v v1.Verdict) string {
 	s := newSheet(v.Message)
 	s.b.WriteString("| check | result | |\n|---|---|---|\n")
 	for _, c := range v.Checks {
-		fmt.Fprintf(&s.b, "| %s | %s | %s |\n", plain(c.Name), c.Result, plain(strings.TrimSpace(c.Message+" "+c.Next)))
+		fmt.Fprintf(&s.b, "| %s | %s | %s |\n", escapeMarkdown(c.Name), c.Result, escapeMarkdown(strings.TrimSpace(c.Message+" "+c.Next)))
 	}
 	s.b.WriteString("\n")
 	if v.Allowed {
-		s.facts("Name", plain(v.Name), "OpenShift", plain(v.Version+", "+v.Profile+", "+v.Region), "Machines", fmt.Sprint(v.Nodes),
+		s.writeFacts("Name", escapeMarkdown(v.Name), "OpenShift", escapeMarkdown(v.Version+", "+v.Profile+", "+v.Region), "Machines", fmt.Sprint(v.Nodes),
 			"Price", fmt.Sprintf("%s an hour, %s until its planned end, by list prices", price.Dollars(int64(v.HourlyCents)), price.Dollars(v.TotalCents)))
 	}
 	s.b.WriteString("Nothing was created.\n")

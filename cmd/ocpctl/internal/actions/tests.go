@@ -21,8 +21,8 @@ import (
 func (s *step) reportTests(ctx context.Context) error {
 	cluster, strict := s.needCluster(), s.Bool("fail-on-failure")
 	missing := s.OneOf("if-no-files", "error", "warn", "ignore")
-	files := s.reports()
-	if err := s.check(ctx); err != nil {
+	files := s.findReports()
+	if err := s.checkInputs(ctx); err != nil {
 		return err
 	}
 	if len(files) == 0 {
@@ -35,8 +35,8 @@ func (s *step) reportTests(ctx context.Context) error {
 	if sum.Total == 0 && sum.Crashed == 0 {
 		return exit.With(exit.Failed, fmt.Errorf("no test was run: %s contain none. Check that the tests were started", strings.Join(files, ", ")))
 	}
-	s.hide(&sum)
-	stored, err := s.send(ctx, cluster, s.report(sum))
+	s.hideSecrets(&sum)
+	stored, err := s.sendReport(ctx, cluster, s.makeReport(sum))
 	if err != nil {
 		return err
 	}
@@ -66,16 +66,16 @@ func (s *step) tellTests(sum junit.Summary, stored v1.TestReportStored, strict b
 		_, _ = fmt.Fprintln(s.log, "crashed: "+humanize.Line(f.Name+": "+f.Message))
 	}
 	for _, f := range sum.FlakyTests {
-		_, _ = fmt.Fprintln(s.log, "flaky: "+caption(f.Suite, f.Name)+": "+humanize.Line(f.Message))
+		_, _ = fmt.Fprintln(s.log, "flaky: "+testCaption(f.Suite, f.Name)+": "+humanize.Line(f.Message))
 	}
 	for _, f := range sum.Failures {
-		_, _ = fmt.Fprintln(s.log, "failed: "+caption(f.Suite, f.Name)+": "+humanize.Line(f.Message))
+		_, _ = fmt.Fprintln(s.log, "failed: "+testCaption(f.Suite, f.Name)+": "+humanize.Line(f.Message))
 	}
 	for _, t := range sum.Slowest {
-		_, _ = fmt.Fprintf(s.log, "slow: %s: %.2f s\n", caption(t.Suite, t.Name), t.Seconds)
+		_, _ = fmt.Fprintf(s.log, "slow: %s: %.2f s\n", testCaption(t.Suite, t.Name), t.Seconds)
 	}
 	end()
-	err := errors.Join(s.outputs("conclusion", conclusion, "total", fmt.Sprint(sum.Total), "passed", fmt.Sprint(sum.Passed), "failed", fmt.Sprint(sum.Failed),
+	err := errors.Join(s.setOutputs("conclusion", conclusion, "total", fmt.Sprint(sum.Total), "passed", fmt.Sprint(sum.Passed), "failed", fmt.Sprint(sum.Failed),
 		"skipped", fmt.Sprint(sum.Skipped), "flaky", fmt.Sprint(sum.Flaky), "crashed", fmt.Sprint(sum.Crashed)), s.Summary(testSummary(sum, stored.URL)))
 	if err != nil || !sum.IsRed() {
 		return err
@@ -97,7 +97,7 @@ func failureText(sum junit.Summary) string {
 	if len(sum.Failures) == 0 { // those that are kept passed later
 		return text
 	}
-	return fmt.Sprintf("%s, the first of them %s: %s", text, caption(sum.Failures[0].Suite, sum.Failures[0].Name), sum.Failures[0].Message)
+	return fmt.Sprintf("%s, the first of them %s: %s", text, testCaption(sum.Failures[0].Suite, sum.Failures[0].Name), sum.Failures[0].Message)
 }
 
 // countTests sums the tests up. Those of a suite that crashed are not said to have passed.
@@ -112,15 +112,15 @@ func countTests(sum junit.Summary) string {
 	return text
 }
 
-func caption(suite, name string) string {
+func testCaption(suite, name string) string {
 	if suite == "" || suite == name {
 		return name
 	}
 	return suite + " › " + name
 }
 
-// send posts the report. The server knows the run and the job by their token.
-func (s *step) send(ctx context.Context, cluster string, report v1.TestReport) (v1.TestReportStored, error) {
+// sendReport posts the report. The server knows the run and the job by their token.
+func (s *step) sendReport(ctx context.Context, cluster string, report v1.TestReport) (v1.TestReportStored, error) {
 	api, err := s.API()
 	if err != nil {
 		return v1.TestReportStored{}, err
@@ -148,18 +148,18 @@ const (
 	mostSeconds      = 365 * 24 * 60 * 60 // of all tests together
 )
 
-// report returns what the server gets of a summary.
-func (s *step) report(sum junit.Summary) v1.TestReport {
+// makeReport returns what the server gets of a summary.
+func (s *step) makeReport(sum junit.Summary) v1.TestReport {
 	name := s.Text("name")
 	if name == "" {
 		name = s.Env("GITHUB_JOB")
 	}
 	r := v1.TestReport{
-		Name: short(name, mostSlot), Total: sum.Total, Passed: sum.Passed, Failed: sum.Failed, Skipped: sum.Skipped, Flaky: sum.Flaky, Crashed: sum.Crashed, DurationSeconds: min(sum.Seconds, mostSeconds), URL: s.Text("url"),
+		Name: shortenText(name, mostSlot), Total: sum.Total, Passed: sum.Passed, Failed: sum.Failed, Skipped: sum.Skipped, Flaky: sum.Flaky, Crashed: sum.Crashed, DurationSeconds: min(sum.Seconds, mostSeconds), URL: s.Text("url"),
 		Failures: shortenFailures(sum.Failures, mostDetails), Crashes: shortenFailures(sum.Crashes, mostDetails), FlakyTests: shortenFailures(sum.FlakyTests, mostFlakyDetails),
 	}
 	for _, t := range sum.Slowest {
-		r.Slowest = append(r.Slowest, v1.SlowTest{Suite: short(t.Suite, mostSuite), Name: short(t.Name, mostTest), Seconds: t.Seconds})
+		r.Slowest = append(r.Slowest, v1.SlowTest{Suite: shortenText(t.Suite, mostSuite), Name: shortenText(t.Name, mostTest), Seconds: t.Seconds})
 	}
 	return r
 }
@@ -167,13 +167,13 @@ func (s *step) report(sum junit.Summary) v1.TestReport {
 // shortenFailures returns failures with texts that the server accepts.
 func shortenFailures(list []junit.Failure, details int) (out []v1.TestFailure) {
 	for _, f := range list {
-		out = append(out, v1.TestFailure{Suite: short(f.Suite, mostSuite), Name: short(f.Name, mostTest), Message: short(f.Message, mostMessage), Details: short(f.Details, details)})
+		out = append(out, v1.TestFailure{Suite: shortenText(f.Suite, mostSuite), Name: shortenText(f.Name, mostTest), Message: shortenText(f.Message, mostMessage), Details: shortenText(f.Details, details)})
 	}
 	return out
 }
 
-// short cuts a text to a number of characters.
-func short(text string, most int) string {
+// shortenText cuts a text to a number of characters.
+func shortenText(text string, most int) string {
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most-1]) + "…"
 	}
@@ -194,7 +194,7 @@ func fitReport(r v1.TestReport) (v1.TestReport, error) {
 			continue
 		}
 		for i := range r.Failures {
-			r.Failures[i].Details = short(r.Failures[i].Details, most/2)
+			r.Failures[i].Details = shortenText(r.Failures[i].Details, most/2)
 		}
 	}
 }

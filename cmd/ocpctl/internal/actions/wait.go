@@ -16,42 +16,42 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/kube"
 )
 
-// wait waits for a cluster that another job or workflow asked for.
-func (s *step) wait(ctx context.Context) error {
+// waitForCluster waits for a cluster that another job or workflow asked for.
+func (s *step) waitForCluster(ctx context.Context) error {
 	turn, cluster := s.Bool("take-turn"), s.needCluster()
 	s.waitInputs()
 	s.exportInputs()
-	if err := s.check(ctx); err != nil {
+	if err := s.checkInputs(ctx); err != nil {
 		return err
 	}
-	c, err := result[v1.ClusterDetail](ctx, s, nil, "status", "--cluster-id="+cluster)
+	c, err := runForAnswer[v1.ClusterDetail](ctx, s, nil, "status", "--cluster-id="+cluster)
 	if err != nil {
 		return err
 	}
-	if err := s.setCluster(c.ClusterID, c.Name, s.page(c.ClusterID)); err != nil {
+	if err := s.setCluster(c.ClusterID, c.Name, s.pageURL(c.ClusterID)); err != nil {
 		return err
 	}
-	return s.await(ctx, c.ClusterID, c.Name, turn)
+	return s.awaitReady(ctx, c.ClusterID, c.Name, turn)
 }
 
 // waitInputs checks the inputs of a step that can wait.
 func (s *step) waitInputs() {
-	if _, err := s.limit(); err != nil {
+	if _, err := s.waitLimit(); err != nil {
 		s.Wrong("wait-timeout", err.Error()+".")
 	}
 }
 
-// limit returns how long to wait; zero: as long as the command does.
-func (s *step) limit() (time.Duration, error) {
+// waitLimit returns how long to wait; zero: as long as the command does.
+func (s *step) waitLimit() (time.Duration, error) {
 	if s.Text("wait-timeout") == "" {
 		return 0, nil
 	}
 	return humanize.Timeout(s.Text("wait-timeout"))
 }
 
-// timed adds to a command that waits what is left of the time limit. The limit counts once, for everything that the step waits for.
-func (s *step) timed(args ...string) []string {
-	limit, err := s.limit()
+// addTimeout adds to a command that waits what is left of the time limit. The limit counts once, for everything that the step waits for.
+func (s *step) addTimeout(args ...string) []string {
+	limit, err := s.waitLimit()
 	if err != nil || limit == 0 {
 		return args
 	}
@@ -83,44 +83,44 @@ func (s *step) exportInputs() {
 	}
 }
 
-// await waits until the cluster is ready, takes the run's turn on it if it is shared, and exports it to the job.
-func (s *step) await(ctx context.Context, id, name string, turn bool) error {
+// awaitReady waits until the cluster is ready, takes the run's turn on it if it is shared, and exports it to the job.
+func (s *step) awaitReady(ctx context.Context, id, name string, turn bool) error {
 	if turn {
 		end := s.Group("Waiting for this run's turn on " + name)
-		_, err := s.Commands.Run(ctx, nil, s.timed("use", "--cluster-id="+id, "--wait")...)
+		_, err := s.Commands.Run(ctx, nil, s.addTimeout("use", "--cluster-id="+id, "--wait")...)
 		end()
 		if exit.CodeOf(err) == exit.TimedOut {
-			err = exit.With(exit.TimedOut, fmt.Errorf("timed out: it is not this run's turn on %s yet: %s. Raise wait-timeout. The position in the queue ends with the job, or with the run", name, s.page(id)))
+			err = exit.With(exit.TimedOut, fmt.Errorf("timed out: it is not this run's turn on %s yet: %s. Raise wait-timeout. The position in the queue ends with the job, or with the run", name, s.pageURL(id)))
 		}
 		if err != nil {
 			return err
 		}
 	}
 	end := s.Group("Waiting until " + name + " is ready")
-	c, err := result[v1.ClusterDetail](ctx, s, nil, s.timed("wait", "--cluster-id="+id, "--for=ready")...)
+	c, err := runForAnswer[v1.ClusterDetail](ctx, s, nil, s.addTimeout("wait", "--cluster-id="+id, "--for=ready")...)
 	end()
 	if c.ClusterID == "" { // interrupted, or the server did not answer
 		return err
 	}
 	if exit.CodeOf(err) == exit.TimedOut {
-		err = exit.With(exit.TimedOut, fmt.Errorf("timed out: %s is not ready yet, and is still being made: %s. Raise wait-timeout, or wait in another job with wait-cluster", name, s.page(id)))
+		err = exit.With(exit.TimedOut, fmt.Errorf("timed out: %s is not ready yet, and is still being made: %s. Raise wait-timeout, or wait in another job with wait-cluster", name, s.pageURL(id)))
 	}
 	if err != nil {
 		why := oneLine(textOf(err))
-		return errors.Join(err, s.facts(c.Cluster), s.Summary(s.clusterSummary(c.Cluster, name+" is not ready", why)))
+		return errors.Join(err, s.setFacts(c.Cluster), s.Summary(s.clusterSummary(c.Cluster, name+" is not ready", why)))
 	}
-	path, err := s.kubeconfig(ctx, c.ClusterID)
+	path, err := s.writeKubeconfig(ctx, c.ClusterID)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(s.facts(c.Cluster), s.exportCluster(c.Cluster, path)); err != nil {
+	if err := errors.Join(s.setFacts(c.Cluster), s.exportCluster(c.Cluster, path)); err != nil {
 		return err
 	}
 	return s.Summary(s.clusterSummary(c.Cluster, name+" is ready", ""))
 }
 
-// kubeconfig writes the kubeconfig to a file below the job's own folder, which the runner empties. Its secrets are masked before.
-func (s *step) kubeconfig(ctx context.Context, id string) (path string, err error) {
+// writeKubeconfig writes the kubeconfig to a file below the job's own folder, which the runner empties. Its secrets are masked before.
+func (s *step) writeKubeconfig(ctx context.Context, id string) (path string, err error) {
 	raw, err := s.Commands.Run(ctx, nil, "kubeconfig", "--cluster-id="+id, "--static")
 	if err != nil {
 		return "", err
@@ -130,7 +130,7 @@ func (s *step) kubeconfig(ctx context.Context, id string) (path string, err erro
 		return "", err
 	}
 	s.Mask(secrets...)
-	folder, err := s.folder(id)
+	folder, err := s.makeFolder(id)
 	if err != nil {
 		return "", err
 	}
@@ -138,8 +138,8 @@ func (s *step) kubeconfig(ctx context.Context, id string) (path string, err erro
 	return path, kube.Write(path, raw)
 }
 
-// folder returns a folder for a cluster's files that only this user can enter.
-func (s *step) folder(id string) (string, error) {
+// makeFolder returns a folder for a cluster's files that only this user can enter.
+func (s *step) makeFolder(id string) (string, error) {
 	temp := s.Env("RUNNER_TEMP")
 	if temp == "" {
 		return "", errors.New("RUNNER_TEMP is not set: this command is run by a step of GitHub Actions")
@@ -150,7 +150,7 @@ func (s *step) folder(id string) (string, error) {
 
 // exportCluster gives the job's next steps what they need to use the cluster.
 func (s *step) exportCluster(c v1.Cluster, kubeconfig string) error {
-	err := s.outputs("console-url", c.ConsoleURL, "api-url", c.APIURL, "kubeconfig", kubeconfig)
+	err := s.setOutputs("console-url", c.ConsoleURL, "api-url", c.APIURL, "kubeconfig", kubeconfig)
 	if s.Bool("export-kubeconfig") {
 		err = errors.Join(err, s.Export("KUBECONFIG", kubeconfig))
 	}

@@ -55,7 +55,7 @@ type app struct {
 // Run executes the arguments and returns the exit code. It has printed everything.
 func Run(ctx context.Context, w World, args []string) exit.Code {
 	a := &app{World: w}
-	err := a.execute(ctx, args)
+	err := a.runArguments(ctx, args)
 	if err == nil {
 		return exit.OK
 	}
@@ -63,50 +63,50 @@ func Run(ctx context.Context, w World, args []string) exit.Code {
 		return exit.Interrupted
 	}
 	if text := strings.TrimSpace(err.Error()); text != "" {
-		fmt.Fprintln(w.Err, a.paint("ocpctl:", table.Bad)+" "+text)
+		fmt.Fprintln(w.Err, a.paintError("ocpctl:", table.Bad)+" "+text)
 	}
 	return exit.CodeOf(err)
 }
 
-// paint colours a word for the terminal that shows errors.
-func (a *app) paint(text string, p table.Paint) string {
-	s := table.Screen{Color: a.ErrTTY && a.colours()}
+// paintError colours a word for the terminal that shows errors.
+func (a *app) paintError(text string, p table.Paint) string {
+	s := table.Screen{Color: a.ErrTTY && a.hasColours()}
 	return s.Painted(text, p)
 }
 
-func (a *app) colours() bool { return a.Env("NO_COLOR") == "" && a.Env("TERM") != "dumb" }
+func (a *app) hasColours() bool { return a.Env("NO_COLOR") == "" && a.Env("TERM") != "dumb" }
 
-func (a *app) screen() *table.Screen {
-	return &table.Screen{Out: a.Out, Color: a.OutTTY && a.colours(), Wide: a.form() == table.Wide, Now: a.Now()}
+func (a *app) newScreen() *table.Screen {
+	return &table.Screen{Out: a.Out, Color: a.OutTTY && a.hasColours(), Wide: a.outputFormat() == table.Wide, Now: a.Now()}
 }
 
-func (a *app) form() table.Format { return table.Format(a.format) }
+func (a *app) outputFormat() table.Format { return table.Format(a.format) }
 
-// print shows an answer in the requested form: unchanged or only a field for programs, only the names, or formatted for people.
-func (a *app) print(raw []byte, names []string, people func(s *table.Screen)) error {
-	if path, ok := a.form().Field(); ok {
+// printAnswer shows an answer in the requested form: unchanged or only a field for programs, only the names, or formatted for people.
+func (a *app) printAnswer(raw []byte, names []string, people func(s *table.Screen)) error {
+	if path, ok := a.outputFormat().Field(); ok {
 		lines, err := table.Lines(raw, path)
 		for _, line := range lines {
 			fmt.Fprintln(a.Out, line)
 		}
 		return err
 	}
-	switch a.form() {
+	switch a.outputFormat() {
 	case table.JSON, table.YAML:
-		return table.Encode(a.Out, a.form(), raw)
+		return table.Encode(a.Out, a.outputFormat(), raw)
 	case table.Name:
 		for _, name := range names {
 			fmt.Fprintln(a.Out, name)
 		}
 	default:
-		people(a.screen())
+		people(a.newScreen())
 	}
 	return nil
 }
 
 // printOne is print for one of many answers in a row: JSON is one line each, YAML one document each.
 func (a *app) printOne(raw []byte, names []string, people func(s *table.Screen)) error {
-	switch a.form() {
+	switch a.outputFormat() {
 	case table.JSON:
 		var line bytes.Buffer
 		if err := json.Compact(&line, raw); err != nil {
@@ -117,17 +117,17 @@ func (a *app) printOne(raw []byte, names []string, people func(s *table.Screen))
 	case table.YAML:
 		fmt.Fprintln(a.Out, "---")
 	}
-	return a.print(raw, names, people)
+	return a.printAnswer(raw, names, people)
 }
 
-// say tells a person something besides the answer; control characters are removed.
-func (a *app) say(format string, args ...any) {
+// printNotef tells a person something besides the answer; control characters are removed.
+func (a *app) printNotef(format string, args ...any) {
 	fmt.Fprintln(a.Err, humanize.Clean(fmt.Sprintf(format, args...)))
 }
 
-// execute runs a command. Errors before it began are about the command line.
-func (a *app) execute(ctx context.Context, args []string) error {
-	root := a.root()
+// runArguments runs a command. Errors before it began are about the command line.
+func (a *app) runArguments(ctx context.Context, args []string) error {
+	root := a.newRootCommand()
 	root.SetArgs(args)
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
@@ -142,13 +142,13 @@ func (a *app) execute(ctx context.Context, args []string) error {
 // connection is one that several commands share.
 type connection struct{ api *connect.API }
 
-// api opens a connection to the chosen server.
-func (a *app) api() (*connect.API, error) {
+// connectAPI opens a connection to the chosen server.
+func (a *app) connectAPI() (*connect.API, error) {
 	if a.opened == nil {
-		return a.dial()
+		return a.dialServer()
 	}
 	if a.opened.api == nil {
-		api, err := a.dial()
+		api, err := a.dialServer()
 		if err != nil {
 			return nil, err
 		}
@@ -157,7 +157,7 @@ func (a *app) api() (*connect.API, error) {
 	return a.opened.api, nil
 }
 
-func (a *app) dial() (*connect.API, error) {
+func (a *app) dialServer() (*connect.API, error) {
 	config, err := connect.Load(connect.Path(a.Env))
 	if err != nil {
 		return nil, err
@@ -166,34 +166,34 @@ func (a *app) dial() (*connect.API, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.open(chosen)
+	return a.openContext(chosen)
 }
 
-func (a *app) open(c connect.Context) (*connect.API, error) {
+func (a *app) openContext(c connect.Context) (*connect.API, error) {
 	o := connect.Options{Env: a.Env, Now: a.Now, Sleep: a.Sleep, Stderr: a.Err, Version: a.Version}
 	if a.verbose {
-		o.Trace = func(format string, args ...any) { a.say(format, args...) }
+		o.Trace = func(format string, args ...any) { a.printNotef(format, args...) }
 	}
 	return connect.Open(c, o)
 }
 
-func (a *app) follower(api *connect.API, view follow.View) *follow.Follower {
+func (a *app) newFollower(api *connect.API, view follow.View) *follow.Follower {
 	return &follow.Follower{API: api, Every: pollEvery, Sleep: a.Sleep, Lost: func(err error) { view.Note(follow.Unreachable(err)) }}
 }
 
 // pollEvery is the polling interval if the server's stream does not get through.
 const pollEvery = 5 * time.Second
 
-// view returns where a wait is shown: separate from the answer, so that a pipe gets only the answer.
-func (a *app) view() follow.View {
+// newView returns where a wait is shown: separate from the answer, so that a pipe gets only the answer.
+func (a *app) newView() follow.View {
 	if a.ErrTTY && a.Env("TERM") != "dumb" {
 		return &progress.Bar{Out: a.Err, Now: a.Now, Width: a.Width, Since: a.Now()}
 	}
 	return &progress.Lines{Out: a.Err, Now: a.Now}
 }
 
-// run converts one of our functions for cobra.
-func (a *app) run(do func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+// runCommand converts one of our functions for cobra.
+func (a *app) runCommand(do func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		a.started = true
 		return do(cmd.Context(), args)
@@ -202,20 +202,11 @@ func (a *app) run(do func(ctx context.Context, args []string) error) func(*cobra
 
 // runWithAPI converts one of our functions that call the server.
 func (a *app) runWithAPI(do func(ctx context.Context, api *connect.API, args []string) error) func(*cobra.Command, []string) error {
-	return a.run(func(ctx context.Context, args []string) error {
-		api, err := a.api()
+	return a.runCommand(func(ctx context.Context, args []string) error {
+		api, err := a.connectAPI()
 		if err != nil {
 			return err
 		}
 		return do(ctx, api, args)
 	})
-}
-
-// namesOf returns what -o name prints of some items.
-func namesOf[T any](items []T, name func(T) string) []string {
-	names := make([]string, len(items))
-	for i, one := range items {
-		names[i] = name(one)
-	}
-	return names
 }

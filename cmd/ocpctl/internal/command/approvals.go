@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -16,61 +17,53 @@ import (
 	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
-func (a *app) approvals() *cobra.Command {
+func (a *app) newApprovalsCommand() *cobra.Command {
 	var params v1.ListApprovalsParams
 	var all bool
 	var most int
 	c := fromTable("approvals", &cobra.Command{
-		Args: between(0, 1), ValidArgsFunction: first(a.completeApprovals),
+		Args: rangeArgs(0, 1), ValidArgsFunction: completeFirst(a.completeApprovals),
 	})
 	c.Flags().StringVar(&params.Cluster, "cluster", "", optionUsage("approvals", "cluster"))
 	c.Flags().StringVar(&params.State, "state", "pending", optionUsage("approvals", "state"))
 	c.Flags().BoolVarP(&all, "all", "a", false, optionUsage("approvals", "all"))
 	c.Flags().IntVar(&most, "limit", 50, optionUsage("approvals", "limit"))
-	must(c.RegisterFlagCompletionFunc("cluster", a.completeClusters))
 	c.RunE = a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 		if len(args) == 1 {
-			id, err := a.newest(ctx, api, args[0])
+			id, err := a.newestApproval(ctx, api, args[0])
 			if err != nil {
 				return err
 			}
-			return a.approval(api.GetApproval(ctx, id))
+			return a.printApproval(api.GetApproval(ctx, id))
 		}
 		if all {
 			params.State = ""
 		}
-		raw, items, err := pages(most, func(limit int, cursor string) (connect.Answer[v1.ApprovalPage], error) {
+		return a.listApprovals(most, func(limit int, cursor string) (*http.Response, error) {
 			params.Limit, params.Cursor = limit, cursor
-			return connect.Read[v1.ApprovalPage](api.ListApprovals(ctx, &params))
-		}, func(p v1.ApprovalPage) ([]v1.Approval, string) { return p.Items, p.NextCursor })
-		if err != nil {
-			return err
-		}
-		return a.approvalTable(raw, items)
+			return api.ListApprovals(ctx, &params)
+		})
 	})
 	return c
 }
 
-func (a *app) approvalTable(raw []byte, items []v1.Approval) error {
-	var names []string
-	for _, one := range items {
-		names = append(names, one.ApprovalID)
-	}
-	return a.print(raw, names, func(s *table.Screen) {
-		t := s.Columns("APPROVAL", "WHAT", "CLUSTER", "TEAM", "REQUESTED BY", "STATE", "VOTES", "YOU MAY VOTE", "EXPIRES", "+WHY")
-		for _, one := range items {
+func (a *app) listApprovals(most int, get func(limit int, cursor string) (*http.Response, error)) error {
+	return listOf[v1.Approval]{
+		name:  func(one v1.Approval) string { return one.ApprovalID },
+		heads: []string{"APPROVAL", "WHAT", "CLUSTER", "TEAM", "REQUESTED BY", "STATE", "VOTES", "YOU MAY VOTE", "EXPIRES", "+WHY"},
+		row: func(s *table.Screen, one v1.Approval) []any {
 			mine := ""
 			if one.MayVote {
 				mine = "yes"
 			}
-			t.Row(one.ApprovalID, string(one.Kind), orElse(one.ClusterName, one.ClusterID), one.Team, orElse(one.RequestedByName, one.RequestedBy), approvalState(one),
-				fmt.Sprintf("%d of %d", agreed(one), one.Needs), mine, duration.Away(one.ExpiresAt, s.Now), strings.Join(one.Why, "; "))
-		}
-		t.Write("No approvals.")
-	})
+			return []any{one.ApprovalID, one.Kind, cmp.Or(one.ClusterName, one.ClusterID), one.Team, cmp.Or(one.RequestedByName, one.RequestedBy), approvalState(one),
+				fmt.Sprintf("%d of %d", countVotes(one), one.Needs), mine, duration.Away(one.ExpiresAt, s.Now), strings.Join(one.Why, "; ")}
+		},
+		none: "No approvals.",
+	}.showPages(a, most, get)
 }
 
-func agreed(one v1.Approval) (n int) {
+func countVotes(one v1.Approval) (n int) {
 	for _, v := range one.Votes {
 		if v.Approves {
 			n++
@@ -86,14 +79,9 @@ func approvalState(one v1.Approval) table.Cell {
 	return table.Cell{Text: string(one.State), Paint: paint}
 }
 
-// approval shows one approval from a response.
-func (a *app) approval(res *http.Response, err error) error {
-	answer, err := connect.Read[v1.Approval](res, err)
-	if err != nil {
-		return err
-	}
-	one := answer.Value
-	return a.print(answer.Raw, []string{one.ApprovalID}, func(s *table.Screen) {
+// printApproval shows one approval from a response.
+func (a *app) printApproval(res *http.Response, err error) error {
+	return showAnswer(a, func(one v1.Approval) []string { return []string{one.ApprovalID} }, func(s *table.Screen, one v1.Approval) {
 		fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(humanize.Line(one.ApprovalID), table.Bold), s.Painted(approvalState(one).Text, approvalState(one).Paint))
 		f := s.Facts()
 		f.Add("what", map[v1.ApprovalKind]string{
@@ -102,69 +90,60 @@ func (a *app) approval(res *http.Response, err error) error {
 		}[one.Kind])
 		f.Add("cluster", strings.TrimSpace(one.ClusterName+" "+one.ClusterID))
 		f.Add("team", one.Team)
-		f.Add("requested by", orElse(one.RequestedByName, one.RequestedBy)+", "+duration.Away(one.CreatedAt, s.Now))
+		f.Add("requested by", cmp.Or(one.RequestedByName, one.RequestedBy)+", "+duration.Away(one.CreatedAt, s.Now))
 		f.Add("commit", one.Head)
-		f.Add("needs", fmt.Sprintf("%s by %s; %d given", humanize.Count(one.Needs, "vote"), humanize.Plain(one.By), agreed(one)))
+		f.Add("needs", fmt.Sprintf("%s by %s; %d given", humanize.Count(one.Needs, "vote"), humanize.Plain(one.By), countVotes(one)))
 		f.Add("expires", humanize.When(one.ExpiresAt, s.Now))
 		f.Add("decided", humanize.When(one.DecidedAt, s.Now))
 		f.Add("reason", one.DecidedWhy)
 		f.Write()
-		paragraphs(s, "Why it is needed", one.Why)
+		writeParagraphs(s, "Why it is needed", one.Why)
 		if len(one.Votes) > 0 {
 			s.Head("Votes")
-			t := s.Columns("WHO", "VOTE", "AT", "REASON")
-			for _, v := range one.Votes {
-				t.Row(orElse(v.Name, v.Principal), map[bool]string{true: "approve", false: "refuse"}[v.Approves], humanize.Stamp(v.At), v.Reason)
-			}
-			t.Write("")
+			writeTable(s, "", []string{"WHO", "VOTE", "AT", "REASON"}, one.Votes, func(_ *table.Screen, v v1.Vote) []any {
+				return []any{cmp.Or(v.Name, v.Principal), map[bool]string{true: "approve", false: "refuse"}[v.Approves], humanize.Stamp(v.At), v.Reason}
+			})
 		}
 		if one.MayVote {
 			s.Linef("\nYou may vote: ocpctl approve %s, or ocpctl refuse %s --reason \"…\"", one.ApprovalID, one.ApprovalID)
 		}
-	})
+	})(res, err)
 }
 
-func (a *app) approve() *cobra.Command {
+func (a *app) newApproveCommand() *cobra.Command {
 	var reason string
 	c := fromTable("approve", &cobra.Command{
-		Args: between(1, 1), ValidArgsFunction: first(a.completeApprovals),
+		Args: rangeArgs(1, 1), ValidArgsFunction: completeFirst(a.completeApprovals),
 		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
-			id, err := a.pending(ctx, api, args[0])
+			id, err := a.pendingApproval(ctx, api, args[0])
 			if err != nil {
 				return err
 			}
-			return a.approval(api.Approve(ctx, id, v1.MaybeReason{Reason: reason}))
+			return a.printApproval(api.Approve(ctx, id, v1.MaybeReason{Reason: reason}))
 		}),
 	})
 	reasonFlag(c, &reason)
 	return c
 }
 
-func (a *app) refuse() *cobra.Command {
+func (a *app) newRefuseCommand() *cobra.Command {
 	var reason string
 	c := fromTable("refuse", &cobra.Command{
-		Args: between(1, 1), ValidArgsFunction: first(a.completeApprovals),
-		RunE: a.run(func(ctx context.Context, args []string) error {
-			if err := needReason(reason); err != nil {
-				return err
-			}
-			api, err := a.api()
+		Args: rangeArgs(1, 1), ValidArgsFunction: completeFirst(a.completeApprovals),
+		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
+			id, err := a.pendingApproval(ctx, api, args[0])
 			if err != nil {
 				return err
 			}
-			id, err := a.pending(ctx, api, args[0])
-			if err != nil {
-				return err
-			}
-			return a.approval(api.Refuse(ctx, id, v1.Reason{Reason: reason}))
+			return a.printApproval(api.Refuse(ctx, id, v1.Reason{Reason: reason}))
 		}),
 	})
-	reasonFlag(c, &reason)
+	addRequiredReason(c, &reason)
 	return c
 }
 
-// newest finds the approval to show: by its id, or a cluster's newest one in any state.
-func (a *app) newest(ctx context.Context, api *connect.API, name string) (string, error) {
+// newestApproval finds the approval to show: by its id, or a cluster's newest one in any state.
+func (a *app) newestApproval(ctx context.Context, api *connect.API, name string) (string, error) {
 	if strings.HasPrefix(name, "apr_") {
 		return name, nil
 	}
@@ -178,8 +157,8 @@ func (a *app) newest(ctx context.Context, api *connect.API, name string) (string
 	return answer.Value.Items[0].ApprovalID, nil
 }
 
-// pending finds the approval to decide: by its id, or the one that a cluster waits for.
-func (a *app) pending(ctx context.Context, api *connect.API, name string) (string, error) {
+// pendingApproval finds the approval to decide: by its id, or the one that a cluster waits for.
+func (a *app) pendingApproval(ctx context.Context, api *connect.API, name string) (string, error) {
 	if strings.HasPrefix(name, "apr_") {
 		return name, nil
 	}

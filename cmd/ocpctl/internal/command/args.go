@@ -15,6 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/commands"
 	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
@@ -23,7 +24,6 @@ import (
 func (a *app) onCluster(c *cobra.Command, least, most int, do func(ctx context.Context, api *connect.API, id string, rest []string) error) *cobra.Command {
 	var flag string
 	c.Flags().StringVar(&flag, "cluster-id", "", "the cluster's `id` or name, instead of the first argument")
-	must(c.RegisterFlagCompletionFunc("cluster-id", a.completeClusters))
 	split := func(args []string) (string, []string) {
 		if flag == "" && len(args) > 0 {
 			return args[0], args[1:]
@@ -33,11 +33,11 @@ func (a *app) onCluster(c *cobra.Command, least, most int, do func(ctx context.C
 	c.Args = func(cmd *cobra.Command, args []string) error {
 		id, rest := split(args)
 		if id == "" {
-			return exit.Misused("no cluster given. Give its name or id: %s\nocpctl list shows the clusters you may see", usage(cmd))
+			return exit.Misused("no cluster given. Give its name or id: %s\nocpctl list shows the clusters you may see", usageLine(cmd))
 		}
-		return counted(cmd, rest, least, most)
+		return checkArgCount(cmd, rest, least, most)
 	}
-	c.ValidArgsFunction = first(a.completeClusters)
+	c.ValidArgsFunction = completeFirst(a.completeClusters)
 	c.RunE = a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 		id, rest := split(args)
 		return do(ctx, api, id, rest)
@@ -45,22 +45,22 @@ func (a *app) onCluster(c *cobra.Command, least, most int, do func(ctx context.C
 	return c
 }
 
-// usage returns a command's usage line.
-func usage(cmd *cobra.Command) string { return strings.TrimSuffix(cmd.UseLine(), " [flags]") }
+// usageLine returns a command's usage line.
+func usageLine(cmd *cobra.Command) string { return strings.TrimSuffix(cmd.UseLine(), " [flags]") }
 
-func counted(cmd *cobra.Command, args []string, least, most int) error {
+func checkArgCount(cmd *cobra.Command, args []string, least, most int) error {
 	switch {
 	case len(args) < least:
-		return exit.Misused("an argument is missing: %s\nSee: %s --help", usage(cmd), cmd.CommandPath())
+		return exit.Misused("an argument is missing: %s\nSee: %s --help", usageLine(cmd), cmd.CommandPath())
 	case most >= 0 && len(args) > most:
-		return exit.Misused("unexpected argument %q: %s\nSee: %s --help", args[most], usage(cmd), cmd.CommandPath())
+		return exit.Misused("unexpected argument %q: %s\nSee: %s --help", args[most], usageLine(cmd), cmd.CommandPath())
 	}
 	return nil
 }
 
-// between returns a range of argument counts for cobra.
-func between(least, most int) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error { return counted(cmd, args, least, most) }
+// rangeArgs returns a range of argument counts for cobra.
+func rangeArgs(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error { return checkArgCount(cmd, args, least, most) }
 }
 
 // fileFlag is -f, --output: in commands that have it, it names a file instead of the output format.
@@ -84,7 +84,12 @@ func (f *file) Set(path string) error {
 
 func reasonFlag(c *cobra.Command, into *string) {
 	c.Flags().StringVar(into, "reason", "", optionUsage("destroy", "reason"))
-	must(c.RegisterFlagCompletionFunc("reason", cobra.NoFileCompletions))
+}
+
+// addRequiredReason adds the flag for a reason that must be given.
+func addRequiredReason(c *cobra.Command, into *string) {
+	reasonFlag(c, into)
+	c.PreRunE = func(*cobra.Command, []string) error { return needReason(*into) }
 }
 
 // needReason refuses a command without a reason, which others will look for later.
@@ -121,8 +126,8 @@ func readSpan(rest []string, until string) (s span, err error) {
 	return s, nil
 }
 
-// confirm asks a person at a terminal; without a terminal it does not ask, and the script's author meant it.
-func (a *app) confirm(question string, yes bool) error {
+// askToConfirm asks a person at a terminal; without a terminal it does not ask, and the script's author meant it.
+func (a *app) askToConfirm(question string, yes bool) error {
 	if yes || !a.InTTY || !a.ErrTTY {
 		return nil
 	}
@@ -144,12 +149,12 @@ type waiting struct {
 	timeout time.Duration
 }
 
-func (w *waiting) flags(c *cobra.Command, command string, most time.Duration) {
+func (w *waiting) addFlags(c *cobra.Command, command string, most time.Duration) {
 	c.Flags().BoolVarP(&w.wait, "wait", "w", false, optionUsage(command, "wait"))
-	w.limit(c, most)
+	w.addTimeout(c, most)
 }
 
-func (w *waiting) limit(c *cobra.Command, most time.Duration) {
+func (w *waiting) addTimeout(c *cobra.Command, most time.Duration) {
 	c.Flags().Var((*timeout)(&w.timeout), "timeout", optionUsage("create", "timeout"))
 	w.timeout = most
 	c.Flags().Lookup("timeout").DefValue = duration.Format(most)
@@ -168,4 +173,28 @@ func (t *timeout) Set(text string) error {
 	}
 	*t = timeout(d)
 	return nil
+}
+
+// fromTable fills in what the command table says of a command: how it is typed, its aliases, what it does, and the other words for
+// it that are answered with it.
+func fromTable(name string, c *cobra.Command) *cobra.Command {
+	row := commands.Get(name)
+	c.Use, c.Aliases, c.Short, c.SuggestFor = row.Usage(commands.CLI), row.CLI.Aliases, row.CLI.Summary, row.Synonyms
+	return c
+}
+
+// addTextFlags adds flags that take a text, with what the command table says of a command's options.
+func addTextFlags(c *cobra.Command, command string, flags map[string]*string) {
+	for name, into := range flags {
+		c.Flags().StringVar(into, name, *into, optionUsage(command, name))
+	}
+}
+
+// optionUsage is what the command table says of a command's option.
+func optionUsage(command, option string) string {
+	o, known := commands.Get(command).Option(option)
+	if !known {
+		panic("the command " + command + " has no option " + option) // a mistake in this package
+	}
+	return o.Summary
 }

@@ -2,12 +2,13 @@ package command
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -21,8 +22,8 @@ import (
 	"github.com/ocpctl/ocpctl/store/auditchain"
 )
 
-func (a *app) audit() *cobra.Command {
-	return group("audit", "Read, export and verify the audit trail", "", a.auditList(), a.auditExport(), a.auditVerify())
+func (a *app) newAuditCommand() *cobra.Command {
+	return newGroupCommand("audit", "Read, export and verify the audit trail", "", a.newAuditListCommand(), a.newAuditExportCommand(), a.newAuditVerifyCommand())
 }
 
 // trail are the filters of the audit trail.
@@ -31,87 +32,73 @@ type trail struct {
 	period
 }
 
-func (a *app) trailFlags(c *cobra.Command, t *trail) {
+func (a *app) addTrailFlags(c *cobra.Command, t *trail) {
 	c.Flags().StringVar(&t.actor, "actor", "", "filter by `principal`")
 	c.Flags().StringVar(&t.action, "action", "", "filter by `action`, e.g. kubeconfig.read")
 	c.Flags().StringVar(&t.cluster, "cluster", "", "filter by `cluster`")
-	must(c.RegisterFlagCompletionFunc("cluster", a.completeClusters))
-	t.flags(c)
+	a.addPeriodFlags(c, &t.period)
 }
 
-func (a *app) auditList() *cobra.Command {
+func (a *app) newAuditListCommand() *cobra.Command {
 	var t trail
 	var most int
 	c := &cobra.Command{
-		Use: "list", Short: "List the audit trail, newest first", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.run(func(ctx context.Context, _ []string) error {
-			from, to, err := a.period(t.period)
-			if err != nil {
-				return err
-			}
-			api, err := a.api()
-			if err != nil {
-				return err
-			}
-			raw, items, err := pages(most, func(limit int, cursor string) (connect.Answer[v1.AuditPage], error) {
-				return connect.Read[v1.AuditPage](api.ListAudit(ctx, &v1.ListAuditParams{
-					Actor: t.actor, Action: t.action, Cluster: t.cluster, From: from, To: to, Limit: limit, Cursor: cursor}))
-			}, func(p v1.AuditPage) ([]v1.AuditEvent, string) { return p.Items, p.NextCursor })
-			if err != nil {
-				return err
-			}
-			var names []string
-			for _, e := range items {
-				names = append(names, strconv.FormatInt(e.Seq, 10))
-			}
-			return a.print(raw, names, func(s *table.Screen) {
-				t := s.Columns("LINE", "AT", "WHO", "WHAT", "THROUGH", "CLUSTER", "+MORE", "+HASH")
-				for _, e := range items {
-					t.Row(e.Seq, humanize.Stamp(e.At), orElse(e.ActorName, e.Actor), e.Action, e.Source, e.ClusterID, e.Metadata, e.Hash)
-				}
-				t.Write("No lines.")
+		Use: "list", Short: "List the audit trail, newest first", Args: rangeArgs(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, _ []string) error {
+			return listOf[v1.AuditEvent]{
+				name:  func(e v1.AuditEvent) string { return strconv.FormatInt(e.Seq, 10) },
+				heads: []string{"LINE", "AT", "WHO", "WHAT", "THROUGH", "CLUSTER", "+MORE", "+HASH"},
+				row: func(_ *table.Screen, e v1.AuditEvent) []any {
+					return []any{e.Seq, humanize.Stamp(e.At), cmp.Or(e.ActorName, e.Actor), e.Action, e.Source, e.ClusterID, e.Metadata, e.Hash}
+				},
+				none: "No lines.",
+			}.showPages(a, most, func(limit int, cursor string) (*http.Response, error) {
+				return api.ListAudit(ctx, &v1.ListAuditParams{
+					Actor: t.actor, Action: t.action, Cluster: t.cluster, From: t.From, To: t.To, Limit: limit, Cursor: cursor})
 			})
 		}),
 	}
-	a.trailFlags(c, &t)
+	a.addTrailFlags(c, &t)
 	c.Flags().IntVar(&most, "limit", 50, "show at most this `number`; 0 shows all")
 	return c
 }
 
-func (a *app) auditExport() *cobra.Command {
+func (a *app) newAuditExportCommand() *cobra.Command {
 	var t trail
 	var file string
 	c := &cobra.Command{
 		Use: "export", Short: "Export the audit trail, oldest first, one JSON object per line",
 		Long: "Export the audit trail, oldest first, one JSON object per line. Anyone who has an export without filters can verify it:\nocpctl audit verify --file FILE.",
-		Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.run(func(ctx context.Context, _ []string) error {
-			from, to, err := a.period(t.period)
-			if err != nil {
-				return err
-			}
-			api, err := a.api()
-			if err != nil {
-				return err
-			}
-			body, err := connect.Stream(api.ExportAudit(ctx, &v1.ExportAuditParams{Actor: t.actor, Action: t.action, Cluster: t.cluster, From: from, To: to}))
-			if err != nil {
-				return err
-			}
-			defer body.Close()
-			if file == "" {
-				return a.shown(body)
-			}
-			return export(file, body)
+		Args: rangeArgs(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, _ []string) error {
+			return a.downloadFile(file)(api.ExportAudit(ctx, &v1.ExportAuditParams{Actor: t.actor, Action: t.action, Cluster: t.cluster, From: t.From, To: t.To}))
 		}),
 	}
-	a.trailFlags(c, &t)
+	a.addTrailFlags(c, &t)
 	fileFlag(c, &file, "write it to this `file` once it is complete")
 	return c
 }
 
-// shown writes a stream to the standard output; to a terminal line by line, without control characters.
-func (a *app) shown(from io.Reader) error {
+// downloadFile returns a function that writes the response of a call to a file, which appears only when it is complete, or to the standard output.
+func (a *app) downloadFile(file string) func(*http.Response, error) error {
+	return func(res *http.Response, err error) error {
+		body, err := connect.Stream(res, err)
+		if err != nil {
+			return err
+		}
+		defer body.Close()
+		if file == "" {
+			return a.writeStream(body)
+		}
+		if _, err := saveWhole(file, body); err != nil {
+			return fmt.Errorf("write %s: %w", file, err)
+		}
+		return nil
+	}
+}
+
+// writeStream writes a stream to the standard output; to a terminal line by line, without control characters.
+func (a *app) writeStream(from io.Reader) error {
 	if !a.OutTTY {
 		_, err := io.Copy(a.Out, from)
 		return err
@@ -126,27 +113,7 @@ func (a *app) shown(from io.Reader) error {
 	return lines.Err()
 }
 
-// export writes a stream to a file that appears only when it is complete.
-func export(path string, from io.Reader) error {
-	draft, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	defer os.Remove(draft.Name())
-	_, err = io.Copy(draft, from)
-	if closed := draft.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Rename(draft.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return nil
-}
-
-func (a *app) auditVerify() *cobra.Command {
+func (a *app) newAuditVerifyCommand() *cobra.Command {
 	var file, head string
 	var part bool
 	c := &cobra.Command{
@@ -157,15 +124,15 @@ changed, cut, reordered or rewritten, it shows where and the exit code is 1.
 Every verification prints the head: the last line and its hash. Give an earlier head with --head to check that nothing up to
 it was rewritten or cut off.`,
 		Example: "  ocpctl audit verify\n  ocpctl audit export -f trail.ndjson && ocpctl audit verify --file trail.ndjson --head 4711:9f86d081…",
-		Args:    between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.run(func(ctx context.Context, _ []string) error {
+		Args:    rangeArgs(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.runCommand(func(ctx context.Context, _ []string) error {
 			if file == "" && (part || head != "") {
 				return exit.Misused("--part and --head need --file")
 			}
 			if file != "" {
 				return a.verifyFile(file, head, part)
 			}
-			api, err := a.api()
+			api, err := a.connectAPI()
 			if err != nil {
 				return err
 			}
@@ -178,7 +145,7 @@ it was rewritten or cut off.`,
 			if p.BrokenAt > 0 {
 				broken = strconv.FormatInt(p.BrokenAt, 10)
 			}
-			return a.proven(answer.Raw, p.Whole, p.Lines, fmt.Sprintf("%d:%s", p.Lines, p.Head), p.Message, broken)
+			return a.printProof(answer.Raw, p.Whole, p.Lines, fmt.Sprintf("%d:%s", p.Lines, p.Head), p.Message, broken)
 		}),
 	}
 	c.Flags().StringVar(&file, "file", "", "verify this `file`, an export; - is the standard input")
@@ -221,12 +188,12 @@ func (a *app) verifyFile(path, head string, part bool) error {
 	if !proof.Whole() {
 		broken = strconv.FormatInt(proof.Breaks[0].Seq, 10)
 	}
-	return a.proven(raw, proof.Whole(), proof.Lines, fmt.Sprintf("%d:%s", proof.Head.Seq, proof.Head.Hash), proof.Text(), broken)
+	return a.printProof(raw, proof.Whole(), proof.Lines, fmt.Sprintf("%d:%s", proof.Head.Seq, proof.Head.Hash), proof.Text(), broken)
 }
 
-// proven shows the result of a verification; a broken chain exits with 1.
-func (a *app) proven(raw []byte, whole bool, lines int64, head, said, broken string) error {
-	err := a.print(raw, []string{head}, func(s *table.Screen) {
+// printProof shows the result of a verification; a broken chain exits with 1.
+func (a *app) printProof(raw []byte, whole bool, lines int64, head, said, broken string) error {
+	err := a.printAnswer(raw, []string{head}, func(s *table.Screen) {
 		text, paint := "intact", table.Good
 		if !whole {
 			text, paint = "broken", table.Bad

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -19,48 +20,43 @@ import (
 	"github.com/ocpctl/ocpctl/internal/price"
 )
 
-func (a *app) catalog() *cobra.Command {
-	c := group("catalog", "Profiles, teams, quotas and the catalogue", "",
-		a.profiles(), a.teams(), a.quotas(), a.catalogState("status", "Show the active catalogue, and why a newer one was rejected",
-			func(ctx context.Context, api *connect.API) (*http.Response, error) { return api.GetCatalogue(ctx) }), a.validate())
+func (a *app) newCatalogCommand() *cobra.Command {
+	c := newGroupCommand("catalog", "Profiles, teams, quotas and the catalogue", "",
+		a.newProfilesCommand(),
+		a.newSimpleCommand("teams", "List the teams you may see, with their budgets", (*connect.API).ListTeams, a.printTeams),
+		a.newSimpleCommand("quotas", "List the limits that apply to you and your teams, and their use", (*connect.API).ListQuotas, a.printQuotas),
+		a.newSimpleCommand("status", "Show the active catalogue, and why a newer one was rejected", (*connect.API).GetCatalogue, a.printCatalogueState),
+		a.newValidateCommand())
 	c.Aliases = []string{"catalogue"}
 	return c
 }
 
-// simple makes a command without arguments that makes one call.
-func (a *app) simple(use, short string, do func(ctx context.Context, api *connect.API) error) *cobra.Command {
+// newSimpleCommand makes a command without arguments that makes one call and shows its response.
+func (a *app) newSimpleCommand(use, short string, call func(*connect.API, context.Context) (*http.Response, error), show func(*http.Response, error) error) *cobra.Command {
 	return &cobra.Command{
-		Use: use, Short: short, Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, _ []string) error {
-			return do(ctx, api)
-		}),
+		Use: use, Short: short, Args: rangeArgs(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, _ []string) error { return show(call(api, ctx)) }),
 	}
 }
 
-func (a *app) teams() *cobra.Command {
-	return a.simple("teams", "List the teams you may see, with their budgets", func(ctx context.Context, api *connect.API) error {
-		answer, err := connect.Read[v1.Teams](api.ListTeams(ctx))
-		if err != nil {
-			return err
-		}
-		names := namesOf(answer.Value.Items, func(t v1.Team) string { return t.Name })
-		return a.print(answer.Raw, names, func(s *table.Screen) {
-			t := s.Columns("TEAM", "COST CENTERS", "ENVIRONMENTS", "BUDGET/MONTH", "SPENT", "COMMITTED", "+OWNER", "+WEIGHT")
-			for _, team := range answer.Value.Items {
-				budget := ""
-				if team.BudgetCents > 0 {
-					budget = price.Dollars(team.BudgetCents)
-				}
-				t.Row(team.Name, strings.Join(team.CostCenters, ", "), strings.Join(team.Environments, ", "), budget, spentOf(team),
-					price.Dollars(team.CommittedCents), team.Owner, team.Weight)
+func (a *app) printTeams(res *http.Response, err error) error {
+	return listOf[v1.Team]{
+		name:  func(t v1.Team) string { return t.Name },
+		heads: []string{"TEAM", "COST CENTERS", "ENVIRONMENTS", "BUDGET/MONTH", "SPENT", "COMMITTED", "+OWNER", "+WEIGHT"},
+		row: func(_ *table.Screen, team v1.Team) []any {
+			budget := ""
+			if team.BudgetCents > 0 {
+				budget = price.Dollars(team.BudgetCents)
 			}
-			t.Write("You are in no team.")
-		})
-	})
+			return []any{team.Name, strings.Join(team.CostCenters, ", "), strings.Join(team.Environments, ", "), budget, budgetCell(team),
+				price.Dollars(team.CommittedCents), team.Owner, team.Weight}
+		},
+		none: "You are in no team.",
+	}.showAnswer(a)(res, err)
 }
 
-// spentOf warns if a budget is nearly used up.
-func spentOf(team v1.Team) table.Cell {
+// budgetCell warns if a budget is nearly used up.
+func budgetCell(team v1.Team) table.Cell {
 	cell := table.Cell{Text: price.Dollars(team.SpentCents)}
 	switch spent := team.SpentCents + team.CommittedCents; {
 	case team.BudgetCents > 0 && spent >= team.BudgetCents:
@@ -71,28 +67,22 @@ func spentOf(team v1.Team) table.Cell {
 	return cell
 }
 
-func (a *app) quotas() *cobra.Command {
-	return a.simple("quotas", "List the limits that apply to you and your teams, and their use", func(ctx context.Context, api *connect.API) error {
-		answer, err := connect.Read[v1.Quotas](api.ListQuotas(ctx))
-		if err != nil {
-			return err
-		}
-		names := namesOf(answer.Value.Items, func(q v1.Quota) string { return q.Name })
-		return a.print(answer.Raw, names, func(s *table.Screen) {
-			t := s.Columns("QUOTA", "FOR", "LIVE", "CREATING", "NODE HOURS/MONTH", "WAITING")
-			for _, q := range answer.Value.Items {
-				waiting := ""
-				if q.Waiting > 0 {
-					waiting = fmt.Sprint(q.Waiting)
-				}
-				t.Row(q.Name, strings.TrimSpace(string(q.Scope)+" "+q.Key), used(q.Live), used(q.Creating), used(q.NodeHours), waiting)
+func (a *app) printQuotas(res *http.Response, err error) error {
+	return listOf[v1.Quota]{
+		name:  func(q v1.Quota) string { return q.Name },
+		heads: []string{"QUOTA", "FOR", "LIVE", "CREATING", "NODE HOURS/MONTH", "WAITING"},
+		row: func(_ *table.Screen, q v1.Quota) []any {
+			waiting := ""
+			if q.Waiting > 0 {
+				waiting = fmt.Sprint(q.Waiting)
 			}
-			t.Write("No limit applies to you.")
-		})
-	})
+			return []any{q.Name, strings.TrimSpace(string(q.Scope) + " " + q.Key), quotaCell(q.Live), quotaCell(q.Creating), quotaCell(q.NodeHours), waiting}
+		},
+		none: "No limit applies to you.",
+	}.showAnswer(a)(res, err)
 }
 
-func used(u v1.Used) table.Cell {
+func quotaCell(u v1.Used) table.Cell {
 	switch {
 	case u.Most == 0 && u.Used == 0:
 		return table.Cell{}
@@ -102,42 +92,33 @@ func used(u v1.Used) table.Cell {
 	return table.Cell{Text: fmt.Sprintf("%.4g of %d", u.Used, u.Most)}
 }
 
-// catalogState makes a command that shows the state of the catalogue from a call.
-func (a *app) catalogState(use, short string, get func(ctx context.Context, api *connect.API) (*http.Response, error)) *cobra.Command {
-	return a.simple(use, short, func(ctx context.Context, api *connect.API) error {
-		answer, err := connect.Read[v1.CatalogueState](get(ctx, api))
-		if err != nil {
-			return err
-		}
-		c := answer.Value
-		return a.print(answer.Raw, []string{c.Hash}, func(s *table.Screen) {
-			f := s.Facts()
-			f.Add("active", c.Hash)
-			f.Add("loaded", humanize.When(c.LoadedAt, s.Now))
-			f.Add("source", orElse(sources[c.Source], c.Source))
-			f.Add("contains", strings.Join([]string{humanize.Count(c.Profiles, "profile"), humanize.Count(c.Teams, "team"),
-				humanize.Count(c.Quotas, "quota"), humanize.Count(c.Policies, "policy"), humanize.Count(c.Identities, "identity")}, ", "))
-			f.Paint("rejected", c.Problem, table.Bad)
-			f.Write()
-		})
-	})
+func (a *app) printCatalogueState(res *http.Response, err error) error {
+	return showAnswer(a, func(c v1.CatalogueState) []string { return []string{c.Hash} }, func(s *table.Screen, c v1.CatalogueState) {
+		f := s.Facts()
+		f.Add("active", c.Hash)
+		f.Add("loaded", humanize.When(c.LoadedAt, s.Now))
+		f.Add("source", cmp.Or(sources[c.Source], c.Source))
+		f.Add("contains", strings.Join([]string{humanize.Count(c.Profiles, "profile"), humanize.Count(c.Teams, "team"), humanize.Count(c.Quotas, "quota"), humanize.Count(c.Policies, "policy"), humanize.Count(c.Identities, "identity")}, ", "))
+		f.Paint("rejected", c.Problem, table.Bad)
+		f.Write()
+	})(res, err)
 }
 
 // sources describe where a catalogue comes from.
 var sources = map[string]string{"embedded": "built into the server", "directory": "the server's catalogue.dir"}
 
-func (a *app) validate() *cobra.Command {
+func (a *app) newValidateCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "validate DIR", Short: "Check a catalogue directory with the server; nothing is changed",
 		Long: `Check a catalogue directory with the server: profiles, teams, quotas, policies, identities and add-ons. Nothing is changed.
 It prints a line for each problem, with the file, the line and what is accepted, and the exit code is then 1.`,
-		Args: between(1, 1),
-		RunE: a.run(func(ctx context.Context, args []string) error {
-			files, err := catalogFiles(args[0])
+		Args: rangeArgs(1, 1),
+		RunE: a.runCommand(func(ctx context.Context, args []string) error {
+			files, err := readCatalogueFiles(args[0])
 			if err != nil {
 				return err
 			}
-			api, err := a.api()
+			api, err := a.connectAPI()
 			if err != nil {
 				return err
 			}
@@ -150,7 +131,7 @@ It prints a line for each problem, with the file, the line and what is accepted,
 			for _, p := range found.Problems {
 				names = append(names, p.File)
 			}
-			err = a.print(answer.Raw, names, func(s *table.Screen) {
+			err = a.printAnswer(answer.Raw, names, func(s *table.Screen) {
 				for _, p := range found.Problems {
 					s.Linef("%s", humanize.Line(fmt.Sprintf("%s:%d: %s", filepath.Join(args[0], p.File), p.Line, strings.TrimPrefix(p.Field+": "+p.Detail, ": "))))
 				}
@@ -166,9 +147,9 @@ It prints a line for each problem, with the file, the line and what is accepted,
 	}
 }
 
-// catalogFiles reads the YAML files of a catalogue's folders. It includes misplaced ones, so that the server can say that it would
+// readCatalogueFiles reads the YAML files of a catalogue's folders. It includes misplaced ones, so that the server can say that it would
 // not read them.
-func catalogFiles(dir string) (map[string]string, error) {
+func readCatalogueFiles(dir string) (map[string]string, error) {
 	folders, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, exit.Misused("%s is not a catalogue: %w", dir, err)

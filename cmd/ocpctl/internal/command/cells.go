@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -43,8 +44,8 @@ func paintOf(c v1.Cluster) table.Paint {
 	return table.Busy
 }
 
-// handle returns how to refer to a cluster: by its name while it lives, then by its id, because another cluster may have the name.
-func handle(c v1.Cluster) string {
+// handleOf returns how to refer to a cluster: by its name while it lives, then by its id, because another cluster may have the name.
+func handleOf(c v1.Cluster) string {
 	if isGone(c) {
 		return c.ClusterID
 	}
@@ -56,8 +57,8 @@ func isGone(c v1.Cluster) bool {
 	return c.Status == v1.DESTROYED || !c.ReleasedAt.IsZero()
 }
 
-// endOf says when a cluster ends or ended.
-func endOf(c v1.Cluster, now time.Time) string {
+// describeEnd says when a cluster ends or ended.
+func describeEnd(c v1.Cluster, now time.Time) string {
 	switch {
 	case !c.ReleasedAt.IsZero():
 		return "gone " + duration.Away(c.ReleasedAt, now)
@@ -76,12 +77,12 @@ func pullRequest(c v1.Cluster) string {
 	return fmt.Sprintf("%s#%d", c.PullRequest.Repo, c.PullRequest.Number)
 }
 
-// runOf names the pipeline's run that a cluster belongs to.
-func runOf(r v1.ClusterRun) string {
+// describeRun names the pipeline's run that a cluster belongs to.
+func describeRun(r v1.ClusterRun) string {
 	if r.ID == "" {
 		return ""
 	}
-	text := fmt.Sprintf("%s, attempt %d, %s", orElse(r.URL, r.Name), r.Attempt, r.State)
+	text := fmt.Sprintf("%s, attempt %d, %s", cmp.Or(r.URL, r.Name), r.Attempt, r.State)
 	if r.Conclusion != "" {
 		text += " (" + r.Conclusion + ")"
 	}
@@ -94,8 +95,8 @@ func runOf(r v1.ClusterRun) string {
 	return humanize.Line(text)
 }
 
-// signal says how the run's repository is told that the cluster is ready or failed.
-func signal(g v1.ClusterSignal) string {
+// describeSignal says how the run's repository is told that the cluster is ready or failed.
+func describeSignal(g v1.ClusterSignal) string {
 	switch {
 	case g.Kind == "":
 		return ""
@@ -107,7 +108,7 @@ func signal(g v1.ClusterSignal) string {
 	return fmt.Sprintf("a %s told: %s", g.Kind, g.Told)
 }
 
-func workers(c v1.Cluster) string {
+func describeWorkers(c v1.Cluster) string {
 	switch {
 	case c.Workers == nil && c.WorkersWanted == nil:
 		return ""
@@ -119,8 +120,8 @@ func workers(c v1.Cluster) string {
 	return fmt.Sprint(*c.Workers)
 }
 
-// clusterFacts shows one cluster for people; brief leaves out what does not change.
-func (a *app) clusterFacts(s *table.Screen, c v1.Cluster, brief bool) {
+// writeCluster shows one cluster for people; brief leaves out what does not change.
+func (a *app) writeCluster(s *table.Screen, c v1.Cluster, brief bool) {
 	fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(humanize.Line(c.Name), table.Bold), s.Painted(statusCell(c).Text, paintOf(c)))
 	f := s.Facts()
 	f.Add("why", c.Why)
@@ -148,15 +149,15 @@ func (a *app) clusterFacts(s *table.Screen, c v1.Cluster, brief bool) {
 		f.Add("latest end", humanize.Stamp(c.MaxDestroyAt))
 	}
 	f.Add("gone since", humanize.When(c.ReleasedAt, s.Now))
-	f.Add("workers", workers(c))
-	f.Add("add-ons", addons(c))
+	f.Add("workers", describeWorkers(c))
+	f.Add("add-ons", describeAddons(c))
 	if !brief {
 		f.Add("profile", fmt.Sprintf("%s, OpenShift %s on %s in %s, domain %s", c.Profile, c.Version, c.Platform, c.Region, c.BaseDomain))
 		f.Add("owner", fmt.Sprintf("%s, team %s, cost center %s", c.Owner, c.Team, c.CostCenter))
-		f.Add("requested", fmt.Sprintf("%s by %s, through %s", humanize.When(c.AcceptedAt, s.Now), orElse(c.RequestedByName, c.RequestedBy), humanize.Plain(c.Source)))
+		f.Add("requested", fmt.Sprintf("%s by %s, through %s", humanize.When(c.AcceptedAt, s.Now), cmp.Or(c.RequestedByName, c.RequestedBy), humanize.Plain(c.Source)))
 		f.Add("pull request", pullRequest(c))
-		f.Add("run", runOf(c.Run))
-		f.Add("signal", signal(c.Signal))
+		f.Add("run", describeRun(c.Run))
+		f.Add("signal", describeSignal(c.Signal))
 		f.Add("saved", humanize.Saved(c))
 		f.Add("sleep", humanize.Sleep(c, s.Now))
 		f.Add("last used", humanize.Unused(c, s.Now))

@@ -1,15 +1,19 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
 )
 
 // completeTime limits how long a person waits for completions.
@@ -18,8 +22,46 @@ const completeTime = 2 * time.Second
 // completer is cobra's type of completion function.
 type completer = cobra.CompletionFunc
 
-// first completes only the first argument.
-func first(c completer) completer {
+// flagCompleters are the completions of flags, by the flag's name, or by the names of the command and the flag.
+func (a *app) flagCompleters() map[string]completer {
+	fixed := func(values []string) completer {
+		return cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
+	}
+	return map[string]completer{
+		"access": fixed(shareLevels), "auth": fixed(connect.Methods()), "create lifetime": fixed(lifetimes), "list status": fixed(clusterStatuses()), "on-ready": fixed(signals),
+		"output": fixed(table.Formats()), "reuse": fixed(reuses), "role": fixed(accessRoles()), "run-kind": fixed(runKinds), "summary csv": fixed(summaryTables), "wait for": fixed(follow.Goals()),
+		"base-domain": a.completeDomains, "cluster": a.completeClusters, "cluster-id": a.completeClusters, "context": a.completeContexts, "profile": a.completeProfiles,
+		"region": a.completeRegions, "team": a.completeTeams, "create version": a.completeVersions,
+		"share team": cobra.NoFileCompletions, "unshare team": cobra.NoFileCompletions, // it may be a team that you cannot list
+		"by": cobra.FixedCompletions(reportGroups, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace),
+	}
+}
+
+// addCompletions completes the flags of a command and of those below it. A flag that is not in the table has no completions, unless it takes
+// a file or a folder, which the shell completes.
+func addCompletions(c *cobra.Command, table map[string]completer) {
+	add := func(f *pflag.Flag) {
+		by, known := table[c.Name()+" "+f.Name]
+		if !known {
+			by, known = table[f.Name]
+		}
+		if kind, _ := pflag.UnquoteUsage(f); kind == "file" || kind == "folder" || f.Value.Type() == "bool" {
+			return
+		}
+		if !known {
+			by = cobra.NoFileCompletions
+		}
+		panicOnError(c.RegisterFlagCompletionFunc(f.Name, by))
+	}
+	c.Flags().VisitAll(add)
+	c.PersistentFlags().VisitAll(add)
+	for _, below := range c.Commands() {
+		addCompletions(below, table)
+	}
+}
+
+// completeFirst completes only the first argument.
+func completeFirst(c completer) completer {
 	return func(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -28,11 +70,11 @@ func first(c completer) completer {
 	}
 }
 
-// asking completes with data from the server. On any error there are no completions and no messages.
-func (a *app) asking(cmd *cobra.Command, start string, get func(ctx context.Context, api *connect.API) []string) ([]string, cobra.ShellCompDirective) {
+// completeFromServer completes with data from the server. On any error there are no completions and no messages.
+func (a *app) completeFromServer(cmd *cobra.Command, start string, get func(ctx context.Context, api *connect.API) []string) ([]string, cobra.ShellCompDirective) {
 	ctx, cancel := context.WithTimeout(cmd.Context(), completeTime)
 	defer cancel()
-	api, err := a.api()
+	api, err := a.connectAPI()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -45,12 +87,14 @@ func (a *app) asking(cmd *cobra.Command, start string, get func(ctx context.Cont
 	return fit, cobra.ShellCompDirectiveNoFileComp
 }
 
-// hint is a completion with its description.
-func hint(value, about string) string { return humanize.Line(value) + "\t" + humanize.Line(about) }
+// formatHint is a completion with its description.
+func formatHint(value, about string) string {
+	return humanize.Line(value) + "\t" + humanize.Line(about)
+}
 
 // completeClusters completes names, and ids once the person has begun to type an id.
 func (a *app) completeClusters(cmd *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
-	return a.asking(cmd, start, func(ctx context.Context, api *connect.API) (out []string) {
+	return a.completeFromServer(cmd, start, func(ctx context.Context, api *connect.API) (out []string) {
 		byID := strings.HasPrefix(start, "clu_")
 		params := &v1.ListClustersParams{Live: true, Limit: pageSize, Name: start}
 		if byID {
@@ -62,17 +106,17 @@ func (a *app) completeClusters(cmd *cobra.Command, _ []string, start string) ([]
 		}
 		for _, c := range answer.Value.Items {
 			if byID {
-				out = append(out, hint(c.ClusterID, c.Name+", "+statusCell(c).Text))
+				out = append(out, formatHint(c.ClusterID, c.Name+", "+statusCell(c).Text))
 			} else {
-				out = append(out, hint(c.Name, statusCell(c).Text+", "+c.Profile))
+				out = append(out, formatHint(c.Name, statusCell(c).Text+", "+c.Profile))
 			}
 		}
 		return out
 	})
 }
 
-// catalogue gets the profiles; with a name only that one.
-func catalogue(ctx context.Context, api *connect.API, name string) []v1.Profile {
+// listProfiles gets the profiles; with a name only that one.
+func listProfiles(ctx context.Context, api *connect.API, name string) []v1.Profile {
 	answer, err := connect.Read[v1.Profiles](api.ListProfiles(ctx))
 	if err != nil {
 		return nil
@@ -87,22 +131,22 @@ func catalogue(ctx context.Context, api *connect.API, name string) []v1.Profile 
 }
 
 func (a *app) completeProfiles(cmd *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
-	return a.asking(cmd, start, func(ctx context.Context, api *connect.API) (out []string) {
-		for _, p := range catalogue(ctx, api, "") {
-			out = append(out, hint(p.Name, p.DisplayName))
+	return a.completeFromServer(cmd, start, func(ctx context.Context, api *connect.API) (out []string) {
+		for _, p := range listProfiles(ctx, api, "") {
+			out = append(out, formatHint(p.Name, p.DisplayName))
 		}
 		return out
 	})
 }
 
-// ofProfile completes a value of the profile on the command line, or of any profile.
-func (a *app) ofProfile(cmd *cobra.Command, args []string, start string, of func(v1.Profile) []string) ([]string, cobra.ShellCompDirective) {
-	return a.asking(cmd, start, func(ctx context.Context, api *connect.API) (out []string) {
+// completeFromProfile completes a value of the profile on the command line, or of any profile.
+func (a *app) completeFromProfile(cmd *cobra.Command, args []string, start string, of func(v1.Profile) []string) ([]string, cobra.ShellCompDirective) {
+	return a.completeFromServer(cmd, start, func(ctx context.Context, api *connect.API) (out []string) {
 		name, seen := "", map[string]bool{}
 		if len(args) > 0 {
 			name = args[0]
 		}
-		for _, p := range catalogue(ctx, api, name) {
+		for _, p := range listProfiles(ctx, api, name) {
 			for _, one := range of(p) {
 				if !seen[one] {
 					seen[one] = true
@@ -115,7 +159,7 @@ func (a *app) ofProfile(cmd *cobra.Command, args []string, start string, of func
 }
 
 func (a *app) completeRegions(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
-	return a.ofProfile(cmd, args, start, func(p v1.Profile) (out []string) {
+	return a.completeFromProfile(cmd, args, start, func(p v1.Profile) (out []string) {
 		for _, r := range p.Regions {
 			out = append(out, r.Name)
 		}
@@ -124,41 +168,41 @@ func (a *app) completeRegions(cmd *cobra.Command, args []string, start string) (
 }
 
 func (a *app) completeVersions(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
-	return a.ofProfile(cmd, args, start, func(p v1.Profile) []string { return p.Versions.Allow })
+	return a.completeFromProfile(cmd, args, start, func(p v1.Profile) []string { return p.Versions.Allow })
 }
 
 func (a *app) completeDomains(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
-	return a.ofProfile(cmd, args, start, func(p v1.Profile) []string { return p.BaseDomains.Allow })
+	return a.completeFromProfile(cmd, args, start, func(p v1.Profile) []string { return p.BaseDomains.Allow })
 }
 
 func (a *app) completeTeams(cmd *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
-	return a.asking(cmd, start, func(ctx context.Context, api *connect.API) (out []string) {
+	return a.completeFromServer(cmd, start, func(ctx context.Context, api *connect.API) (out []string) {
 		answer, err := connect.Read[v1.Teams](api.ListTeams(ctx))
 		if err != nil {
 			return nil
 		}
 		for _, t := range answer.Value.Items {
-			out = append(out, hint(t.Name, t.DisplayName))
+			out = append(out, formatHint(t.Name, t.DisplayName))
 		}
 		return out
 	})
 }
 
 func (a *app) completeApprovals(cmd *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
-	return a.asking(cmd, start, func(ctx context.Context, api *connect.API) (out []string) {
+	return a.completeFromServer(cmd, start, func(ctx context.Context, api *connect.API) (out []string) {
 		answer, err := connect.Read[v1.ApprovalPage](api.ListApprovals(ctx, &v1.ListApprovalsParams{State: "pending", Limit: pageSize}))
 		if err != nil {
 			return nil
 		}
 		for _, one := range answer.Value.Items {
-			out = append(out, hint(one.ApprovalID, string(one.Kind)+" "+orElse(one.ClusterName, one.ClusterID)))
+			out = append(out, formatHint(one.ApprovalID, string(one.Kind)+" "+cmp.Or(one.ClusterName, one.ClusterID)))
 		}
 		return out
 	})
 }
 
 func (a *app) completeAccounts(cmd *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
-	return a.asking(cmd, start, func(ctx context.Context, api *connect.API) []string {
+	return a.completeFromServer(cmd, start, func(ctx context.Context, api *connect.API) []string {
 		answer, err := connect.Read[v1.Me](api.GetMe(ctx))
 		if err != nil {
 			return nil
@@ -174,7 +218,7 @@ func (a *app) completeContexts(_ *cobra.Command, _ []string, start string) (out 
 	}
 	for _, name := range config.Names() {
 		if strings.HasPrefix(name, start) {
-			out = append(out, hint(name, config.Contexts[name].Server))
+			out = append(out, formatHint(name, config.Contexts[name].Server))
 		}
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp

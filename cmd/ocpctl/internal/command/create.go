@@ -27,7 +27,7 @@ const (
 	scaleTime   = time.Hour
 )
 
-func (a *app) create() *cobra.Command {
+func (a *app) newCreateCommand() *cobra.Command {
 	var w createInput
 	var waits waiting
 	var dry bool
@@ -42,13 +42,13 @@ new key.`,
 		Example: `  ocpctl create aws-minimal-test --name team-a-smoke-01 --ttl 24h --owner team-a --cost-center cc-1234
   ocpctl create --name team-a-smoke-01 --dry-run
   ocpctl create -f request.yaml --wait --timeout 90m -o json`,
-		Args: between(0, 1), ValidArgsFunction: first(a.completeProfiles),
-		RunE: a.run(func(ctx context.Context, args []string) error {
-			r, err := a.request(w, args)
+		Args: rangeArgs(0, 1), ValidArgsFunction: completeFirst(a.completeProfiles),
+		RunE: a.runCommand(func(ctx context.Context, args []string) error {
+			r, err := a.readRequest(w, args)
 			if err != nil {
 				return err
 			}
-			api, err := a.api()
+			api, err := a.connectAPI()
 			switch {
 			case err != nil:
 				return err
@@ -57,20 +57,20 @@ new key.`,
 			case key == "":
 				key = a.UUID()
 			}
-			return a.createNow(ctx, api, r, key, waits)
+			return a.requestCluster(ctx, api, r, key, waits)
 		}),
 	})
-	a.createFlags(c, &w)
-	waits.flags(c, "create", createTime)
+	a.addCreateFlags(c, &w)
+	waits.addFlags(c, "create", createTime)
 	c.Flags().BoolVar(&dry, "dry-run", false, optionUsage("create", "dry-run"))
 	c.Flags().StringVar(&key, "idempotency-key", "", optionUsage("create", "idempotency-key"))
 	return c
 }
 
-func (a *app) createNow(ctx context.Context, api *connect.API, r v1.CreateRequest, key string, waits waiting) error {
+func (a *app) requestCluster(ctx context.Context, api *connect.API, r v1.CreateRequest, key string, waits waiting) error {
 	answer, err := connect.Read[v1.Accepted](api.CreateCluster(ctx, &v1.CreateClusterParams{IdempotencyKey: key}, r))
 	if err != nil {
-		return unanswered(err, key)
+		return explainUnanswered(err, key)
 	}
 	accepted := answer.Value
 	if accepted.Name == "" {
@@ -85,18 +85,18 @@ func (a *app) createNow(ctx context.Context, api *connect.API, r v1.CreateReques
 		if err != nil {
 			return err
 		}
-		return a.print(raw, []string{accepted.Name}, func(s *table.Screen) { a.accepted(s, accepted, replayed) })
+		return a.printAnswer(raw, []string{accepted.Name}, func(s *table.Screen) { a.writeAccepted(s, accepted, replayed) })
 	}
-	got := a.screen()
-	got.Out, got.Color = a.Err, a.ErrTTY && a.colours()
-	a.accepted(got, accepted, replayed)
+	got := a.newScreen()
+	got.Out, got.Color = a.Err, a.ErrTTY && a.hasColours()
+	a.writeAccepted(got, accepted, replayed)
 	return a.awaitAndPrint(ctx, api, follow.Target{ID: accepted.ClusterID, Name: accepted.Name}, follow.Ready, waits.timeout, func(raw []byte) ([]byte, error) {
 		return table.With(raw, "idempotencyKey", key)
 	})
 }
 
-// unanswered says how to repeat a request if it is unknown whether the server got it.
-func unanswered(err error, key string) error {
+// explainUnanswered says how to repeat a request if it is unknown whether the server got it.
+func explainUnanswered(err error, key string) error {
 	var said *exit.Error
 	switch {
 	case errors.As(err, &said):
@@ -107,7 +107,7 @@ func unanswered(err error, key string) error {
 	return fmt.Errorf("%w\nRepeat the command with --idempotency-key %s to avoid a second cluster", err, key)
 }
 
-func (a *app) accepted(s *table.Screen, c v1.Accepted, replayed bool) {
+func (a *app) writeAccepted(s *table.Screen, c v1.Accepted, replayed bool) {
 	head := "accepted"
 	switch {
 	case replayed:
@@ -139,8 +139,8 @@ func (a *app) dryRun(ctx context.Context, api *connect.API, r v1.CreateRequest) 
 		return err
 	}
 	v := answer.Value
-	err = a.print(answer.Raw, []string{v.Name}, func(s *table.Screen) {
-		a.verdict(s, v)
+	err = a.printAnswer(answer.Raw, []string{v.Name}, func(s *table.Screen) {
+		a.writeVerdict(s, v)
 		if !v.Allowed {
 			s.Linef("Nothing was created.")
 			return
@@ -150,15 +150,15 @@ func (a *app) dryRun(ctx context.Context, api *connect.API, r v1.CreateRequest) 
 		f.Add("profile", v.Profile)
 		f.Add("version", fmt.Sprintf("%s in %s, domain %s", v.Version, v.Region, v.BaseDomain))
 		f.Add("for", fmt.Sprintf("%s of team %s, cost center %s, environment %s", v.Owner, v.Team, v.CostCenter, v.Environment))
-		f.Add("lifetime", fmt.Sprintf("%s, at most %s", duration.Format(seconds(v.TTLSeconds)), duration.Format(seconds(v.MaxSeconds))))
+		f.Add("lifetime", fmt.Sprintf("%s, at most %s", duration.Format(fromSeconds(v.TTLSeconds)), duration.Format(fromSeconds(v.MaxSeconds))))
 		if v.Nodes > 0 {
 			f.Add("machines", fmt.Sprint(v.Nodes))
 		}
 		f.Add("price", fmt.Sprintf("%s an hour, %s until its planned end, by list prices", price.Dollars(int64(v.HourlyCents)), price.Dollars(v.TotalCents)))
-		a.forecast(f, s, v)
+		a.addForecast(f, s, v)
 		f.Write()
 		if s.Wide {
-			a.tags(s, v.Tags)
+			a.writeTags(s, v.Tags)
 		}
 		s.Linef("Nothing was created.")
 	})
@@ -168,19 +168,19 @@ func (a *app) dryRun(ctx context.Context, api *connect.API, r v1.CreateRequest) 
 	return err
 }
 
-// forecast adds when the cluster would begin and be ready.
-func (a *app) forecast(f *table.Facts, s *table.Screen, v v1.Verdict) {
+// addForecast adds when the cluster would begin and be ready.
+func (a *app) addForecast(f *table.Facts, s *table.Screen, v v1.Verdict) {
 	if v.Position > 0 {
 		f.Paint("queue position", fmt.Sprint(v.Position), table.Warn)
 	}
 	f.Add("starts", humanize.When(v.StartsAt, s.Now))
 	if v.ReadyP50Seconds > 0 {
-		f.Add("ready after", fmt.Sprintf("%s in 50 %% of earlier installs, %s in 90 %%", duration.Format(seconds(v.ReadyP50Seconds)), duration.Format(seconds(v.ReadyP90Seconds))))
+		f.Add("ready after", fmt.Sprintf("%s in 50 %% of earlier installs, %s in 90 %%", duration.Format(fromSeconds(v.ReadyP50Seconds)), duration.Format(fromSeconds(v.ReadyP90Seconds))))
 	}
 }
 
-// verdict shows how a request was judged, check by check.
-func (a *app) verdict(s *table.Screen, v v1.Verdict) {
+// writeVerdict shows how a request was judged, check by check.
+func (a *app) writeVerdict(s *table.Screen, v v1.Verdict) {
 	paint := table.Good
 	if !v.Allowed {
 		paint = table.Bad
@@ -188,7 +188,7 @@ func (a *app) verdict(s *table.Screen, v v1.Verdict) {
 		paint = table.Warn
 	}
 	fmt.Fprintln(s.Out, s.Painted(humanize.Line(v.Message), paint))
-	a.checks(s, v.Checks, "  ")
+	a.writeChecks(s, v.Checks, "  ")
 	if v.NeedsApproval.Count > 0 {
 		s.Linef("  Needs %s by %s:", humanize.Count(v.NeedsApproval.Count, "approval"), humanize.Plain(v.NeedsApproval.By))
 		for _, why := range v.NeedsApproval.Why {
@@ -197,7 +197,7 @@ func (a *app) verdict(s *table.Screen, v v1.Verdict) {
 	}
 }
 
-func (a *app) checks(s *table.Screen, all []v1.Check, indent string) {
+func (a *app) writeChecks(s *table.Screen, all []v1.Check, indent string) {
 	for _, c := range all {
 		sign, paint := "✓", table.Good
 		switch c.Result {
@@ -223,8 +223,8 @@ func (a *app) checks(s *table.Screen, all []v1.Check, indent string) {
 				}
 			}
 		}
-		a.checks(s, c.Checks, indent+"  ")
+		a.writeChecks(s, c.Checks, indent+"  ")
 	}
 }
 
-func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }
+func fromSeconds(n int64) time.Duration { return time.Duration(n) * time.Second }

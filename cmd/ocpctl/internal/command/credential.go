@@ -27,21 +27,18 @@ type asking struct {
 	renew, static  bool
 }
 
-func (q *asking) flags(c *cobra.Command) {
-	c.Flags().StringVar(&q.role, "role", "", optionUsage("kubeconfig", "role"))
-	must(c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(roles(), cobra.ShellCompDirectiveNoFileComp)))
-	c.Flags().StringVar(&q.lifetime, "lifetime", "", optionUsage("kubeconfig", "lifetime"))
-	must(c.RegisterFlagCompletionFunc("lifetime", cobra.NoFileCompletions))
+func (q *asking) addFlags(c *cobra.Command) {
+	addTextFlags(c, "kubeconfig", map[string]*string{"role": &q.role, "lifetime": &q.lifetime})
 	c.Flags().BoolVar(&q.renew, "renew", false, optionUsage("kubeconfig", "renew"))
 }
 
-// staticFlag is for commands that write a kubeconfig.
-func (a *app) staticFlag(c *cobra.Command, q *asking) {
+// addStaticFlag is for commands that write a kubeconfig.
+func (a *app) addStaticFlag(c *cobra.Command, q *asking) {
 	c.Flags().BoolVar(&q.static, "static", a.Env("CI") != "" || a.Env("OCPCTL_RUN_UID") != "", optionUsage("kubeconfig", "static"))
 }
 
-// roles are those that somebody can have in a cluster.
-func roles() []string {
+// accessRoles are those that somebody can have in a cluster.
+func accessRoles() []string {
 	return []string{string(v1.AccessRoleView), string(v1.AccessRoleEdit), string(v1.AccessRoleAdmin)}
 }
 
@@ -60,15 +57,15 @@ const (
 	recheckSoon  = time.Minute      // after it did not answer
 )
 
-// mint asks for a kubeconfig of our own, and waits until it is made.
-func (a *app) mint(ctx context.Context, api *connect.API, id string, q asking) (minted, error) {
+// mintKubeconfig asks for a kubeconfig of our own, and waits until it is made.
+func (a *app) mintKubeconfig(ctx context.Context, api *connect.API, id string, q asking) (minted, error) {
 	for waited := time.Duration(0); ; {
 		got, again, err := a.askOnce(ctx, api, id, q)
 		if err != nil || got.raw != nil {
 			return got, err
 		}
 		if waited == 0 {
-			a.say("A kubeconfig is being made for you. This takes a few seconds.")
+			a.printNotef("A kubeconfig is being made for you. This takes a few seconds.")
 		}
 		if waited += again; waited > mostMaking {
 			return minted{}, exit.With(exit.TimedOut, fmt.Errorf(
@@ -83,7 +80,7 @@ func (a *app) mint(ctx context.Context, api *connect.API, id string, q asking) (
 
 // askOnce asks once; without a kubeconfig, it says when to ask again.
 func (a *app) askOnce(ctx context.Context, api *connect.API, id string, q asking) (minted, time.Duration, error) {
-	run, err := new(runInput).turnRun(a.Env)
+	run, err := new(runInput).readTurnRun(a.Env)
 	if err != nil {
 		return minted{}, 0, err
 	}
@@ -116,8 +113,8 @@ type holder struct {
 	keep kube.Keep
 }
 
-// question tells apart what may be answered differently: other clusters, roles and lifetimes, and other people on this machine.
-func (h holder) question() string {
+// questionKey tells apart what may be answered differently: other clusters, roles and lifetimes, and other people on this machine.
+func (h holder) questionKey() string {
 	c := h.api.Context
 	return strings.Join([]string{
 		h.id, h.ask.role, h.ask.lifetime, c.Name, string(c.Auth), c.TokenFile, c.TokenCommand, c.AWSProfile,
@@ -125,62 +122,62 @@ func (h holder) question() string {
 	}, "\n")
 }
 
-// token returns a token that is valid. The kept one is returned while the server was asked not long ago.
-func (h holder) token(ctx context.Context) (kube.Kept, error) {
-	have, found := h.keep.Read(h.api.Context.Server, h.question())
+// getToken returns a token that is valid. The kept one is returned while the server was asked not long ago.
+func (h holder) getToken(ctx context.Context) (kube.Kept, error) {
+	have, found := h.keep.Read(h.api.Context.Server, h.questionKey())
 	if found && !h.ask.renew && h.Now().Add(time.Minute).Before(have.Expires) {
 		if h.Now().Before(have.Checked.Add(recheckAfter)) {
 			return have, nil
 		}
-		return h.recheck(ctx, have)
+		return h.recheckToken(ctx, have)
 	}
-	got, err := h.mint(ctx, h.api, h.id, h.ask)
+	got, err := h.mintKubeconfig(ctx, h.api, h.id, h.ask)
 	if err != nil {
 		return kube.Kept{}, err
 	}
-	return h.hold(got)
+	return h.keepToken(got)
 }
 
-// recheck asks the server again. A token that is valid is used further if the server does not answer, or needs time to make the next one.
-func (h holder) recheck(ctx context.Context, have kube.Kept) (kube.Kept, error) {
+// recheckToken asks the server again. A token that is valid is used further if the server does not answer, or needs time to make the next one.
+func (h holder) recheckToken(ctx context.Context, have kube.Kept) (kube.Kept, error) {
 	ctx, cancel := context.WithTimeout(ctx, mostRecheck)
 	defer cancel()
 	got, _, err := h.askOnce(ctx, h.api, h.id, h.ask)
 	switch {
-	case refused(err): // we may no longer have it
-		return kube.Kept{}, errors.Join(err, h.keep.Drop(h.api.Context.Server, h.question()))
+	case isRefused(err): // we may no longer have it
+		return kube.Kept{}, errors.Join(err, h.keep.Drop(h.api.Context.Server, h.questionKey()))
 	case err == nil && got.raw != nil:
-		return h.hold(got)
+		return h.keepToken(got)
 	}
 	have.Checked = h.Now().Add(recheckSoon - recheckAfter)
-	return have, h.keep.Write(h.api.Context.Server, h.question(), have)
+	return have, h.keep.Write(h.api.Context.Server, h.questionKey(), have)
 }
 
-// hold keeps the token of a kubeconfig.
-func (h holder) hold(got minted) (kube.Kept, error) {
+// keepToken keeps the token of a kubeconfig.
+func (h holder) keepToken(got minted) (kube.Kept, error) {
 	token, err := kube.TokenOf(got.raw)
 	if err != nil {
 		return kube.Kept{}, err
 	}
 	kept := kube.Kept{Token: token, Expires: got.expires, Checked: h.Now()}
-	return kept, h.keep.Write(h.api.Context.Server, h.question(), kept)
+	return kept, h.keep.Write(h.api.Context.Server, h.questionKey(), kept)
 }
 
-// refused reports that the server answered, and that we may not have the cluster. Any other answer says nothing about the token that we have.
-func refused(err error) bool {
+// isRefused reports that the server answered, and that we may not have the cluster. Any other answer says nothing about the token that we have.
+func isRefused(err error) bool {
 	var said *connect.Status
 	return errors.As(err, &said) && slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound}, said.Code)
 }
 
-// until is when kubectl has to ask us again: once the token expires, or the server has to be asked whether we may still have it.
-func until(kept kube.Kept) time.Time {
+// askAgainAt is when kubectl has to ask us again: once the token expires, or the server has to be asked whether we may still have it.
+func askAgainAt(kept kube.Kept) time.Time {
 	if recheck := kept.Checked.Add(recheckAfter); recheck.Before(kept.Expires) {
 		return recheck
 	}
 	return kept.Expires
 }
 
-func (a *app) credential() *cobra.Command {
+func (a *app) newCredentialCommand() *cobra.Command {
 	var q asking
 	var folder string
 	c := &cobra.Command{
@@ -193,7 +190,7 @@ asked whether you may still have it, so the time that kubectl is told is at most
 its account was removed: get a new token with ocpctl kubeconfig CLUSTER --renew. ocpctl logout deletes what is kept.`,
 		Example: "  ocpctl credential --cluster-id team-a-smoke-01 --role view",
 	}
-	q.flags(c)
+	q.addFlags(c)
 	c.Flags().StringVar(&folder, "keep", "", "the `folder` for the token between two calls; default: $XDG_RUNTIME_DIR/ocpctl/tokens or ~/.cache/ocpctl/tokens")
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		if (a.OutTTY || a.OutLogged) && a.Env("KUBERNETES_EXEC_INFO") == "" {
@@ -203,17 +200,17 @@ its account was removed: get a new token with ocpctl kubeconfig CLUSTER --renew.
 		if folder != "" {
 			keep.Folder = folder
 		}
-		kept, err := holder{a, api, id, q, keep}.token(ctx)
+		kept, err := holder{a, api, id, q, keep}.getToken(ctx)
 		if err != nil {
 			return err
 		}
-		return kube.WriteCredential(a.Out, kept.Token, until(kept))
+		return kube.WriteCredential(a.Out, kept.Token, askAgainAt(kept))
 	})
 }
 
-// renewing returns a kubeconfig that calls us for its token, and keeps the token that we have. folder is where it is kept; empty: where
+// renewingKubeconfig returns a kubeconfig that calls us for its token, and keeps the token that we have. folder is where it is kept; empty: where
 // it usually is.
-func (a *app) renewing(api *connect.API, id string, q asking, got minted, folder string) ([]byte, error) {
+func (a *app) renewingKubeconfig(api *connect.API, id string, q asking, got minted, folder string) ([]byte, error) {
 	program, err := a.Program()
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
@@ -240,7 +237,7 @@ func (a *app) renewing(api *connect.API, id string, q asking, got minted, folder
 		keep.Folder = folder
 	}
 	q.renew = false
-	if _, err := (holder{a, api, id, q, keep}).hold(got); err != nil {
+	if _, err := (holder{a, api, id, q, keep}).keepToken(got); err != nil {
 		return nil, err
 	}
 	return kube.Renewing(got.raw, p)

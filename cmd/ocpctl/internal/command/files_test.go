@@ -13,7 +13,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/stand"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/standtest"
 )
 
 // inside looks at what a started program would find, and gives the folder of its kubeconfig.
@@ -139,7 +139,7 @@ func TestAPrivateKeyStaysWhereItIs(t *testing.T) {
 func TestALoginIsRememberedWithoutASecret(t *testing.T) {
 	d := newService(t)
 	token := filepath.Join(t.TempDir(), "token")
-	require.NoError(t, os.WriteFile(token, []byte(stand.Token), 0o600))
+	require.NoError(t, os.WriteFile(token, []byte(standtest.Token), 0o600))
 	d.env = map[string]string{"HOME": t.TempDir()}
 	require.Equal(t, exit.OK, d.run("login", "--server", d.URL, "--name", "prod", "--token-file", token), d.err.String())
 	require.Contains(t, d.out.String(), "signed in with  token-file\n")
@@ -147,7 +147,7 @@ func TestALoginIsRememberedWithoutASecret(t *testing.T) {
 	raw, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, "current: prod\ncontexts:\n    prod:\n        server: "+d.URL+"\n        auth: token-file\n        tokenFile: "+token+"\n", string(raw))
-	require.NotContains(t, string(raw), stand.Token)
+	require.NotContains(t, string(raw), standtest.Token)
 	require.Equal(t, exit.OK, d.run("list"))
 
 	require.Equal(t, exit.Denied, d.run("login", "--server", d.URL, "--name", "bad", "--token-command", "echo wrong"))

@@ -21,7 +21,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/command"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/stand"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/standtest"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -43,7 +43,7 @@ current-context: admin
 // service is a person at a machine, and a server.
 type service struct {
 	*testing.T
-	*stand.Server
+	*standtest.Server
 	world    command.World
 	env      map[string]string
 	in       string
@@ -77,8 +77,8 @@ func (s *safe) reset() {
 }
 
 func newService(t *testing.T) *service {
-	d := &service{T: t, Server: stand.New(t)}
-	d.env = map[string]string{"HOME": t.TempDir(), "OCPCTL_SERVER": d.URL, "OCPCTL_TOKEN": stand.Token, "XDG_RUNTIME_DIR": t.TempDir()}
+	d := &service{T: t, Server: standtest.New(t)}
+	d.env = map[string]string{"HOME": t.TempDir(), "OCPCTL_SERVER": d.URL, "OCPCTL_TOKEN": standtest.Token, "XDG_RUNTIME_DIR": t.TempDir()}
 	d.world = command.World{
 		Env: func(name string) string { return d.env[name] }, Environ: []string{"PATH=/bin"}, Width: func() int { return 120 },
 		Now:   func() time.Time { return time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC) },

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"net/http"
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +22,7 @@ type keeping struct {
 	merge, keep, print, link bool
 }
 
-func (a *app) kubeconfig() *cobra.Command {
+func (a *app) newKubeconfigCommand() *cobra.Command {
 	var k keeping
 	c := fromTable("kubeconfig", &cobra.Command{
 		Long: `Write a kubeconfig of a ready cluster, made for you, to the standard output or to a file that only you can read. It has the role
@@ -41,8 +42,8 @@ terminal or in a pipeline's log. To work without a file, use ocpctl shell.`,
 	f.BoolVar(&k.keep, "keep-context", false, optionUsage("kubeconfig", "keep-context"))
 	f.BoolVar(&k.print, "print", false, optionUsage("kubeconfig", "print"))
 	f.BoolVar(&k.link, "link", false, optionUsage("kubeconfig", "link"))
-	k.flags(c)
-	a.staticFlag(c, &k.asking)
+	k.addFlags(c)
+	a.addStaticFlag(c, &k.asking)
 	c.MarkFlagsMutuallyExclusive("output", "merge", "print", "link")
 	c.MarkFlagsMutuallyExclusive("link", "renew")
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
@@ -53,12 +54,7 @@ terminal or in a pipeline's log. To work without a file, use ocpctl shell.`,
 			return exit.Misused("a kubeconfig with a token is a credential and is not printed to a terminal or a log. Give -f FILE, --merge or --print, or run: ocpctl shell %s", humanize.Line(id))
 		}
 		if k.link {
-			answer, err := connect.Read[v1.Link](api.LinkKubeconfig(ctx, id, &v1.LinkKubeconfigParams{
-				Role: k.role, Lifetime: k.lifetime}))
-			if err != nil {
-				return err
-			}
-			return a.link(answer)
+			return a.printLink(api.LinkKubeconfig(ctx, id, &v1.LinkKubeconfigParams{Role: k.role, Lifetime: k.lifetime}))
 		}
 		return a.keepKubeconfig(ctx, api, id, k)
 	})
@@ -73,14 +69,14 @@ func (a *app) keepKubeconfig(ctx context.Context, api *connect.API, id string, k
 		}
 		id, name = found.Value.ClusterID, found.Value.Name
 	}
-	got, err := a.mint(ctx, api, id, k.asking)
+	got, err := a.mintKubeconfig(ctx, api, id, k.asking)
 	if err != nil {
 		return err
 	}
 	raw, lasts := got.raw, "Its token is valid until "+humanize.When(got.expires, a.Now())+"."
 	if !k.static {
 		lasts = "It works for as long as you may use the cluster."
-		if raw, err = a.renewing(api, id, k.asking, got, ""); err != nil {
+		if raw, err = a.renewingKubeconfig(api, id, k.asking, got, ""); err != nil {
 			return err
 		}
 	}
@@ -90,12 +86,12 @@ func (a *app) keepKubeconfig(ctx context.Context, api *connect.API, id string, k
 		if err := kube.Merge(path, name, raw, !k.keep); err != nil {
 			return err
 		}
-		a.say("Added the context %s to %s: kubectl --context %s get nodes\n%s", name, path, name, lasts)
+		a.printNotef("Added the context %s to %s: kubectl --context %s get nodes\n%s", name, path, name, lasts)
 	case k.file != "":
 		if err := kube.Write(k.file, raw); err != nil {
 			return err
 		}
-		a.say("Wrote %s. Try: KUBECONFIG=%s kubectl get nodes\n%s", k.file, k.file, lasts)
+		a.printNotef("Wrote %s. Try: KUBECONFIG=%s kubectl get nodes\n%s", k.file, k.file, lasts)
 	default:
 		if _, err := a.Out.Write(raw); err != nil {
 			return err
@@ -104,22 +100,17 @@ func (a *app) keepKubeconfig(ctx context.Context, api *connect.API, id string, k
 	return nil
 }
 
-func (a *app) link(answer connect.Answer[v1.Link]) error {
-	return a.print(answer.Raw, []string{answer.Value.URL}, func(s *table.Screen) {
-		fmt.Fprintln(s.Out, humanize.Line(answer.Value.URL))
-		a.say("The link works once, only for you, until %s. Open it in a browser, or use: ocpctl redeem -", humanize.When(answer.Value.ExpiresAt, s.Now))
-	})
+func (a *app) printLink(res *http.Response, err error) error {
+	return showAnswer(a, func(l v1.Link) []string { return []string{l.URL} }, func(s *table.Screen, l v1.Link) {
+		fmt.Fprintln(s.Out, humanize.Line(l.URL))
+		a.printNotef("The link works once, only for you, until %s. Open it in a browser, or use: ocpctl redeem -", humanize.When(l.ExpiresAt, s.Now))
+	})(res, err)
 }
 
-func (a *app) outputs() *cobra.Command {
+func (a *app) newOutputsCommand() *cobra.Command {
 	c := &cobra.Command{Use: "outputs CLUSTER", Short: "Show a ready cluster's console and API addresses, and how to get its credentials"}
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
-		answer, err := connect.Read[v1.Outputs](api.GetOutputs(ctx, id))
-		if err != nil {
-			return err
-		}
-		o := answer.Value
-		return a.print(answer.Raw, []string{id}, func(s *table.Screen) {
+		return showAnswer(a, func(v1.Outputs) []string { return []string{id} }, func(s *table.Screen, o v1.Outputs) {
 			f := s.Facts()
 			f.Add("console", o.ConsoleURL)
 			f.Add("API", o.APIURL)
@@ -127,6 +118,6 @@ func (a *app) outputs() *cobra.Command {
 			f.Add("kubeadmin password", "ocpctl break-glass "+id+" --reason TEXT (another person must approve)")
 			f.Add("installer's kubeconfig", "ocpctl break-glass "+id+" --kubeconfig --reason TEXT (another person must approve)")
 			f.Write()
-		})
+		})(api.GetOutputs(ctx, id))
 	})
 }

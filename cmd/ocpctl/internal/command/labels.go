@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,7 @@ const labelsTime = 3 * time.Minute
 // labelsEvery is how often the server is asked for the result.
 const labelsEvery = time.Second
 
-func (a *app) labels() *cobra.Command {
+func (a *app) newLabelsCommand() *cobra.Command {
 	var later bool
 	var reason, key string
 	var waits waiting
@@ -34,9 +35,9 @@ correct.
 Only platform admins of all teams may do this. Other labels are not touched. Run the command again after the catalogue has
 changed or if you are not sure of the result; it is safe to repeat.`,
 		Example: "  ocpctl admin labels acme/shop",
-		Args:    between(1, 1), ValidArgsFunction: cobra.NoFileCompletions,
+		Args:    rangeArgs(1, 1), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
-			params := v1.EnsureLabelsParams{IdempotencyKey: orElse(key, a.UUID())}
+			params := v1.EnsureLabelsParams{IdempotencyKey: cmp.Or(key, a.UUID())}
 			answer, err := connect.Read[v1.Labels](api.EnsureLabels(ctx, &params, v1.LabelsRequest{Repository: args[0], Reason: reason}))
 			if err != nil {
 				return err
@@ -47,7 +48,7 @@ changed or if you are not sure of the result; it is safe to repeat.`,
 			return a.awaitLabels(ctx, api, answer, waits.timeout)
 		}),
 	}
-	waits.limit(c, labelsTime)
+	waits.addTimeout(c, labelsTime)
 	c.Flags().BoolVar(&later, "no-wait", false, "do not wait until GitHub has them")
 	c.Flags().StringVar(&key, "idempotency-key", "", "idempotency `key` of this request; repeating it does not start a second one")
 	reasonFlag(c, &reason)
@@ -63,7 +64,7 @@ func (a *app) awaitLabels(ctx context.Context, api *connect.API, answer connect.
 			answer, err = connect.Read[v1.Labels](api.GetLabels(bounded, answer.Value.ID))
 		}
 		if err != nil {
-			return unawaited(ctx, err)
+			return explainUnawaited(ctx, err)
 		}
 	}
 	if err := a.printLabels(answer); err != nil {
@@ -75,8 +76,8 @@ func (a *app) awaitLabels(ctx context.Context, api *connect.API, answer connect.
 	return nil
 }
 
-// unawaited says how to continue if the wait was interrupted.
-func unawaited(ctx context.Context, err error) error {
+// explainUnawaited says how to continue if the wait was interrupted.
+func explainUnawaited(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return exit.With(exit.Interrupted, errors.New("interrupted; the labels are still being created. Run the command again to see the result"))
@@ -89,7 +90,7 @@ func unawaited(ctx context.Context, err error) error {
 
 func (a *app) printLabels(answer connect.Answer[v1.Labels]) error {
 	l := answer.Value
-	return a.print(answer.Raw, []string{l.ID}, func(s *table.Screen) {
+	return a.printAnswer(answer.Raw, []string{l.ID}, func(s *table.Screen) {
 		paint := map[v1.LabelsState]table.Paint{v1.LabelsStateDone: table.Good, v1.LabelsStateFailed: table.Bad}[l.State]
 		fmt.Fprintf(s.Out, "labels of %s  %s\n", s.Painted(humanize.Line(l.Repository), table.Bold), s.Painted(string(l.State), paint))
 		f := s.Facts()

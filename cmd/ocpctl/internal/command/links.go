@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,7 +20,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
 )
 
-func (a *app) breakGlass() *cobra.Command {
+func (a *app) newBreakGlassCommand() *cobra.Command {
 	var reason string
 	var link, installers bool
 	c := fromTable("break-glass", &cobra.Command{
@@ -44,25 +45,21 @@ prints a one-time link, which works only for you and for ten minutes. Every step
 			what, again = v1.BreakGlassWhatKubeconfig, " --kubeconfig"
 		}
 		if !link {
-			if err := a.approval(api.BreakGlass(ctx, id, v1.BreakGlass{Reason: reason, What: what})); err != nil {
+			if err := a.printApproval(api.BreakGlass(ctx, id, v1.BreakGlass{Reason: reason, What: what})); err != nil {
 				return err
 			}
-			a.say("After the approval run: ocpctl break-glass %s%s --link", humanize.Line(id), again)
+			a.printNotef("After the approval run: ocpctl break-glass %s%s --link", humanize.Line(id), again)
 			return nil
 		}
 		newLink := api.LinkKubeadmin
 		if installers {
 			newLink = api.LinkAdminKubeconfig
 		}
-		answer, err := connect.Read[v1.Link](newLink(ctx, id))
-		if err != nil {
-			return err
-		}
-		return a.link(answer)
+		return a.printLink(newLink(ctx, id))
 	})
 }
 
-func (a *app) redeem() *cobra.Command {
+func (a *app) newRedeemCommand() *cobra.Command {
 	var file, account string
 	c := &cobra.Command{
 		Use: "redeem LINK", Short: "Use a one-time link to a kubeconfig, a kubeadmin password or an account",
@@ -70,11 +67,10 @@ func (a *app) redeem() *cobra.Command {
 name it: this protects you from a link that somebody else sent. The command shows a code. The account is linked when
 it sends /ocp link CODE. With - the link is read from the standard input, so that it does not appear in process lists.`,
 		Example: "  ocpctl redeem -\n  ocpctl redeem https://ocpctl.example.com/links/… -f kubeconfig\n  ocpctl redeem https://ocpctl.example.com/links/… --account github:maya",
-		Args:    between(1, 1), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.run(func(ctx context.Context, args []string) error { return a.redeemLink(ctx, args[0], account, file) }),
+		Args:    rangeArgs(1, 1), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.runCommand(func(ctx context.Context, args []string) error { return a.redeemLink(ctx, args[0], account, file) }),
 	}
 	c.Flags().StringVar(&account, "account", "", "the `account` to link to you, if the link is for an account")
-	must(c.RegisterFlagCompletionFunc("account", cobra.NoFileCompletions))
 	fileFlag(c, &file, "write a kubeconfig to this `file`, which only you can read")
 	return c
 }
@@ -84,13 +80,13 @@ func (a *app) redeemLink(ctx context.Context, link, account, file string) error 
 		return exit.Misused("a link gives a credential, which must not be written to a pipeline's log. Run this on your own machine, or give -f FILE for a kubeconfig")
 	}
 	if link == "-" {
-		raw, err := a.read("-", 4096)
+		raw, err := a.readInput("-", 4096)
 		if err != nil {
 			return err
 		}
 		link = strings.TrimSpace(string(raw))
 	}
-	api, err := a.api()
+	api, err := a.connectAPI()
 	if err != nil {
 		return err
 	}
@@ -104,13 +100,13 @@ func (a *app) redeemLink(ctx context.Context, link, account, file string) error 
 		return err
 	}
 	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind == "application/yaml" {
-		return a.redeemed(raw, file)
+		return a.writeRedeemed(raw, file)
 	}
 	var r v1.Redeemed
 	if err := json.Unmarshal(raw, &r); err != nil {
 		return fmt.Errorf("read the server's response: %w", err)
 	}
-	return a.print(raw, []string{orElse(r.Account, r.Username)}, func(s *table.Screen) {
+	return a.printAnswer(raw, []string{cmp.Or(r.Account, r.Username)}, func(s *table.Screen) {
 		f := s.Facts()
 		f.Add("account", r.Account)
 		f.Add("user", r.Username)
@@ -139,8 +135,8 @@ func secretOf(link, server string) (string, error) {
 	return secret, nil
 }
 
-// redeemed writes a kubeconfig. The link is used up by now, so the kubeconfig is never discarded: without a file it is printed.
-func (a *app) redeemed(raw []byte, file string) error {
+// writeRedeemed writes a kubeconfig. The link is used up by now, so the kubeconfig is never discarded: without a file it is printed.
+func (a *app) writeRedeemed(raw []byte, file string) error {
 	if file == "" {
 		_, err := a.Out.Write(raw)
 		return err
@@ -149,26 +145,26 @@ func (a *app) redeemed(raw []byte, file string) error {
 		_, shown := a.Out.Write(raw)
 		return errors.Join(err, shown)
 	}
-	a.say("Wrote %s. Try: KUBECONFIG=%s kubectl get nodes", file, file)
+	a.printNotef("Wrote %s. Try: KUBECONFIG=%s kubectl get nodes", file, file)
 	return nil
 }
 
-func (a *app) whoami() *cobra.Command {
+func (a *app) newWhoamiCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "whoami", Short: "Show who you are and what you may do", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "whoami", Short: "Show who you are and what you may do", Args: rangeArgs(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, _ []string) error {
 			answer, err := connect.Read[v1.Me](api.GetMe(ctx))
 			if err != nil {
 				return err
 			}
-			return a.me(api, answer)
+			return a.printMe(api, answer)
 		}),
 	}
 }
 
-func (a *app) me(api *connect.API, answer connect.Answer[v1.Me]) error {
+func (a *app) printMe(api *connect.API, answer connect.Answer[v1.Me]) error {
 	me := answer.Value
-	return a.print(answer.Raw, []string{me.ID}, func(s *table.Screen) {
+	return a.printAnswer(answer.Raw, []string{me.ID}, func(s *table.Screen) {
 		fmt.Fprintln(s.Out, s.Painted(humanize.Line(me.Name), table.Bold))
 		f := s.Facts()
 		f.Add("id", me.ID)
@@ -182,7 +178,7 @@ func (a *app) me(api *connect.API, answer connect.Answer[v1.Me]) error {
 			}
 			seats = append(seats, humanize.Plain(string(seat.Role))+" of "+team)
 		}
-		f.Add("roles", orElse(strings.Join(seats, ", "), "none yet: a platform admin can add you to a team in the catalogue's identities"))
+		f.Add("roles", cmp.Or(strings.Join(seats, ", "), "none yet: a platform admin can add you to a team in the catalogue's identities"))
 		f.Add("you may", strings.Join(me.May, ", "))
 		f.Add("accounts", strings.Join(me.Accounts, ", "))
 		f.Add("token expires", humanize.When(me.ExpiresAt, s.Now))
@@ -190,18 +186,18 @@ func (a *app) me(api *connect.API, answer connect.Answer[v1.Me]) error {
 	})
 }
 
-func (a *app) account() *cobra.Command {
+func (a *app) newAccountCommand() *cobra.Command {
 	unlink := &cobra.Command{
 		Use: "unlink ACCOUNT", Short: "Unlink one of your GitHub or Slack accounts", Example: "  ocpctl account unlink github:maya",
-		Args: between(1, 1), ValidArgsFunction: first(a.completeAccounts),
+		Args: rangeArgs(1, 1), ValidArgsFunction: completeFirst(a.completeAccounts),
 		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 			answer, err := connect.Read[v1.Me](api.UnlinkAccount(ctx, &v1.UnlinkAccountParams{Account: args[0]}))
 			if err != nil {
 				return err
 			}
-			return a.me(api, answer)
+			return a.printMe(api, answer)
 		}),
 	}
-	return group("account", "Your linked GitHub and Slack accounts",
+	return newGroupCommand("account", "Your linked GitHub and Slack accounts",
 		"Your linked GitHub and Slack accounts. To link one, type /ocp link on GitHub or Slack and use the link with ocpctl redeem --account.\nwhoami lists your accounts.", unlink)
 }

@@ -1,15 +1,15 @@
 package command
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
+	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ocpctl/ocpctl/app/api/v1"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
@@ -22,15 +22,15 @@ import (
 // pageSize is the largest possible page.
 const pageSize = 500
 
-func (a *app) list() *cobra.Command {
+func (a *app) newListCommand() *cobra.Command {
 	var params v1.ListClustersParams
 	var all, watch bool
 	var most int
 	c := fromTable("list", &cobra.Command{
 		Long:    "List the clusters you may see, newest first. Clusters that are gone are included only with --all.",
 		Example: "  ocpctl list --team payments\n  ocpctl list --status READY,CREATING -o name\n  ocpctl list --watch",
-		Args:    between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.run(func(ctx context.Context, _ []string) error {
+		Args:    rangeArgs(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.runCommand(func(ctx context.Context, _ []string) error {
 			params.Live = !all
 			for i, status := range params.Status {
 				params.Status[i] = strings.ToUpper(status)
@@ -49,109 +49,60 @@ func (a *app) list() *cobra.Command {
 	f.StringVar(&params.Team, "team", "", "filter by `team`")
 	f.StringVar(&params.Owner, "owner", "", "filter by `owner`")
 	f.StringVar(&params.Profile, "profile", "", "filter by `profile`")
-	f.StringVar(&params.Platform, "platform", "", optionUsage("list", "platform"))
-	f.StringVar(&params.Run, "run", "", optionUsage("list", "run"))
-	f.StringVar(&params.Name, "name", "", optionUsage("list", "name"))
+	addTextFlags(c, "list", map[string]*string{"platform": &params.Platform, "run": &params.Run, "name": &params.Name})
 	f.BoolVarP(&all, "all", "a", false, optionUsage("list", "all"))
 	f.BoolVarP(&watch, "watch", "w", false, optionUsage("list", "watch"))
 	f.IntVar(&most, "limit", 0, optionUsage("list", "limit"))
-	must(c.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(statuses(), cobra.ShellCompDirectiveNoFileComp)))
-	must(c.RegisterFlagCompletionFunc("profile", a.completeProfiles))
-	must(c.RegisterFlagCompletionFunc("team", a.completeTeams))
 	return c
 }
 
-func statuses() []string {
+func clusterStatuses() []string {
 	return []string{string(v1.PENDING), string(v1.CREATING), string(v1.READY), string(v1.DESTROYING), string(v1.DESTROYED), string(v1.FAILED)}
 }
 
 func (a *app) listClusters(ctx context.Context, params v1.ListClustersParams, most int) error {
-	api, err := a.api()
+	api, err := a.connectAPI()
 	if err != nil {
 		return err
 	}
-	raw, items, err := pages(most, func(limit int, cursor string) (connect.Answer[v1.ClusterPage], error) {
+	return listOf[v1.Cluster]{
+		name: handleOf, heads: clusterHeads(), row: clusterRow, none: "No clusters. Create one with: ocpctl create --name …",
+	}.showPages(a, most, func(limit int, cursor string) (*http.Response, error) {
 		params.Limit, params.Cursor = limit, cursor
-		return connect.Read[v1.ClusterPage](api.ListClusters(ctx, &params))
-	}, func(p v1.ClusterPage) ([]v1.Cluster, string) { return p.Items, p.NextCursor })
-	if err != nil {
-		return err
-	}
-	var names []string
-	for _, c := range items {
-		names = append(names, handle(c))
-	}
-	return a.print(raw, names, func(s *table.Screen) {
-		t := clusterColumns(s)
-		for _, c := range items {
-			clusterRow(t, s, c)
-		}
-		t.Write("No clusters. Create one with: ocpctl create --name …")
+		return api.ListClusters(ctx, &params)
 	})
 }
 
-// pages reads page after page until it has the requested number of items. Several pages become one document with all items.
-func pages[P, I any](most int, get func(limit int, cursor string) (connect.Answer[P], error), of func(P) ([]I, string)) (raw []byte, items []I, err error) {
-	var all []json.RawMessage
-	for cursor := ""; ; {
-		limit := pageSize
-		if most > 0 {
-			limit = min(pageSize, most-len(items))
-		}
-		page, err := get(limit, cursor)
-		if err != nil {
-			return nil, nil, err
-		}
-		var next string
-		var these []I
-		these, next = of(page.Value)
-		items = append(items, these...)
-		var said struct{ Items []json.RawMessage }
-		if err := json.Unmarshal(page.Raw, &said); err != nil {
-			return nil, nil, err
-		}
-		all = append(all, said.Items...)
-		if next == "" || most > 0 && len(items) >= most {
-			if len(items) == len(these) {
-				return page.Raw, items, nil
-			}
-			raw, err := json.Marshal(map[string]any{"items": all})
-			return raw, items, err
-		}
-		cursor = next
-	}
+func clusterHeads() []string {
+	return []string{"NAME", "STATUS", "PROFILE", "VERSION", "REGION", "TEAM", "OWNER", "AGE", "ENDS", "+SLEEPS", "+PULL REQUEST", "+RUN", "+PRICE/H", "+SPENT", "+ID"}
 }
 
-func clusterColumns(s *table.Screen) *table.Columns {
-	return s.Columns("NAME", "STATUS", "PROFILE", "VERSION", "REGION", "TEAM", "OWNER", "AGE", "ENDS", "+SLEEPS", "+PULL REQUEST", "+RUN", "+PRICE/H", "+SPENT", "+ID")
-}
-
-func clusterRow(t *table.Columns, s *table.Screen, c v1.Cluster) {
-	t.Row(c.Name, statusCell(c), c.Profile, c.Version, c.Region, c.Team, c.Owner, duration.Format(s.Now.Sub(c.AcceptedAt)), endOf(c, s.Now), humanize.Sleeps(c, s.Now),
-		pullRequest(c), humanize.Line(orElse(c.Run.URL, c.Run.Name)), price.Dollars(int64(c.HourlyCents)), humanize.Spent(c, s.Now), c.ClusterID)
+func clusterRow(s *table.Screen, c v1.Cluster) []any {
+	return []any{c.Name, statusCell(c), c.Profile, c.Version, c.Region, c.Team, c.Owner, duration.Format(s.Now.Sub(c.AcceptedAt)), describeEnd(c, s.Now), humanize.Sleeps(c, s.Now),
+		pullRequest(c), humanize.Line(cmp.Or(c.Run.URL, c.Run.Name)), price.Dollars(int64(c.HourlyCents)), humanize.Spent(c, s.Now), c.ClusterID}
 }
 
 // watchClusters prints a row for each change. Filters that the server does not apply to a stream are applied here; a cluster that was
 // shown is shown once more when it is destroyed.
 func (a *app) watchClusters(ctx context.Context, params v1.ListClustersParams) error {
-	api, err := a.api()
+	api, err := a.connectAPI()
 	if err != nil {
 		return err
 	}
-	t, headed, shown := clusterColumns(a.screen()), false, map[string]string{}
+	t, headed, shown := a.newScreen().Columns(clusterHeads()...), false, map[string]string{}
 	t.SetMinWidths(21, 28, 16, 7, 9, 12, 12, 10) // for later rows: the longest name, a status with its phase and percentage
-	f := a.follower(api, &progress.Lines{Out: a.Err, Now: a.Now})
+	f := a.newFollower(api, &progress.Lines{Out: a.Err, Now: a.Now})
 	return f.Many(ctx, func(state follow.State) {
 		last, before := shown[state.ClusterID]
-		if last == string(state.Raw) || !before && !wanted(state.Cluster, params) {
+		if last == string(state.Raw) || !before && !isWanted(state.Cluster, params) {
 			return // after a reconnect the current state comes again
 		}
 		shown[state.ClusterID] = string(state.Raw)
-		if !wanted(state.Cluster, params) {
+		if !isWanted(state.Cluster, params) {
 			delete(shown, state.ClusterID)
 		}
-		_ = a.printOne(state.Raw, []string{handle(state.Cluster)}, func(s *table.Screen) {
-			clusterRow(t, s, state.Cluster)
+		_ = a.printOne(state.Raw, []string{handleOf(state.Cluster)}, func(s *table.Screen) {
+			t.Row(clusterRow(s, state.Cluster)...)
 			if headed {
 				t.WriteRows()
 				return
@@ -162,13 +113,13 @@ func (a *app) watchClusters(ctx context.Context, params v1.ListClustersParams) e
 	})
 }
 
-// ofThatRun reports whether a cluster belongs to a run, given by its id, its key or any address below its page.
-func ofThatRun(c v1.Cluster, run string) bool {
+// isOfRun reports whether a cluster belongs to a run, given by its id, its key or any address below its page.
+func isOfRun(c v1.Cluster, run string) bool {
 	return run == "" || c.Run.ID == run || c.Run.Key == run || c.Run.URL != "" && (c.Run.URL == run || strings.HasPrefix(run, c.Run.URL+"/"))
 }
 
-func wanted(c v1.Cluster, p v1.ListClustersParams) bool {
+func isWanted(c v1.Cluster, p v1.ListClustersParams) bool {
 	same := func(want, have string) bool { return want == "" || want == have }
 	return (len(p.Status) == 0 || slices.Contains(p.Status, string(c.Status))) && same(p.Team, c.Team) && same(p.Owner, c.Owner) &&
-		same(p.Profile, c.Profile) && same(p.Platform, c.Platform) && ofThatRun(c, p.Run) && strings.HasPrefix(c.Name, p.Name) && (!p.Live || c.ReleasedAt.IsZero())
+		same(p.Profile, c.Profile) && same(p.Platform, c.Platform) && isOfRun(c, p.Run) && strings.HasPrefix(c.Name, p.Name) && (!p.Live || c.ReleasedAt.IsZero())
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -15,7 +16,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
 )
 
-func (a *app) login() *cobra.Command {
+func (a *app) newLoginCommand() *cobra.Command {
 	var c connect.Context
 	var name, auth string
 	var blind bool
@@ -35,13 +36,13 @@ OCPCTL_TOKEN_FILE or OCPCTL_TOKEN.`,
 		Example: `  ocpctl login --server https://ocpctl.example.com
   ocpctl login --server https://ocpctl.example.com --auth token-file --token-file /var/run/secrets/ocpctl/token
   ocpctl login --name staging --server https://ocpctl.staging.example.com --aws-profile staging`,
-		Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.run(func(ctx context.Context, _ []string) error {
-			c.Server, c.Auth = orElse(a.want.Server, a.Env("OCPCTL_SERVER")), connect.Method(auth)
+		Args: rangeArgs(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.runCommand(func(ctx context.Context, _ []string) error {
+			c.Server, c.Auth = cmp.Or(a.want.Server, a.Env("OCPCTL_SERVER")), connect.Method(auth)
 			if auth == "" {
-				c.Auth = a.likely(c)
+				c.Auth = a.likelyMethod(c)
 			}
-			return a.loginTo(ctx, c, orElse(name, a.want.Context), blind)
+			return a.loginTo(ctx, c, cmp.Or(name, a.want.Context), blind)
 		}),
 	}
 	f := cmd.Flags()
@@ -54,12 +55,11 @@ OCPCTL_TOKEN_FILE or OCPCTL_TOKEN.`,
 	f.StringVar(&c.AWSRegion, "aws-region", "", "the AWS `region` for STS; default: the SDK's choice")
 	f.StringVar(&c.CAFile, "ca-file", "", "a `file` with the CA certificate of the server")
 	f.BoolVar(&blind, "no-check", false, "do not check that it works")
-	must(cmd.RegisterFlagCompletionFunc("auth", cobra.FixedCompletions(connect.Methods(), cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
 }
 
-// likely returns the sign-in method that fits the flags and the machine.
-func (a *app) likely(c connect.Context) connect.Method {
+// likelyMethod returns the sign-in method that fits the flags and the machine.
+func (a *app) likelyMethod(c connect.Context) connect.Method {
 	switch {
 	case c.TokenFile != "":
 		return connect.TokenFile
@@ -72,7 +72,7 @@ func (a *app) likely(c connect.Context) connect.Method {
 }
 
 func (a *app) loginTo(ctx context.Context, c connect.Context, name string, blind bool) error {
-	c, err := settled(c)
+	c, err := settleContext(c)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (a *app) loginTo(ctx context.Context, c connect.Context, name string, blind
 	var me connect.Answer[v1.Me]
 	var api *connect.API
 	if !blind {
-		if api, err = a.open(c); err != nil {
+		if api, err = a.openContext(c); err != nil {
 			return err
 		}
 		if me, err = connect.Read[v1.Me](api.GetMe(ctx)); err != nil {
@@ -102,15 +102,15 @@ func (a *app) loginTo(ctx context.Context, c connect.Context, name string, blind
 	if err := config.Save(path); err != nil {
 		return err
 	}
-	a.say("Saved context %q to %s and made it current.", name, path)
+	a.printNotef("Saved context %q to %s and made it current.", name, path)
 	if blind {
 		return nil
 	}
-	return a.me(api, me)
+	return a.printMe(api, me)
 }
 
-// settled returns a context that is valid wherever a command is run, with absolute paths.
-func settled(c connect.Context) (connect.Context, error) {
+// settleContext returns a context that is valid wherever a command is run, with absolute paths.
+func settleContext(c connect.Context) (connect.Context, error) {
 	if err := c.Check(); err != nil {
 		return c, err
 	}
@@ -127,22 +127,22 @@ func settled(c connect.Context) (connect.Context, error) {
 	return c, nil
 }
 
-func (a *app) logout() *cobra.Command {
+func (a *app) newLogoutCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "logout [NAME]", Short: "Delete a context; default: the current one",
 		Long: "Delete a context; default: the current one. The tokens of clusters that ocpctl credential kept for its server are deleted too.",
-		Args: between(0, 1), ValidArgsFunction: first(a.completeContexts),
-		RunE: a.run(func(_ context.Context, args []string) error {
+		Args: rangeArgs(0, 1), ValidArgsFunction: completeFirst(a.completeContexts),
+		RunE: a.runCommand(func(_ context.Context, args []string) error {
 			path := connect.Path(a.Env)
 			config, err := connect.Load(path)
 			if err != nil {
 				return err
 			}
-			name := orElse(a.want.Context, config.Current)
+			name := cmp.Or(a.want.Context, config.Current)
 			if len(args) > 0 {
 				name = args[0]
 			}
-			if err := known(config, name); err != nil {
+			if err := checkContext(config, name); err != nil {
 				return err
 			}
 			server := config.Contexts[name].Server
@@ -153,19 +153,19 @@ func (a *app) logout() *cobra.Command {
 			if err := config.Save(path); err != nil {
 				return err
 			}
-			a.say("Deleted context %q.", name)
+			a.printNotef("Deleted context %q.", name)
 			if err := kube.DefaultKeep(a.Env).Drop(server, ""); err != nil {
 				return err
 			}
 			if a.Env("OCPCTL_TOKEN") != "" {
-				a.say("OCPCTL_TOKEN is still set and is still used.")
+				a.printNotef("OCPCTL_TOKEN is still set and is still used.")
 			}
 			return nil
 		}),
 	}
 }
 
-func known(c connect.Config, name string) error {
+func checkContext(c connect.Config, name string) error {
 	if _, ok := c.Contexts[name]; ok {
 		return nil
 	}
@@ -174,15 +174,15 @@ func known(c connect.Config, name string) error {
 	}})
 }
 
-func (a *app) contexts() *cobra.Command {
+func (a *app) newContextCommand() *cobra.Command {
 	use := &cobra.Command{
-		Use: "use NAME", Short: "Make a context current", Args: between(1, 1), ValidArgsFunction: first(a.completeContexts),
-		RunE: a.run(func(_ context.Context, args []string) error {
+		Use: "use NAME", Short: "Make a context current", Args: rangeArgs(1, 1), ValidArgsFunction: completeFirst(a.completeContexts),
+		RunE: a.runCommand(func(_ context.Context, args []string) error {
 			config, err := connect.Load(connect.Path(a.Env))
 			if err != nil {
 				return err
 			}
-			if err := known(config, args[0]); err != nil {
+			if err := checkContext(config, args[0]); err != nil {
 				return err
 			}
 			config.Current = args[0]
@@ -190,8 +190,8 @@ func (a *app) contexts() *cobra.Command {
 		}),
 	}
 	list := &cobra.Command{
-		Use: "list", Short: "List the contexts", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.run(func(context.Context, []string) error {
+		Use: "list", Short: "List the contexts", Args: rangeArgs(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.runCommand(func(context.Context, []string) error {
 			config, err := connect.Load(connect.Path(a.Env))
 			if err != nil {
 				return err
@@ -200,18 +200,18 @@ func (a *app) contexts() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.print(raw, config.Names(), func(s *table.Screen) {
+			return a.printAnswer(raw, config.Names(), func(s *table.Screen) {
 				t := s.Columns("CURRENT", "NAME", "SERVER", "AUTH", "+WITH")
 				for _, name := range config.Names() {
 					c, mark := config.Contexts[name], table.Cell{}
 					if name == config.Current {
 						mark = table.Cell{Text: "*", Paint: table.Good}
 					}
-					t.Row(mark, name, c.Server, string(c.Auth), orElse(orElse(c.TokenFile, c.TokenCommand), c.AWSProfile))
+					t.Row(mark, name, c.Server, string(c.Auth), cmp.Or(c.TokenFile, c.TokenCommand, c.AWSProfile))
 				}
 				t.Write("No contexts. Create one with: ocpctl login --server https://…")
 			})
 		}),
 	}
-	return group("context", "Saved servers", "The servers that login saved in $XDG_CONFIG_HOME/ocpctl/config.yaml. Only you can read the file, and it contains no secret.\nOCPCTL_CONFIG sets another file.", list, use)
+	return newGroupCommand("context", "Saved servers", "The servers that login saved in $XDG_CONFIG_HOME/ocpctl/config.yaml. Only you can read the file, and it contains no secret.\nOCPCTL_CONFIG sets another file.", list, use)
 }

@@ -6,6 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -24,7 +29,7 @@ const (
 	logPatience = 45 * time.Second // the server sends a comment every 15 s
 )
 
-func (a *app) logs() *cobra.Command {
+func (a *app) newLogsCommand() *cobra.Command {
 	var on bool
 	var job string
 	var lines int
@@ -40,13 +45,12 @@ cluster's logs are deleted, 30 to 90 days after the cluster is destroyed.`,
 	c.Flags().BoolVarP(&on, "follow", "f", false, optionUsage("logs", "follow"))
 	c.Flags().StringVar(&job, "job", "", optionUsage("logs", "job"))
 	c.Flags().IntVar(&lines, "lines", firstLines, "start with this `number` of last lines, 0 to 5000")
-	b.flags(c)
-	must(c.RegisterFlagCompletionFunc("job", cobra.NoFileCompletions))
+	b.addFlags(c)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		if lines < 0 || lines > mostLines {
 			return exit.Misused("--lines must be 0 to %d", mostLines)
 		}
-		if err := b.check(c); err != nil {
+		if err := b.checkFlags(c); err != nil {
 			return err
 		}
 		if b.on {
@@ -63,14 +67,14 @@ cluster's logs are deleted, 30 to 90 days after the cluster is destroyed.`,
 		scan := bufio.NewScanner(body)
 		scan.Buffer(nil, 4<<20)
 		for scan.Scan() {
-			a.logLine(scan.Text())
+			a.writeLogLine(scan.Text())
 		}
 		return scan.Err()
 	})
 }
 
-// logLine writes a line; to a terminal without control characters.
-func (a *app) logLine(line string) {
+// writeLogLine writes a line; to a terminal without control characters.
+func (a *app) writeLogLine(line string) {
 	if a.OutTTY {
 		line = humanize.Clean(line)
 	}
@@ -97,9 +101,9 @@ func (a *app) followLog(ctx context.Context, api *connect.API, id, job string, l
 			err = connect.Events(body, logPatience, func(e connect.Event) error {
 				switch e.Name {
 				case "log":
-					at.next(textOf(e.Data), a.logLine)
+					at.takeLine(textOf(e.Data), a.writeLogLine)
 				case "end":
-					at.flush(a.logLine)
+					at.flushHeld(a.writeLogLine)
 					a.jobEnded(e.Data)
 					return errLogEnds
 				}
@@ -117,7 +121,7 @@ func (a *app) followLog(ctx context.Context, api *connect.API, id, job string, l
 		if err := a.Sleep(ctx, pollEvery); err != nil {
 			return err
 		}
-		if at.lost(); len(at.tail) > 0 {
+		if at.seekTail(); len(at.tail) > 0 {
 			lines = mostLines
 		}
 	}
@@ -136,7 +140,7 @@ func textOf(data string) string {
 func (a *app) jobEnded(data string) {
 	var j v1.Job
 	if json.Unmarshal([]byte(data), &j) == nil && j.Status != "" {
-		a.say("The job %s has ended: %s", j.JobID, humanize.Line(strings.TrimSuffix(j.Status+", "+j.ErrorMessage, ", ")))
+		a.printNotef("The job %s has ended: %s", j.JobID, humanize.Line(strings.TrimSuffix(j.Status+", "+j.ErrorMessage, ", ")))
 	}
 }
 
@@ -150,33 +154,33 @@ type cursor struct {
 // tailLines is enough to recognise a position, because lines contain times.
 const tailLines = 20
 
-// lost says that the log now starts again somewhere before the position.
-func (p *cursor) lost() { p.held, p.seek = nil, len(p.tail) > 0 }
+// seekTail says that the log now starts again somewhere before the position.
+func (p *cursor) seekTail() { p.held, p.seek = nil, len(p.tail) > 0 }
 
-// next processes a line and shows it unless it was shown before the reconnect.
-func (p *cursor) next(line string, show func(string)) {
+// takeLine processes a line and shows it unless it was shown before the reconnect.
+func (p *cursor) takeLine(line string, show func(string)) {
 	if !p.seek {
-		p.show(line, show)
+		p.showLine(line, show)
 		return
 	}
 	p.held = append(p.held, line)
 	if endsWith(p.held, p.tail) {
 		p.held, p.seek = nil, false
 	} else if len(p.held) >= mostLines {
-		p.flush(show)
+		p.flushHeld(show)
 	}
 }
 
-// flush shows the held lines: the position is not among them, so they are all new.
-func (p *cursor) flush(show func(string)) {
+// flushHeld shows the held lines: the position is not among them, so they are all new.
+func (p *cursor) flushHeld(show func(string)) {
 	held := p.held
 	p.held, p.seek = nil, false
 	for _, line := range held {
-		p.show(line, show)
+		p.showLine(line, show)
 	}
 }
 
-func (p *cursor) show(line string, show func(string)) {
+func (p *cursor) showLine(line string, show func(string)) {
 	show(line)
 	if p.tail = append(p.tail, line); len(p.tail) > tailLines {
 		p.tail = p.tail[1:]
@@ -193,4 +197,83 @@ func endsWith(lines, tail []string) bool {
 		}
 	}
 	return true
+}
+
+// bundling says which log bundle to download, and where to.
+type bundling struct {
+	on      bool
+	file    string
+	attempt int
+}
+
+func (b *bundling) addFlags(c *cobra.Command) {
+	c.Flags().BoolVar(&b.on, "bundle", false, optionUsage("logs", "bundle"))
+	c.Flags().Var((*file)(&b.file), "file", optionUsage("logs", "file"))
+	c.Flags().IntVar(&b.attempt, "attempt", 0, optionUsage("logs", "attempt"))
+	for _, other := range []string{"follow", "job", "lines"} {
+		c.MarkFlagsMutuallyExclusive("bundle", other)
+	}
+}
+
+// checkFlags says which flags cannot be combined.
+func (b *bundling) checkFlags(c *cobra.Command) error {
+	for _, name := range []string{"file", "attempt"} {
+		if c.Flags().Changed(name) && !b.on {
+			return exit.Misused("--%s needs --bundle", name)
+		}
+	}
+	if c.Flags().Changed("attempt") && b.attempt < 1 {
+		return exit.Misused("--attempt must be 1 or higher")
+	}
+	return nil
+}
+
+// downloadBundle writes the log bundle to a file that appears only when it is complete and that only its owner can read.
+func (a *app) downloadBundle(ctx context.Context, api *connect.API, id string, b bundling) error {
+	res, err := api.GetLogBundle(ctx, id, &v1.GetLogBundleParams{Attempt: b.attempt})
+	body, err := connect.Stream(res, err)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	path := b.file
+	if path == "" {
+		if path, err = nameGiven(res.Header); err != nil {
+			return err
+		}
+		if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+			return exit.Misused("%s already exists. Give --file FILE: another file, or the same one to replace it", path)
+		}
+	}
+	a.printNotef("Downloading to %s ...", humanize.Line(path))
+	size, err := saveWhole(path, body)
+	if err != nil {
+		return fmt.Errorf("download the log bundle: %w; nothing was written to %s, so run the command again", err, path)
+	}
+	a.printNotef("Wrote %s (%d bytes). It contains secrets of the cluster. To unpack it: tar xzf %s", humanize.Line(path), size, humanize.Line(path))
+	return nil
+}
+
+// nameGiven returns the file name from the server, reduced to a file in the current folder.
+func nameGiven(h http.Header) (string, error) {
+	_, params, err := mime.ParseMediaType(h.Get("Content-Disposition"))
+	name := params["filename"]
+	if err != nil || name == "" || name != filepath.Base(name) || strings.HasPrefix(name, ".") || strings.ContainsAny(name, `/\`) || humanize.Line(name) != name {
+		return "", exit.Misused("the server gave no usable file name. Give one with --file FILE")
+	}
+	return name, nil
+}
+
+// saveWhole writes a file of any size, which appears only when it is complete.
+func saveWhole(path string, from io.Reader) (int64, error) {
+	draft, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // it is created with mode 0600
+	if err != nil {
+		return 0, err
+	}
+	defer os.Remove(draft.Name()) // already renamed if all went well
+	size, err := io.Copy(draft, from)
+	if err = errors.Join(err, draft.Sync(), draft.Close()); err != nil {
+		return 0, err
+	}
+	return size, os.Rename(draft.Name(), path)
 }

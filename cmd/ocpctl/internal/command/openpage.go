@@ -13,7 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 )
 
-func (a *app) openPage() *cobra.Command {
+func (a *app) newOpenCommand() *cobra.Command {
 	var page, only bool
 	c := &cobra.Command{
 		Use: "open CLUSTER", Short: "Open a cluster's console or ocpctl page in a browser",
@@ -39,7 +39,7 @@ func (a *app) openPage() *cobra.Command {
 			return nil
 		}
 		if err := a.Browse(ctx, address); err != nil {
-			a.say("The browser could not be started (%v). Open the address yourself.", err)
+			a.printNotef("The browser could not be started (%v). Open the address yourself.", err)
 		}
 		return nil
 	})

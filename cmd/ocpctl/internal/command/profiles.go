@@ -1,8 +1,10 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,27 +17,23 @@ import (
 	"github.com/ocpctl/ocpctl/internal/price"
 )
 
-func (a *app) profiles() *cobra.Command {
+func (a *app) newProfilesCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "profiles [PROFILE]", Short: "List the profiles with limits and prices, or show one", Args: between(0, 1), ValidArgsFunction: first(a.completeProfiles),
+		Use: "profiles [PROFILE]", Short: "List the profiles with limits and prices, or show one", Args: rangeArgs(0, 1), ValidArgsFunction: completeFirst(a.completeProfiles),
 		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 			if len(args) == 1 {
-				return a.oneProfile(ctx, api, args[0])
+				return a.printProfile(api.GetProfile(ctx, args[0]))
 			}
-			answer, err := connect.Read[v1.Profiles](api.ListProfiles(ctx))
-			if err != nil {
-				return err
-			}
-			names := namesOf(answer.Value.Items, func(p v1.Profile) string { return p.Name })
-			return a.print(answer.Raw, names, func(s *table.Screen) {
-				t := s.Columns("PROFILE", "WHAT", "MACHINES", "VERSION", "REGION", "PRICE/H", "LIFETIME", "MAXIMUM", "+WHEN FULL")
-				for _, p := range answer.Value.Items {
+			return listOf[v1.Profile]{
+				name:  func(p v1.Profile) string { return p.Name },
+				heads: []string{"PROFILE", "WHAT", "MACHINES", "VERSION", "REGION", "PRICE/H", "LIFETIME", "MAXIMUM", "+WHEN FULL"},
+				row: func(_ *table.Screen, p v1.Profile) []any {
 					region, price := defaultRegion(p)
-					t.Row(profileCell(p), p.DisplayName, machines(p), p.Versions.Default, region, price, duration.Format(seconds(p.DefaultTTLSeconds)),
-						duration.Format(seconds(p.MaxTTLSeconds)), string(p.WhenFull))
-				}
-				t.Write("No profiles.")
-			})
+					return []any{profileCell(p), p.DisplayName, describeMachines(p), p.Versions.Default, region, price, duration.Format(fromSeconds(p.DefaultTTLSeconds)),
+						duration.Format(fromSeconds(p.MaxTTLSeconds)), p.WhenFull}
+				},
+				none: "No profiles.",
+			}.showAnswer(a)(api.ListProfiles(ctx))
 		}),
 	}
 }
@@ -52,7 +50,7 @@ func profileCell(p v1.Profile) table.Cell {
 	return table.Cell{Text: p.Name}
 }
 
-func machines(p v1.Profile) string {
+func describeMachines(p v1.Profile) string {
 	if p.Workers.Replicas == 0 {
 		return fmt.Sprintf("%d %s", p.ControlPlane.Replicas, p.ControlPlane.InstanceType)
 	}
@@ -68,52 +66,45 @@ func defaultRegion(p v1.Profile) (name, cost string) {
 	return name, cost
 }
 
-func (a *app) oneProfile(ctx context.Context, api *connect.API, name string) error {
-	answer, err := connect.Read[v1.Profile](api.GetProfile(ctx, name))
-	if err != nil {
-		return err
-	}
-	p := answer.Value
-	return a.print(answer.Raw, []string{p.Name}, func(s *table.Screen) {
+func (a *app) printProfile(res *http.Response, err error) error {
+	return showAnswer(a, func(p v1.Profile) []string { return []string{p.Name} }, func(s *table.Screen, p v1.Profile) {
 		fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(humanize.Line(p.Name), table.Bold), humanize.Line(p.DisplayName))
 		f := s.Facts()
 		f.Add("what", p.Description)
 		if !p.Enabled {
-			f.Paint("off", orElse(p.DisabledReason, "no reason given"), table.Warn)
+			f.Paint("off", cmp.Or(p.DisabledReason, "no reason given"), table.Warn)
 		}
 		f.Add("platform", p.Platform)
-		f.Add("machines", machines(p))
+		f.Add("machines", describeMachines(p))
 		if p.Workers.Most > 0 {
 			f.Add("workers", fmt.Sprintf("%d to %d with scale-workers", p.Workers.Least, p.Workers.Most))
 		}
-		f.Add("versions", listed(p.Versions))
-		f.Add("base domains", listed(p.BaseDomains))
-		f.Add("lifetime", fmt.Sprintf("%s, at most %s", duration.Format(seconds(p.DefaultTTLSeconds)), duration.Format(seconds(p.MaxTTLSeconds))))
+		f.Add("versions", formatAllowList(p.Versions))
+		f.Add("base domains", formatAllowList(p.BaseDomains))
+		f.Add("lifetime", fmt.Sprintf("%s, at most %s", duration.Format(fromSeconds(p.DefaultTTLSeconds)), duration.Format(fromSeconds(p.MaxTTLSeconds))))
 		if p.GraceSeconds > 0 {
-			f.Add("grace", duration.Format(seconds(p.GraceSeconds))+" after its pull request is closed")
+			f.Add("grace", duration.Format(fromSeconds(p.GraceSeconds))+" after its pull request is closed")
 		}
 		if p.RunGraceSeconds > 0 {
-			f.Add("run grace", duration.Format(seconds(p.RunGraceSeconds))+" after its pipeline's run failed")
+			f.Add("run grace", duration.Format(fromSeconds(p.RunGraceSeconds))+" after its pipeline's run failed")
 		}
 		f.Add("when full", map[v1.ProfileWhenFull]string{v1.ProfileWhenFullWait: "a request waits in the queue", v1.ProfileWhenFullRefuse: "a request is refused"}[p.WhenFull])
 		if p.AdminOnly {
 			f.Add("who", "platform admins only")
 		}
 		f.Write()
-		s.Head("Regions, prices as of " + orElse(p.PricesAsOf, "an unknown day"))
-		t := s.Columns("REGION", "ZONES", "PRICE/H")
-		for _, r := range p.Regions {
+		s.Head("Regions, prices as of " + cmp.Or(p.PricesAsOf, "an unknown day"))
+		writeTable(s, "None.", []string{"REGION", "ZONES", "PRICE/H"}, p.Regions, func(_ *table.Screen, r v1.ProfileRegion) []any {
 			name := r.Name
 			if r.Default {
 				name += " (default)"
 			}
-			t.Row(name, strings.Join(r.Zones, ", "), price.Dollars(int64(r.HourlyCents)))
-		}
-		t.Write("None.")
-	})
+			return []any{name, strings.Join(r.Zones, ", "), price.Dollars(int64(r.HourlyCents))}
+		})
+	})(res, err)
 }
 
-func listed(l v1.AllowList) string {
+func formatAllowList(l v1.AllowList) string {
 	var out []string
 	for _, one := range l.Allow {
 		if one == l.Default {

@@ -2,10 +2,10 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -29,47 +29,27 @@ type createInput struct {
 	v1.CreateRequest
 }
 
-func (a *app) createFlags(c *cobra.Command, w *createInput) {
+func (a *app) addCreateFlags(c *cobra.Command, w *createInput) {
 	f := c.Flags()
 	f.StringVarP(&w.file, "from-file", "f", "", optionUsage("create", "from-file"))
-	f.StringVar(&w.Name, "name", "", optionUsage("create", "name"))
-	f.StringVar(&w.ttl, "ttl", "", optionUsage("create", "ttl"))
-	f.StringVar(&w.Team, "team", "", optionUsage("create", "team"))
-	f.StringVar(&w.Owner, "owner", "", optionUsage("create", "owner"))
-	f.StringVar(&w.CostCenter, "cost-center", "", optionUsage("create", "cost-center"))
-	f.StringVar(&w.Environment, "environment", "", optionUsage("create", "environment"))
-	f.StringVar(&w.Region, "region", "", optionUsage("create", "region"))
-	f.StringVar(&w.Version, "version", "", optionUsage("create", "version"))
-	f.StringVar(&w.BaseDomain, "base-domain", "", optionUsage("create", "base-domain"))
-	f.StringVar(&w.Platform, "platform", "", optionUsage("create", "platform"))
-	f.StringVar(&w.sshKey, "ssh-key", "", optionUsage("create", "ssh-key"))
+	addTextFlags(c, "create", map[string]*string{
+		"name": &w.Name, "ttl": &w.ttl, "team": &w.Team, "owner": &w.Owner, "cost-center": &w.CostCenter, "environment": &w.Environment,
+		"region": &w.Region, "version": &w.Version, "base-domain": &w.BaseDomain, "platform": &w.Platform, "ssh-key": &w.sshKey,
+		"reuse": &w.reuse, "slot": &w.slot, "lifetime": &w.lifetime, "on-ready": &w.onReady,
+	})
 	f.StringArrayVar(&w.tags, "tag", nil, optionUsage("create", "tag"))
 	f.StringArrayVar(&w.Addons, "addon", nil, optionUsage("create", "addon"))
-	f.StringVar(&w.reuse, "reuse", "", optionUsage("create", "reuse"))
-	f.StringVar(&w.slot, "slot", "", optionUsage("create", "slot"))
-	f.StringVar(&w.lifetime, "lifetime", "", optionUsage("create", "lifetime"))
-	f.StringVar(&w.onReady, "on-ready", "", optionUsage("create", "on-ready"))
-	w.of.flags(c)
+	w.of.addFlags(c)
 	f.BoolFunc("off-hours", optionUsage("create", "off-hours"), func(text string) error {
 		yes, err := strconv.ParseBool(text)
 		w.OffhoursOptIn = &yes
 		return err
 	})
-	must(c.RegisterFlagCompletionFunc("region", a.completeRegions))
-	must(c.RegisterFlagCompletionFunc("version", a.completeVersions))
-	must(c.RegisterFlagCompletionFunc("base-domain", a.completeDomains))
-	must(c.RegisterFlagCompletionFunc("team", a.completeTeams))
-	must(c.RegisterFlagCompletionFunc("reuse", cobra.FixedCompletions(reuses, cobra.ShellCompDirectiveNoFileComp)))
-	must(c.RegisterFlagCompletionFunc("lifetime", cobra.FixedCompletions(lifetimes, cobra.ShellCompDirectiveNoFileComp)))
-	must(c.RegisterFlagCompletionFunc("on-ready", cobra.FixedCompletions(signals, cobra.ShellCompDirectiveNoFileComp)))
-	for _, free := range []string{"name", "ttl", "owner", "cost-center", "environment", "platform", "tag", "addon", "slot"} {
-		must(c.RegisterFlagCompletionFunc(free, cobra.NoFileCompletions))
-	}
 }
 
-// request returns the whole request: the file's values, overridden by flags. Everything that is wrong with it is reported at once.
-func (a *app) request(w createInput, args []string) (v1.CreateRequest, error) {
-	r, wrong := a.fromFile(w.file)
+// readRequest returns the whole request: the file's values, overridden by flags. Everything that is wrong with it is reported at once.
+func (a *app) readRequest(w createInput, args []string) (v1.CreateRequest, error) {
+	r, wrong := a.readRequestFile(w.file)
 	readable := len(wrong) == 0
 	flags := w.CreateRequest
 	if len(args) > 0 {
@@ -97,9 +77,9 @@ func (a *app) request(w createInput, args []string) (v1.CreateRequest, error) {
 		}
 		r.TTL, r.TTLHours = ttl, 0
 	}
-	wrong = append(wrong, a.ofRun(w, &r)...)
-	wrong = append(wrong, publicKey(w.sshKey, &r)...)
-	wrong = append(wrong, ownTags(w.tags, &r)...)
+	wrong = append(wrong, a.addRun(w, &r)...)
+	wrong = append(wrong, addPublicKey(w.sshKey, &r)...)
+	wrong = append(wrong, addTags(w.tags, &r)...)
 	if r.Name == "" && readable && r.Run.Reuse != v1.RunRequestReusePullRequest {
 		wrong = append(wrong, exit.Field{Name: "--name", Detail: "Required.", Accepted: []string{"lowercase letters, digits and dashes, at most 21 characters, e.g. team-a-smoke-01"}})
 	}
@@ -116,9 +96,9 @@ var (
 	signals   = []string{string(v1.RunRequestOnReadyNone), string(v1.RunRequestOnReadyDeployment), string(v1.RunRequestOnReadyDispatch)}
 )
 
-// ofRun adds how the cluster belongs to the run of the pipeline in which the command runs.
-func (a *app) ofRun(w createInput, r *v1.CreateRequest) []exit.Field {
-	of, wrong := w.of.named(a.Env)
+// addRun adds how the cluster belongs to the run of the pipeline in which the command runs.
+func (a *app) addRun(w createInput, r *v1.CreateRequest) []exit.Field {
+	of, wrong := w.of.readRun(a.Env)
 	if of != (runInput{}) {
 		r.Run.Kind, r.Run.Name, r.Run.UID = v1.RunRequestKind(of.kind), of.name, of.uid
 	}
@@ -134,19 +114,18 @@ func (a *app) ofRun(w createInput, r *v1.CreateRequest) []exit.Field {
 	if w.onReady != "" {
 		r.Run.OnReady = v1.RunRequestOnReady(w.onReady)
 	}
-	if w.onReady != "" && !slices.Contains(signals, w.onReady) {
-		wrong = append(wrong, exit.Field{Name: "--on-ready", Detail: fmt.Sprintf("%q is not supported.", w.onReady), Accepted: signals})
-	}
-	if w.reuse != "" && !slices.Contains(reuses, w.reuse) {
-		wrong = append(wrong, exit.Field{Name: "--reuse", Detail: fmt.Sprintf("%q is not supported.", w.reuse), Accepted: reuses})
-	}
-	if w.lifetime != "" && !slices.Contains(lifetimes, w.lifetime) {
-		wrong = append(wrong, exit.Field{Name: "--lifetime", Detail: fmt.Sprintf("%q is not supported.", w.lifetime), Accepted: lifetimes})
+	for _, one := range []struct {
+		flag, value string
+		accepted    []string
+	}{{"--on-ready", w.onReady, signals}, {"--reuse", w.reuse, reuses}, {"--lifetime", w.lifetime, lifetimes}} {
+		if one.value != "" && !slices.Contains(one.accepted, one.value) {
+			wrong = append(wrong, exit.Field{Name: one.flag, Detail: fmt.Sprintf("%q is not supported.", one.value), Accepted: one.accepted})
+		}
 	}
 	return wrong
 }
 
-func publicKey(path string, r *v1.CreateRequest) []exit.Field {
+func addPublicKey(path string, r *v1.CreateRequest) []exit.Field {
 	if path == "" {
 		return nil
 	}
@@ -164,7 +143,7 @@ func publicKey(path string, r *v1.CreateRequest) []exit.Field {
 	return nil
 }
 
-func ownTags(tags []string, r *v1.CreateRequest) (wrong []exit.Field) {
+func addTags(tags []string, r *v1.CreateRequest) (wrong []exit.Field) {
 	for _, tag := range tags {
 		key, value, ok := strings.Cut(tag, "=")
 		if !ok || key == "" || value == "" {
@@ -182,24 +161,24 @@ func ownTags(tags []string, r *v1.CreateRequest) (wrong []exit.Field) {
 // mostFile is the server's limit.
 const mostFile = 64 << 10
 
-func (a *app) fromFile(path string) (r v1.CreateRequest, wrong []exit.Field) {
+func (a *app) readRequestFile(path string) (r v1.CreateRequest, wrong []exit.Field) {
 	if path == "" {
 		return r, nil
 	}
-	raw, err := a.read(path, mostFile)
+	raw, err := a.readInput(path, mostFile)
 	if err != nil {
 		return r, []exit.Field{{Name: "--from-file", Detail: err.Error() + "."}}
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(raw))
 	decoder.KnownFields(true)
 	if err := decoder.Decode(&r); err != nil {
-		return v1.CreateRequest{}, misread(err)
+		return v1.CreateRequest{}, explainMisread(err)
 	}
 	var given struct {
 		TTLHours *int `yaml:"ttlHours"` // 0 is refused, and is not the same as none
 	}
 	if err := yaml.Unmarshal(raw, &given); err != nil {
-		return v1.CreateRequest{}, misread(err)
+		return v1.CreateRequest{}, explainMisread(err)
 	}
 	if given.TTLHours != nil && *given.TTLHours < 1 {
 		wrong = append(wrong, exit.Field{Name: "ttlHours", Detail: fmt.Sprintf("%d is not a lifetime. Every cluster has an end.", *given.TTLHours), Accepted: []string{"whole hours above 0"}})
@@ -207,8 +186,8 @@ func (a *app) fromFile(path string) (r v1.CreateRequest, wrong []exit.Field) {
 	return r, wrong
 }
 
-// misread returns every line that could not be parsed.
-func misread(err error) (wrong []exit.Field) {
+// explainMisread returns every line that could not be parsed.
+func explainMisread(err error) (wrong []exit.Field) {
 	var lines *yaml.TypeError
 	if !errors.As(err, &lines) {
 		return []exit.Field{{Name: "--from-file", Detail: strings.TrimPrefix(err.Error(), "yaml: ") + ".", Accepted: []string{"one JSON or YAML object"}}}
@@ -223,8 +202,8 @@ func misread(err error) (wrong []exit.Field) {
 	return wrong
 }
 
-// read reads a file, or the standard input for -.
-func (a *app) read(path string, most int64) ([]byte, error) {
+// readInput reads a file, or the standard input for -.
+func (a *app) readInput(path string, most int64) ([]byte, error) {
 	from := a.In
 	if path != "-" {
 		file, err := os.Open(path)
@@ -241,4 +220,41 @@ func (a *app) read(path string, most int64) ([]byte, error) {
 	return raw, err
 }
 
-func sorted(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
+// runInput names the pipeline's run in which a command runs, for tokens that do not name it: those of Kubernetes' service accounts.
+type runInput struct{ kind, name, uid string }
+
+func (r *runInput) addFlags(c *cobra.Command) {
+	addTextFlags(c, "create", map[string]*string{"run-kind": &r.kind, "run-name": &r.name, "run-uid": &r.uid})
+}
+
+var runKinds = []string{string(v1.RunRequestKindPipelineRun)}
+
+// readRun returns the run that flags and environment name, empty if they name none, and what is wrong with it.
+func (r *runInput) readRun(env func(string) string) (runInput, []exit.Field) {
+	out := runInput{cmp.Or(r.kind, env("OCPCTL_RUN_KIND")), cmp.Or(r.name, env("OCPCTL_RUN_NAME")), cmp.Or(r.uid, env("OCPCTL_RUN_UID"))}
+	if out.name == "" && out.uid == "" && r.kind == "" {
+		return runInput{}, nil // a kind alone in the environment names nothing
+	}
+	out.kind = cmp.Or(out.kind, runKinds[0])
+	var wrong []exit.Field
+	if !slices.Contains(runKinds, out.kind) {
+		wrong = append(wrong, exit.Field{Name: "--run-kind", Detail: fmt.Sprintf("%q is not supported.", out.kind), Accepted: runKinds})
+	}
+	for _, need := range []struct{ flag, value, accepted string }{
+		{"--run-name", out.name, "$(context.pipelineRun.name)"}, {"--run-uid", out.uid, "$(context.pipelineRun.uid)"},
+	} {
+		if need.value == "" {
+			wrong = append(wrong, exit.Field{Name: need.flag, Detail: "Required to name a run.", Accepted: []string{"in Tekton: " + need.accepted}})
+		}
+	}
+	return out, wrong
+}
+
+// readTurnRun is named for a command about turns.
+func (r *runInput) readTurnRun(env func(string) string) (runInput, error) {
+	of, wrong := r.readRun(env)
+	if len(wrong) > 0 {
+		return of, exit.With(exit.Usage, &exit.Problem{Title: "The pipeline's run is not named completely.", Fields: wrong})
+	}
+	return of, nil
+}

@@ -27,15 +27,15 @@ that name; if there is none, the newest one that is gone.
 Every command supports -o json and -o yaml for programs, -o field=NAME for one value in a script, -o name for use in other
 commands, and -o wide for more columns.`
 
-// root is the whole command table.
-func (a *app) root() *cobra.Command {
+// newRootCommand is the whole command table.
+func (a *app) newRootCommand() *cobra.Command {
 	cobra.EnableCommandSorting = false // the order below follows a cluster's life
 	root := &cobra.Command{
 		Use: "ocpctl", Short: "Create and manage ephemeral OpenShift clusters", Long: long,
 		SilenceUsage: true, SilenceErrors: true, Version: a.Version,
 		Args: noSuchCommand, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if !a.form().Known() {
+			if !a.outputFormat().Known() {
 				return exit.With(exit.Usage, &exit.Problem{Title: "Unknown output format.", Fields: []exit.Field{
 					{Name: "--output", Detail: fmt.Sprintf("%q is not supported.", a.format), Accepted: append(table.Formats(), "field=NAME, e.g. field=destroyAt")},
 				}})
@@ -64,30 +64,28 @@ func (a *app) root() *cobra.Command {
 	flags.StringVar(&a.want.Context, "context", "", "the `name` of a context from ocpctl login; default: OCPCTL_CONTEXT, or the current one")
 	flags.StringVarP(&a.format, "output", "o", "", "the output `format`: json, yaml, name, wide, or field=NAME for the value of one field of the JSON answer")
 	flags.BoolVarP(&a.verbose, "verbose", "v", false, "print each request, but never a token")
-	must(root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(table.Formats(), cobra.ShellCompDirectiveNoFileComp)))
-	must(root.RegisterFlagCompletionFunc("context", a.completeContexts))
-	must(root.RegisterFlagCompletionFunc("server", cobra.NoFileCompletions))
-	a.add(root, groupClusters, a.create(), a.list(), a.status(), a.wait(), a.explain(), a.timeline(), a.logs(), a.jobs(), a.tests(), a.extend(), a.hold(), a.unhold(),
-		a.scale(), a.refresh(), a.sleep(), a.wake(), a.transfer(), a.destroy(), a.retry(), a.abandon())
-	a.add(root, groupAccess, a.kubeconfig(), a.shell(), a.openPage(), a.outputs(), a.share(), a.unshare(), a.shares(), a.use(), a.release(), a.access(), a.breakGlass(), a.redeem(), a.credential())
-	a.add(root, groupPeople, a.approvals(), a.approve(), a.refuse(), a.whoami(), a.account())
-	a.add(root, groupWhat, a.catalog(), a.report())
-	a.add(root, groupAdmin, a.audit(), a.admin())
-	a.add(root, groupSelf, a.login(), a.logout(), a.contexts(), a.completion(), a.version())
-	root.AddCommand(a.action())
+	a.addCommands(root, groupClusters, a.newCreateCommand(), a.newListCommand(), a.newStatusCommand(), a.newWaitCommand(), a.newExplainCommand(), a.newTimelineCommand(), a.newLogsCommand(), a.newJobsCommand(), a.newTestsCommand(), a.newExtendCommand(), a.newHoldCommand(), a.newUnholdCommand(),
+		a.newScaleCommand(), a.newRefreshCommand(), a.newSleepCommand(), a.newWakeCommand(), a.newTransferCommand(), a.newDestroyCommand(), a.newRetryCommand(), a.newAbandonCommand())
+	a.addCommands(root, groupAccess, a.newKubeconfigCommand(), a.newShellCommand(), a.newOpenCommand(), a.newOutputsCommand(), a.newShareCommand(), a.newUnshareCommand(), a.newSharesCommand(), a.newUseCommand(), a.newReleaseCommand(), a.newAccessCommand(), a.newBreakGlassCommand(), a.newRedeemCommand(), a.newCredentialCommand())
+	a.addCommands(root, groupPeople, a.newApprovalsCommand(), a.newApproveCommand(), a.newRefuseCommand(), a.newWhoamiCommand(), a.newAccountCommand())
+	a.addCommands(root, groupWhat, a.newCatalogCommand(), a.newReportCommand())
+	a.addCommands(root, groupAdmin, a.newAuditCommand(), a.newAdminCommand())
+	a.addCommands(root, groupSelf, a.newLoginCommand(), a.newLogoutCommand(), a.newContextCommand(), a.newCompletionCommand(), a.newVersionCommand())
+	root.AddCommand(a.newActionCommand())
 	root.SetHelpCommandGroupID(groupSelf)
+	addCompletions(root, a.flagCompleters())
 	return root
 }
 
-func (a *app) add(root *cobra.Command, group string, commands ...*cobra.Command) {
+func (a *app) addCommands(root *cobra.Command, group string, commands ...*cobra.Command) {
 	for _, c := range commands {
 		c.GroupID = group
 		root.AddCommand(c)
 	}
 }
 
-// must is for errors that only a mistake in this package can cause.
-func must(err error) {
+// panicOnError is for errors that only a mistake in this package can cause.
+func panicOnError(err error) {
 	if err != nil {
 		panic(err)
 	}
@@ -106,8 +104,8 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	return exit.Misused("%s\nSee: %s --help", text, cmd.CommandPath())
 }
 
-// group makes a command that only contains others.
-func group(use, short, long string, commands ...*cobra.Command) *cobra.Command {
+// newGroupCommand makes a command that only contains others.
+func newGroupCommand(use, short, long string, commands ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{
 		Use: use, Short: short, Long: long, Args: noSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"runtime"
@@ -38,15 +39,15 @@ type versions struct {
 	Server   *connect.Release `json:"server,omitempty"`
 }
 
-func (a *app) version() *cobra.Command {
+func (a *app) newVersionCommand() *cobra.Command {
 	var check bool
 	c := &cobra.Command{
-		Use: "version", Short: "Show the version", Args: between(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "version", Short: "Show the version", Args: rangeArgs(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		Long: "Show the version. With --check, ask the server for its own, and exit with 1 if the two do not work together.",
-		RunE: a.run(func(ctx context.Context, _ []string) error {
+		RunE: a.runCommand(func(ctx context.Context, _ []string) error {
 			v := versions{Version: a.Version, Commit: a.Commit, Built: a.Built, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 			if check {
-				api, err := a.api()
+				api, err := a.connectAPI()
 				if err != nil {
 					return err
 				}
@@ -56,7 +57,7 @@ func (a *app) version() *cobra.Command {
 				}
 				v.Server = &said
 			}
-			if err := a.showVersions(v); err != nil || v.Server == nil {
+			if err := a.printVersions(v); err != nil || v.Server == nil {
 				return err
 			}
 			return v.Server.WorksWith(a.Version)
@@ -66,26 +67,26 @@ func (a *app) version() *cobra.Command {
 	return c
 }
 
-func (a *app) showVersions(v versions) error {
+func (a *app) printVersions(v versions) error {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	return a.print(raw, []string{v.Version}, func(s *table.Screen) {
+	return a.printAnswer(raw, []string{v.Version}, func(s *table.Screen) {
 		s.Linef("ocpctl %s", v.Version)
 		f := s.Facts()
 		f.Add("commit", v.Commit)
 		f.Add("of", v.Built)
 		f.Add("built with", v.Go+" for "+v.Platform)
 		if v.Server != nil {
-			f.Add("server", orElse(v.Server.Version, "an older one, which does not say its version"))
+			f.Add("server", cmp.Or(v.Server.Version, "an older one, which does not say its version"))
 			f.Add("oldest ocpctl", v.Server.OldestClient)
 		}
 		f.Write()
 	})
 }
 
-func (a *app) completion() *cobra.Command {
+func (a *app) newCompletionCommand() *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell"}
 	return &cobra.Command{
 		Use: "completion SHELL", Short: "Print the shell completion script",
@@ -96,7 +97,7 @@ approvals. If the server does not answer quickly, it completes nothing.
   zsh         ocpctl completion zsh > "${fpath[1]}/_ocpctl"
   fish        ocpctl completion fish > ~/.config/fish/completions/ocpctl.fish
   powershell  ocpctl completion powershell | Out-String | Invoke-Expression`,
-		Args: between(1, 1), ValidArgs: shells, DisableFlagsInUseLine: true,
+		Args: rangeArgs(1, 1), ValidArgs: shells, DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
 			switch args[0] {

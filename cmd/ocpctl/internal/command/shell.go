@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +19,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/kube"
 )
 
-func (a *app) shell() *cobra.Command {
+func (a *app) newShellCommand() *cobra.Command {
 	var q asking
 	c := &cobra.Command{
 		Use: "shell CLUSTER [-- COMMAND …]", Short: "Run a shell or a command with a kubeconfig of your own for a cluster",
@@ -28,14 +29,14 @@ not. The prompt and OCPCTL_CLUSTER show the cluster.
 With a command, ocpctl ends with the command's exit code.`,
 		Example: "  ocpctl shell team-a-smoke-01\n  ocpctl shell team-a-smoke-01 --role view -- kubectl get nodes",
 	}
-	q.flags(c)
-	a.staticFlag(c, &q)
+	q.addFlags(c)
+	a.addStaticFlag(c, &q)
 	return a.onCluster(c, 0, -1, func(ctx context.Context, api *connect.API, id string, command []string) error {
 		found, err := connect.Read[v1.ClusterDetail](api.GetCluster(ctx, id))
 		if err != nil {
 			return err
 		}
-		got, err := a.mint(ctx, api, found.Value.ClusterID, q)
+		got, err := a.mintKubeconfig(ctx, api, found.Value.ClusterID, q)
 		if err != nil {
 			return err
 		}
@@ -43,38 +44,38 @@ With a command, ocpctl ends with the command's exit code.`,
 		if err != nil {
 			return err
 		}
-		return errors.Join(a.insideWith(api, folder, found.Value.Cluster, q, got, command), remove())
+		return errors.Join(a.runWithKubeconfig(api, folder, found.Value.Cluster, q, got, command), remove())
 	})
 }
 
-// insideWith writes the kubeconfig into the folder, and runs a command or a shell with it.
-func (a *app) insideWith(api *connect.API, folder string, c v1.Cluster, q asking, got minted, command []string) error {
+// runWithKubeconfig writes the kubeconfig into the folder, and runs a command or a shell with it.
+func (a *app) runWithKubeconfig(api *connect.API, folder string, c v1.Cluster, q asking, got minted, command []string) error {
 	raw := got.raw
 	if !q.static {
 		var err error
-		if raw, err = a.renewing(api, c.ClusterID, q, got, folder); err != nil {
+		if raw, err = a.renewingKubeconfig(api, c.ClusterID, q, got, folder); err != nil {
 			return err
 		}
 	}
 	if err := kube.Write(filepath.Join(folder, "kubeconfig"), raw); err != nil {
 		return err
 	}
-	return a.inside(folder, c, command)
+	return a.runInside(folder, c, command)
 }
 
 // notACommand is the exit code of shells if there is no such program.
 const notACommand exit.Code = 127
 
-// inside runs a command, or a shell, with the kubeconfig in the folder.
-func (a *app) inside(folder string, c v1.Cluster, command []string) error {
+// runInside runs a command, or a shell, with the kubeconfig in the folder.
+func (a *app) runInside(folder string, c v1.Cluster, command []string) error {
 	interactive := len(command) == 0
 	env := append(a.Environ[:len(a.Environ):len(a.Environ)], "KUBECONFIG="+filepath.Join(folder, "kubeconfig"), "OCPCTL_CLUSTER="+c.Name)
 	if interactive {
 		var err error
-		if command, env, err = prompting(orElse(a.Env("SHELL"), "/bin/sh"), folder, c.Name, env); err != nil {
+		if command, env, err = setPrompt(cmp.Or(a.Env("SHELL"), "/bin/sh"), folder, c.Name, env); err != nil {
 			return err
 		}
-		a.say("%s, %s: KUBECONFIG is set. Leave with exit; the kubeconfig is then deleted.", c.Name, endOf(c, a.Now()))
+		a.printNotef("%s, %s: KUBECONFIG is set. Leave with exit; the kubeconfig is then deleted.", c.Name, describeEnd(c, a.Now()))
 	}
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = a.In, a.Out, a.Err, env
@@ -93,8 +94,8 @@ func (a *app) inside(folder string, c v1.Cluster, command []string) error {
 	return nil
 }
 
-// prompting returns a shell whose prompt contains the cluster's name, if the shell is a known one. Its own settings are read first.
-func prompting(shell, folder, name string, env []string) ([]string, []string, error) {
+// setPrompt returns a shell whose prompt contains the cluster's name, if the shell is a known one. Its own settings are read first.
+func setPrompt(shell, folder, name string, env []string) ([]string, []string, error) {
 	mark := "(ocp:" + strings.Map(plainRune, name) + ") "
 	switch filepath.Base(shell) {
 	case "bash":

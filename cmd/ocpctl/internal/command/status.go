@@ -1,8 +1,10 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -16,26 +18,22 @@ import (
 	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
-func (a *app) status() *cobra.Command {
+func (a *app) newStatusCommand() *cobra.Command {
 	c := fromTable("status", &cobra.Command{
 		Example: "  ocpctl status team-a-smoke-01\n  ocpctl status --cluster-id clu_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT -o json",
 	})
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
-		answer, err := connect.Read[v1.ClusterDetail](api.GetCluster(ctx, id))
-		if err != nil {
-			return err
-		}
-		return a.print(answer.Raw, []string{handle(answer.Value.Cluster)}, func(s *table.Screen) { a.detail(s, answer.Value) })
+		return showAnswer(a, func(d v1.ClusterDetail) []string { return []string{handleOf(d.Cluster)} }, a.writeDetail)(api.GetCluster(ctx, id))
 	})
 }
 
-func (a *app) detail(s *table.Screen, d v1.ClusterDetail) {
-	a.clusterFacts(s, d.Cluster, false)
-	a.conditions(s, d.Conditions)
+func (a *app) writeDetail(s *table.Screen, d v1.ClusterDetail) {
+	a.writeCluster(s, d.Cluster, false)
+	a.writeConditions(s, d.Conditions)
 	if s.Wide {
-		a.attempts(s, d.Attempts)
-		a.proof(s, d.Proof)
-		a.tags(s, d.Tags)
+		a.writeAttempts(s, d.Attempts)
+		a.writeProof(s, d.Proof)
+		a.writeTags(s, d.Tags)
 	}
 	const newest = 6
 	events := d.Timeline
@@ -45,52 +43,46 @@ func (a *app) detail(s *table.Screen, d v1.ClusterDetail) {
 	} else if len(events) > 0 {
 		s.Head("Timeline")
 	}
-	a.events(s, events)
+	a.writeEvents(s, events)
 }
 
-func (a *app) conditions(s *table.Screen, all []v1.Condition) {
+func (a *app) writeConditions(s *table.Screen, all []v1.Condition) {
 	if len(all) == 0 {
 		return
 	}
 	s.Head("Conditions")
-	t := s.Columns("TYPE", "STATUS", "REASON", "SINCE", "MESSAGE")
-	for _, c := range all {
-		t.Row(c.Type, string(c.Status), c.Reason, duration.Away(c.Since, s.Now), c.Message)
-	}
-	t.Write("")
+	writeTable(s, "", []string{"TYPE", "STATUS", "REASON", "SINCE", "MESSAGE"}, all, func(s *table.Screen, c v1.Condition) []any {
+		return []any{c.Type, string(c.Status), c.Reason, duration.Away(c.Since, s.Now), c.Message}
+	})
 }
 
-func (a *app) attempts(s *table.Screen, all []v1.Attempt) {
+func (a *app) writeAttempts(s *table.Screen, all []v1.Attempt) {
 	if len(all) == 0 {
 		return
 	}
 	s.Head("Attempts")
-	t := s.Columns("NUMBER", "KIND", "PHASE", "OUTCOME", "BEGAN", "TOOK", "MESSAGE")
-	for _, at := range all {
+	writeTable(s, "", []string{"NUMBER", "KIND", "PHASE", "OUTCOME", "BEGAN", "TOOK", "MESSAGE"}, all, func(_ *table.Screen, at v1.Attempt) []any {
 		took := ""
 		if !at.ClosedAt.IsZero() {
 			took = duration.Format(at.ClosedAt.Sub(at.OpenedAt))
 		}
-		t.Row(at.Number, string(at.Kind), humanize.Plain(at.Phase), at.Outcome, humanize.Stamp(at.OpenedAt), took, at.Message)
-	}
-	t.Write("")
+		return []any{at.Number, string(at.Kind), humanize.Plain(at.Phase), at.Outcome, humanize.Stamp(at.OpenedAt), took, at.Message}
+	})
 }
 
-// proof shows what DESTROYED is based on: ocpctl's own counts.
-func (a *app) proof(s *table.Screen, passes []v1.Pass) {
+// writeProof shows what DESTROYED is based on: ocpctl's own counts.
+func (a *app) writeProof(s *table.Screen, passes []v1.Pass) {
 	if len(passes) == 0 {
 		return
 	}
 	s.Head("Verification")
-	t := s.Columns("ATTEMPT", "PASS", "AT", "RESULT", "QUERIES", "REMAINING")
-	for _, p := range passes {
+	writeTable(s, "", []string{"ATTEMPT", "PASS", "AT", "RESULT", "QUERIES", "REMAINING"}, passes, func(_ *table.Screen, p v1.Pass) []any {
 		result := table.Cell{Text: "clean", Paint: table.Good}
 		if !p.Clean {
 			result = table.Cell{Text: "not clean", Paint: table.Bad}
 		}
-		t.Row(p.Attempt, p.Number, humanize.Stamp(p.At), result, len(p.Queries), len(p.Leftovers))
-	}
-	t.Write("")
+		return []any{p.Attempt, p.Number, humanize.Stamp(p.At), result, len(p.Queries), len(p.Leftovers)}
+	})
 	last := passes[len(passes)-1]
 	var told []string
 	for _, q := range last.Queries {
@@ -107,27 +99,27 @@ func (a *app) proof(s *table.Screen, passes []v1.Pass) {
 	}
 }
 
-func (a *app) tags(s *table.Screen, tags map[string]string) {
+func (a *app) writeTags(s *table.Screen, tags map[string]string) {
 	if len(tags) == 0 {
 		return
 	}
 	s.Head("Tags")
 	f := s.Facts()
-	for _, key := range sorted(tags) {
+	for _, key := range slices.Sorted(maps.Keys(tags)) {
 		f.Add(key, tags[key])
 	}
 	f.Write()
 }
 
-func (a *app) events(s *table.Screen, all []v1.Event) {
+func (a *app) writeEvents(s *table.Screen, all []v1.Event) {
 	for _, e := range all {
 		what := strings.ReplaceAll(humanize.Plain(e.Action), ".", " ")
 		if e.To != "" && e.To != e.From {
-			what = moved(e.To)
+			what = describeState(e.To)
 		}
 		by := ""
 		if e.Actor != "lifecycle" && e.Actor != "" {
-			by = " (" + orElse(e.ActorName, e.Actor) + ")"
+			by = " (" + cmp.Or(e.ActorName, e.Actor) + ")"
 		}
 		text := what + by
 		if e.Message != "" && e.Message != e.Action {
@@ -137,8 +129,8 @@ func (a *app) events(s *table.Screen, all []v1.Event) {
 	}
 }
 
-// moved describes the state that a cluster reached, such as PENDING/queued or READY/ready.
-func moved(to string) string {
+// describeState describes the state that a cluster reached, such as PENDING/queued or READY/ready.
+func describeState(to string) string {
 	status, phase, _ := strings.Cut(to, "/")
 	if strings.EqualFold(status, phase) || phase == "" {
 		return strings.ToLower(status)
@@ -146,47 +138,37 @@ func moved(to string) string {
 	return strings.ToLower(status) + ", " + humanize.Plain(phase)
 }
 
-func (a *app) timeline() *cobra.Command {
+func (a *app) newTimelineCommand() *cobra.Command {
 	c := &cobra.Command{Use: "timeline CLUSTER", Short: "Show a cluster's timeline, oldest first"}
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
-		answer, err := connect.Read[v1.Timeline](api.GetTimeline(ctx, id))
-		if err != nil {
-			return err
-		}
-		return a.print(answer.Raw, []string{id}, func(s *table.Screen) { a.events(s, answer.Value.Items) })
+		return showAnswer(a, func(v1.Timeline) []string { return []string{id} }, func(s *table.Screen, t v1.Timeline) { a.writeEvents(s, t.Items) })(api.GetTimeline(ctx, id))
 	})
 }
 
-func (a *app) explain() *cobra.Command {
+func (a *app) newExplainCommand() *cobra.Command {
 	c := fromTable("explain", &cobra.Command{})
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
-		answer, err := connect.Read[v1.Explanation](api.ExplainCluster(ctx, id))
-		if err != nil {
-			return err
-		}
-		return a.print(answer.Raw, []string{handle(answer.Value.Cluster)}, func(s *table.Screen) { a.explanation(s, answer.Value) })
+		return showAnswer(a, func(e v1.Explanation) []string { return []string{handleOf(e.Cluster)} }, a.writeExplanation)(api.ExplainCluster(ctx, id))
 	})
 }
 
-func (a *app) explanation(s *table.Screen, e v1.Explanation) {
+func (a *app) writeExplanation(s *table.Screen, e v1.Explanation) {
 	fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(humanize.Line(e.Cluster.Name), table.Bold), s.Painted(statusCell(e.Cluster).Text, paintOf(e.Cluster)))
-	paragraphs(s, "Why", e.Why)
+	writeParagraphs(s, "Why", e.Why)
 	if len(e.Ends) > 0 {
 		s.Head("Ends, earliest first")
-		t := s.Columns("END", "AT", "REASON")
-		for _, end := range e.Ends {
-			t.Row(humanize.Plain(end.Kind), humanize.When(end.At, s.Now), end.Message)
-		}
-		t.Write("")
+		writeTable(s, "", []string{"END", "AT", "REASON"}, e.Ends, func(s *table.Screen, end v1.End) []any {
+			return []any{humanize.Plain(end.Kind), humanize.When(end.At, s.Now), end.Message}
+		})
 	}
 	if len(e.Verdict.Checks) > 0 {
 		s.Head("Policy checks")
-		a.verdict(s, e.Verdict)
+		a.writeVerdict(s, e.Verdict)
 	}
-	paragraphs(s, "What you can do", e.Next)
+	writeParagraphs(s, "What you can do", e.Next)
 }
 
-func paragraphs(s *table.Screen, head string, sentences []string) {
+func writeParagraphs(s *table.Screen, head string, sentences []string) {
 	if len(sentences) == 0 {
 		return
 	}

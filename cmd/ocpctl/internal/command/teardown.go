@@ -14,7 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
 )
 
-func (a *app) destroy() *cobra.Command {
+func (a *app) newDestroyCommand() *cobra.Command {
 	var waits waiting
 	var yes bool
 	var reason string
@@ -26,7 +26,7 @@ With --wait it returns when the server has counted that nothing is left in the c
 somebody has to remove the blocker, the exit code is 8.`,
 		Example: "  ocpctl destroy team-a-smoke-01 --wait\n  ocpctl destroy --cluster-id clu_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT --yes",
 	})
-	waits.flags(c, "destroy", destroyTime)
+	waits.addFlags(c, "destroy", destroyTime)
 	c.Flags().BoolVarP(&yes, "yes", "y", false, optionUsage("destroy", "yes"))
 	reasonFlag(c, &reason)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
@@ -39,7 +39,7 @@ somebody has to remove the blocker, the exit code is 8.`,
 			yes = true // there is nothing to lose
 		}
 		question := fmt.Sprintf("Destroy %s (%s, team %s, owner %s, %s)?", target.Name, statusCell(target).Text, target.Team, target.Owner, target.ClusterID)
-		if err := a.confirm(humanize.Line(question), yes); err != nil {
+		if err := a.askToConfirm(humanize.Line(question), yes); err != nil {
 			return err
 		}
 		// By its id, because the name may be another cluster's by the time the person has answered.
@@ -47,71 +47,22 @@ somebody has to remove the blocker, the exit code is 8.`,
 		if err != nil {
 			return err
 		}
-		return a.job(ctx, api, answer, target, follow.Destroyed, waits)
+		return a.printRequestedJob(ctx, api, answer, target, follow.Destroyed, waits)
 	})
 }
 
-// job shows a requested job, and waits for it if asked to.
-func (a *app) job(ctx context.Context, api *connect.API, answer connect.Answer[v1.Accepted], c v1.Cluster, goal follow.Goal, waits waiting) error {
-	got := answer.Value
-	people := func(s *table.Screen) {
-		if goal == follow.Destroyed && isGone(c) {
-			fmt.Fprintf(s.Out, "%s is already %s\n", s.Painted(humanize.Line(c.Name), table.Bold), goal)
-			f := s.Facts()
-			f.Add("gone since", humanize.When(c.ReleasedAt, s.Now))
-			f.Add("cluster", c.ClusterID)
-			f.Write()
-			return
-		}
-		fmt.Fprintf(s.Out, "%s will be %s\n", s.Painted(humanize.Line(c.Name), table.Bold), goal)
-		f := s.Facts()
-		f.Add("next", got.Message)
-		f.Add("cluster", c.ClusterID)
-		f.Add("job", got.JobID)
-		f.Add("page", orElse(got.URL, api.Context.Server+"/clusters/"+c.ClusterID))
-		f.Add("wait", fmt.Sprintf("ocpctl wait %s --for=%s", waitFor(c, goal), goal))
-		f.Write()
-	}
-	if !waits.wait {
-		return a.print(answer.Raw, []string{handle(c)}, people)
-	}
-	screen := a.screen()
-	screen.Out, screen.Color = a.Err, a.ErrTTY && a.colours()
-	people(screen)
-	return a.awaitAndPrint(ctx, api, targetOf(c), goal, waits.timeout, nil)
-}
-
-// waitFor returns how to refer to a cluster during a wait: the name of a cluster that ends may belong to another one before the wait
-// is over.
-func waitFor(c v1.Cluster, goal follow.Goal) string {
-	if goal == follow.Destroyed {
-		return c.ClusterID
-	}
-	return handle(c)
-}
-
-func orElse(text, other string) string {
-	if text != "" {
-		return text
-	}
-	return other
-}
-
-func (a *app) retry() *cobra.Command {
+func (a *app) newRetryCommand() *cobra.Command {
 	var reason string
 	c := fromTable("retry", &cobra.Command{
 		Example: `  ocpctl retry pr41-shop --reason "INC-1234: the VPC's peering was removed"`,
 	})
-	reasonFlag(c, &reason)
+	addRequiredReason(c, &reason)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
-		if err := needReason(reason); err != nil {
-			return err
-		}
-		return a.stands(api.RetryTeardown(ctx, id, v1.Reason{Reason: reason}))
+		return a.printCluster(api.RetryTeardown(ctx, id, v1.Reason{Reason: reason}))
 	})
 }
 
-func (a *app) abandon() *cobra.Command {
+func (a *app) newAbandonCommand() *cobra.Command {
 	var yes bool
 	var reason string
 	c := fromTable("abandon", &cobra.Command{
@@ -119,23 +70,16 @@ func (a *app) abandon() *cobra.Command {
 nothing left. On a terminal it asks for confirmation; --yes skips the question.`,
 	})
 	c.Flags().BoolVarP(&yes, "yes", "y", false, optionUsage("abandon", "yes"))
-	reasonFlag(c, &reason)
+	addRequiredReason(c, &reason)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
-		if err := needReason(reason); err != nil {
+		if err := a.askToConfirm("Mark the teardown of "+humanize.Line(id)+" as abandoned? The remaining resources keep costing money.", yes); err != nil {
 			return err
 		}
-		if err := a.confirm("Mark the teardown of "+humanize.Line(id)+" as abandoned? The remaining resources keep costing money.", yes); err != nil {
-			return err
-		}
-		return a.stands(api.AbandonCluster(ctx, id, v1.Reason{Reason: reason}))
+		return a.printCluster(api.AbandonCluster(ctx, id, v1.Reason{Reason: reason}))
 	})
 }
 
-// stands shows a cluster's state after a call.
-func (a *app) stands(res *http.Response, err error) error {
-	answer, err := connect.Read[v1.Cluster](res, err)
-	if err != nil {
-		return err
-	}
-	return a.print(answer.Raw, []string{handle(answer.Value)}, func(s *table.Screen) { a.clusterFacts(s, answer.Value, true) })
+// printCluster shows a cluster's state after a call.
+func (a *app) printCluster(res *http.Response, err error) error {
+	return showAnswer(a, func(c v1.Cluster) []string { return []string{handleOf(c)} }, func(s *table.Screen, c v1.Cluster) { a.writeCluster(s, c, true) })(res, err)
 }

@@ -16,26 +16,21 @@ import (
 	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
-func (a *app) tests() *cobra.Command {
+func (a *app) newTestsCommand() *cobra.Command {
 	c := fromTable("tests", &cobra.Command{
 		Long: `Show the results of the tests that pipelines ran on a cluster and reported with the action report-tests: the newest run with its
 failures, then the runs before it. With -o wide it also shows the output of the tests that failed, and the slowest ones.`,
 		Example: "  ocpctl tests pr41-shop",
 	})
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
-		answer, err := connect.Read[v1.TestRuns](api.ListTestReports(ctx, id))
-		if err != nil {
-			return err
-		}
-		var urls []string
-		for _, run := range answer.Value.Items {
-			urls = append(urls, run.URL)
-		}
-		return a.print(answer.Raw, urls, func(s *table.Screen) { testResults(s, answer.Value.Items) })
+		return showAnswer(a, func(runs v1.TestRuns) []string {
+			return namesOf(runs.Items, func(run v1.TestRun) string { return run.URL })
+		},
+			func(s *table.Screen, runs v1.TestRuns) { writeTestResults(s, runs.Items) })(api.ListTestReports(ctx, id))
 	})
 }
 
-func testResults(s *table.Screen, runs []v1.TestRun) {
+func writeTestResults(s *table.Screen, runs []v1.TestRun) {
 	if len(runs) == 0 {
 		s.Linef("No pipeline has reported tests on it.")
 		return
@@ -48,27 +43,23 @@ func testResults(s *table.Screen, runs []v1.TestRun) {
 	f.Write()
 	if len(newest.Reports) > 1 {
 		s.Head("Reports")
-		t := s.Columns("NAME", "PASSED", "FAILED", "SKIPPED", "TOOK", "REPORTED")
-		for _, r := range newest.Reports {
-			t.Row(r.Name, r.Passed, r.Failed, r.Skipped, took(r.DurationSeconds), duration.Away(r.ReportedAt, s.Now))
-		}
-		t.Write("")
+		writeTable(s, "", []string{"NAME", "PASSED", "FAILED", "SKIPPED", "TOOK", "REPORTED"}, newest.Reports, func(s *table.Screen, r v1.ReportedTests) []any {
+			return []any{r.Name, r.Passed, r.Failed, r.Skipped, formatTook(r.DurationSeconds), duration.Away(r.ReportedAt, s.Now)}
+		})
 	}
 	for _, r := range newest.Reports {
-		testFailures(s, r)
+		writeTestFailures(s, r)
 	}
 	if len(runs) > 1 {
 		s.Head("Earlier runs")
-		t := s.Columns("RUN", "COMMIT", "PASSED", "FAILED", "SKIPPED", "REPORTED")
-		for _, run := range runs[1:] {
-			t.Row(run.URL, shortCommit(run.Head), run.Passed, table.Cell{Text: fmt.Sprint(run.Failed), Paint: testPaint(run.Failed + run.Crashed)}, run.Skipped, duration.Away(reportedAt(run), s.Now))
-		}
-		t.Write("")
+		writeTable(s, "", []string{"RUN", "COMMIT", "PASSED", "FAILED", "SKIPPED", "REPORTED"}, runs[1:], func(s *table.Screen, run v1.TestRun) []any {
+			return []any{run.URL, shortCommit(run.Head), run.Passed, table.Cell{Text: fmt.Sprint(run.Failed), Paint: testPaint(run.Failed + run.Crashed)}, run.Skipped, duration.Away(newestReport(run), s.Now)}
+		})
 	}
 }
 
-// testFailures shows the failures of a report, and its slowest tests on a wide screen.
-func testFailures(s *table.Screen, r v1.ReportedTests) {
+// writeTestFailures shows the failures of a report, and its slowest tests on a wide screen.
+func writeTestFailures(s *table.Screen, r v1.ReportedTests) {
 	listed := slices.Concat(r.Crashes, r.Failures)
 	if len(listed) > 0 {
 		s.Head(fmt.Sprintf("Failures of %s", humanize.Line(r.Name)))
@@ -96,7 +87,7 @@ func testFailures(s *table.Screen, r v1.ReportedTests) {
 	}
 	s.Head(fmt.Sprintf("Slowest of %s", humanize.Line(r.Name)))
 	for _, t := range r.Slowest {
-		s.Linef("  %s  %s", took(t.Seconds), humanize.Line(testCaption(t.Suite, t.Name)))
+		s.Linef("  %s  %s", formatTook(t.Seconds), humanize.Line(testCaption(t.Suite, t.Name)))
 	}
 }
 
@@ -137,7 +128,7 @@ func testCaption(suite, name string) string {
 	return suite + " › " + name
 }
 
-func took(seconds float64) string {
+func formatTook(seconds float64) string {
 	if seconds == 0 {
 		return ""
 	}
@@ -146,8 +137,8 @@ func took(seconds float64) string {
 
 func shortCommit(sha string) string { return sha[:min(len(sha), 7)] }
 
-// reportedAt is the time of a run's newest report.
-func reportedAt(run v1.TestRun) (at time.Time) {
+// newestReport is the time of a run's newest report.
+func newestReport(run v1.TestRun) (at time.Time) {
 	for _, r := range run.Reports {
 		if r.ReportedAt.After(at) {
 			at = r.ReportedAt

@@ -21,7 +21,7 @@ const (
 	turnEvery = 5 * time.Second // how often it asks
 )
 
-func (a *app) use() *cobra.Command {
+func (a *app) newUseCommand() *cobra.Command {
 	var wait bool
 	most := timeout(turnTime)
 	var named runInput
@@ -35,9 +35,9 @@ command returns when the turn is granted; if the timeout passes, its position in
 	})
 	c.Flags().BoolVar(&wait, "wait", false, optionUsage("use", "wait"))
 	c.Flags().Var(&most, "timeout", optionUsage("use", "timeout"))
-	named.flags(c)
+	named.addFlags(c)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
-		of, err := named.turnRun(a.Env)
+		of, err := named.readTurnRun(a.Env)
 		if err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ command returns when the turn is granted; if the timeout passes, its position in
 		if ctx.Err() != nil {
 			return err
 		}
-		return errors.Join(a.print(turn.Raw, []string{turn.Value.ID}, func(s *table.Screen) { turnFacts(s, turn.Value) }), err)
+		return errors.Join(a.printAnswer(turn.Raw, []string{turn.Value.ID}, func(s *table.Screen) { turnFacts(s, turn.Value) }), err)
 	})
 }
 
@@ -70,11 +70,11 @@ func (a *app) awaitTurn(ctx context.Context, api *connect.API, turn connect.Answ
 		}
 		if use.Position != place {
 			place = use.Position
-			a.say("Waiting for the turn on the cluster: %s ahead%s.", humanize.Count(place, "run"), firstAhead(use))
+			a.printNotef("Waiting for the turn on the cluster: %s ahead%s.", humanize.Count(place, "run"), firstAhead(use))
 		}
 		switch err := a.Sleep(bounded, turnEvery); {
 		case ctx.Err() != nil:
-			a.say("Stopped waiting; the position in the queue is kept. Leave it with: ocpctl release %s", use.ClusterID)
+			a.printNotef("Stopped waiting; the position in the queue is kept. Leave it with: ocpctl release %s", use.ClusterID)
 			return turn, exit.Silent(exit.Interrupted)
 		case err != nil:
 			return turn, exit.With(exit.TimedOut, fmt.Errorf("the turn was not granted within %s; the position in the queue is kept. Leave it with: ocpctl release %s", duration.Format(most), use.ClusterID))
@@ -112,7 +112,7 @@ func turnFacts(s *table.Screen, u v1.Use) {
 	f.Write()
 }
 
-func (a *app) release() *cobra.Command {
+func (a *app) newReleaseCommand() *cobra.Command {
 	var turn string
 	var named runInput
 	c := fromTable("release", &cobra.Command{
@@ -121,10 +121,9 @@ does nothing. With --use it ends the turn of any run, if you may destroy the clu
 		Example: "  ocpctl release pr41-shop",
 	})
 	c.Flags().StringVar(&turn, "use", "", optionUsage("release", "use"))
-	must(c.RegisterFlagCompletionFunc("use", cobra.NoFileCompletions))
-	named.flags(c)
+	named.addFlags(c)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
-		of, err := named.turnRun(a.Env)
+		of, err := named.readTurnRun(a.Env)
 		if err != nil {
 			return err
 		}
@@ -135,7 +134,7 @@ does nothing. With --use it ends the turn of any run, if you may destroy the clu
 			}
 		}
 		if len(turns) == 0 {
-			a.say("This run has no turn on %s.", id)
+			a.printNotef("This run has no turn on %s.", id)
 			return nil
 		}
 		for _, one := range turns {
@@ -143,7 +142,7 @@ does nothing. With --use it ends the turn of any run, if you may destroy the clu
 			if err != nil {
 				return err
 			}
-			if err := a.print(answer.Raw, []string{one}, func(s *table.Screen) { turnFacts(s, answer.Value) }); err != nil {
+			if err := a.printAnswer(answer.Raw, []string{one}, func(s *table.Screen) { turnFacts(s, answer.Value) }); err != nil {
 				return err
 			}
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
 )
 
-func (a *app) wait() *cobra.Command {
+func (a *app) newWaitCommand() *cobra.Command {
 	var goal string
 	var waits waiting
 	c := &cobra.Command{
@@ -28,8 +28,7 @@ if the timeout passes, and 7 if it passes while the cluster waits for an approva
 		Example: "  ocpctl wait team-a-smoke-01 --for=ready --timeout 90m",
 	}
 	c.Flags().StringVar(&goal, "for", string(follow.Ready), "the `goal`: ready, destroyed, scaled, refreshed or asleep")
-	must(c.RegisterFlagCompletionFunc("for", cobra.FixedCompletions(follow.Goals(), cobra.ShellCompDirectiveNoFileComp)))
-	waits.limit(c, createTime)
+	waits.addTimeout(c, createTime)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		if !slices.Contains(follow.Goals(), goal) {
 			return exit.With(exit.Usage, &exit.Problem{Title: "Unknown goal.", Fields: []exit.Field{
@@ -50,7 +49,7 @@ func targetOf(c v1.Cluster) follow.Target { return follow.Target{ID: c.ClusterID
 // awaitAndPrint waits, then prints the cluster's state, whether the goal was reached or not. more adds to the answer for programs
 // what the server does not know.
 func (a *app) awaitAndPrint(ctx context.Context, api *connect.API, of follow.Target, goal follow.Goal, most time.Duration, more func([]byte) ([]byte, error)) error {
-	err := a.await(ctx, api, of, goal, most)
+	err := a.awaitGoal(ctx, api, of, goal, most)
 	if ctx.Err() != nil || follow.Final(err) {
 		return err
 	}
@@ -64,24 +63,24 @@ func (a *app) awaitAndPrint(ctx context.Context, api *connect.API, of follow.Tar
 		}
 	}
 	c := answer.Value.Cluster
-	if shown := a.print(answer.Raw, []string{handle(c)}, func(s *table.Screen) { a.clusterFacts(s, c, true) }); shown != nil {
+	if shown := a.printAnswer(answer.Raw, []string{handleOf(c)}, func(s *table.Screen) { a.writeCluster(s, c, true) }); shown != nil {
 		return shown
 	}
 	return err
 }
 
-// await waits and says how to continue if a person interrupts it.
-func (a *app) await(ctx context.Context, api *connect.API, of follow.Target, goal follow.Goal, most time.Duration) error {
+// awaitGoal waits and says how to continue if a person interrupts it.
+func (a *app) awaitGoal(ctx context.Context, api *connect.API, of follow.Target, goal follow.Goal, most time.Duration) error {
 	bounded, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	view := a.view()
-	_, err := follow.Await(bounded, a.follower(api, view), of, goal, view)
+	view := a.newView()
+	_, err := follow.Await(bounded, a.newFollower(api, view), of, goal, view)
 	if ctx.Err() != nil || errors.Is(err, context.Canceled) {
 		again := fmt.Sprintf(" Wait again with: ocpctl wait %s --for=%s", of.Name, goal)
 		if a.inAction {
 			again = "" // the action says what becomes of it
 		}
-		a.say("Stopped waiting; %s continues.%s", of.Name, again)
+		a.printNotef("Stopped waiting; %s continues.%s", of.Name, again)
 		return exit.Silent(exit.Interrupted)
 	}
 	return err

@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -34,13 +35,13 @@ type API struct {
 
 // Open prepares a connection; nothing is sent yet.
 func Open(c Context, o Options) (*API, error) {
-	wire, err := transport(c.CAFile)
+	wire, err := newTransport(c.CAFile)
 	if err != nil {
 		return nil, err
 	}
 	plain := &http.Client{Transport: wire, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	if o.Sleep == nil {
-		o.Sleep = sleep
+		o.Sleep = Sleep
 	}
 	anonymous := &retrier{plain, nil, o}
 	asks := &discoverer{server: c.Server, send: anonymous}
@@ -54,7 +55,7 @@ func Open(c Context, o Options) (*API, error) {
 	case TokenCommand:
 		keep.get = checkAudience(c.Server, c.Audience, fromCommand(c.TokenCommand, o.Stderr))
 	case GitHub:
-		keep.get = fromGitHub(c.audience(), o.Env, anonymous)
+		keep.get = fromGitHub(c.proofAudience(), o.Env, anonymous)
 	case AWS:
 		keep.get = fromAWS(c, client.New(c.Server, anonymous.Do))
 	default:
@@ -63,15 +64,15 @@ func Open(c Context, o Options) (*API, error) {
 		}})
 	}
 	known := &retrier{plain, keep, o}
-	return &API{Client: client.New(c.Server, known.Do), Context: c, discover: asks.get}, nil
+	return &API{Client: client.New(c.Server, known.Do), Context: c, discover: asks.getRelease}, nil
 }
 
-// audience returns the server for which a proof is made. The server is not asked, because an impostor could pass the proof on to the
+// proofAudience returns the server for which a proof is made. The server is not asked, because an impostor could pass the proof on to the
 // server that it names.
-func (c Context) audience() string { return first(c.Audience, c.Server) }
+func (c Context) proofAudience() string { return cmp.Or(c.Audience, c.Server) }
 
-// transport is HTTP's own with time limits, for a server that accepts a connection and never responds.
-func transport(caFile string) (*http.Transport, error) {
+// newTransport is HTTP's own with time limits, for a server that accepts a connection and never responds.
+func newTransport(caFile string) (*http.Transport, error) {
 	t := &http.Transport{
 		Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Minute,
 		DialContext:         (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
@@ -95,7 +96,8 @@ func transport(caFile string) (*http.Transport, error) {
 	return t, nil
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
+// Sleep waits, and returns early with the error of ctx if that ends.
+func Sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

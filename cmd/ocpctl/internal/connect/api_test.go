@@ -21,7 +21,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/stand"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/standtest"
 )
 
 // dial opens a connection that never really sleeps; the waits it would have made are collected.
@@ -53,17 +53,17 @@ func me(api *connect.API) error {
 func TestEachWayToSignInBringsItsToken(t *testing.T) {
 	actions := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") == "Bearer request-token" && r.URL.Query().Get("audience") == "ocpctl" && r.URL.Query().Get("api-version") == "2.0" {
-			fmt.Fprintf(w, `{"value": %q}`, stand.Token)
+			fmt.Fprintf(w, `{"value": %q}`, standtest.Token)
 			return
 		}
 		w.WriteHeader(http.StatusForbidden)
 	}))
 	t.Cleanup(actions.Close)
 	github := map[string]string{"ACTIONS_ID_TOKEN_REQUEST_URL": actions.URL + "?api-version=2.0", "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "request-token"}
-	s := stand.New(t)
+	s := standtest.New(t)
 	for name, c := range map[string]connect.Context{
-		"a file":               tokenFile(t, s.URL, stand.Token),
-		"a command":            {Server: s.URL, Auth: connect.TokenCommand, TokenCommand: "echo " + stand.Token},
+		"a file":               tokenFile(t, s.URL, standtest.Token),
+		"a command":            {Server: s.URL, Auth: connect.TokenCommand, TokenCommand: "echo " + standtest.Token},
 		"a GitHub Actions job": {Server: s.URL, Auth: connect.GitHub, Audience: "ocpctl"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestAServerCannotChooseForWhomATokenOfGitHubActionsIs(t *testing.T) {
 			var asked []string
 			actions := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				asked = append(asked, r.URL.Query().Get("audience"))
-				fmt.Fprintf(w, `{"value": %q}`, stand.Token)
+				fmt.Fprintf(w, `{"value": %q}`, standtest.Token)
 			}))
 			t.Cleanup(actions.Close)
 			var server *httptest.Server
@@ -166,8 +166,8 @@ func TestAWSCredentialsAreExchangedAndStayHere(t *testing.T) {
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "demo-very-secret")
 	t.Setenv("AWS_CONFIG_FILE", "/nowhere")
 	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", "/nowhere")
-	s := stand.New(t)
-	s.Answer("signInWithAWS", map[string]any{"token": stand.Token, "expiresAt": time.Now().Add(15 * time.Minute), "me": map[string]any{"id": "x", "name": "x", "seats": []any{}, "may": []any{}}})
+	s := standtest.New(t)
+	s.Answer("signInWithAWS", map[string]any{"token": standtest.Token, "expiresAt": time.Now().Add(15 * time.Minute), "me": map[string]any{"id": "x", "name": "x", "seats": []any{}, "may": []any{}}})
 	api, _ := dial(t, connect.Context{Server: s.URL, Auth: connect.AWS, AWSRegion: "eu-west-1"}, nil)
 	require.NoError(t, me(api))
 	require.NoError(t, me(api), "the token is kept in memory")
@@ -181,7 +181,7 @@ func TestAWSCredentialsAreExchangedAndStayHere(t *testing.T) {
 }
 
 func TestAWaySignInFailsSaysWhatToDo(t *testing.T) {
-	s := stand.New(t)
+	s := standtest.New(t)
 	for name, c := range map[string]struct {
 		context connect.Context
 		env     map[string]string
@@ -216,7 +216,7 @@ func TestATokenIsFetchedAnewBeforeItsEndAndWhenItIsRefused(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		seen = append(seen, r.Header.Get("Authorization"))
 		if r.Header.Get("Authorization") != "Bearer "+good {
-			stand.Problem(w, 401, map[string]any{"title": "Unauthorized", "status": 401, "detail": "It is over."})
+			standtest.Problem(w, 401, map[string]any{"title": "Unauthorized", "status": 401, "detail": "It is over."})
 			return
 		}
 		fmt.Fprint(w, `{"id":"x"}`)
@@ -258,7 +258,7 @@ func TestWhatIsAskedAgain(t *testing.T) {
 				return
 			}
 			w.Header().Set("Retry-After", after)
-			stand.Problem(w, status, map[string]any{"title": "busy", "status": status})
+			standtest.Problem(w, status, map[string]any{"title": "busy", "status": status})
 		}
 	}
 	lost := func(w http.ResponseWriter, n int32) {
@@ -320,8 +320,8 @@ func TestAnExtensionIsAskedAgainWhereNoConnectionCameAbout(t *testing.T) {
 }
 
 func TestEveryErrorAnswerHasItsCode(t *testing.T) {
-	s := stand.New(t)
-	api, _ := dial(t, tokenFile(t, s.URL, stand.Token), nil)
+	s := standtest.New(t)
+	api, _ := dial(t, tokenFile(t, s.URL, standtest.Token), nil)
 	for status, want := range map[int]exit.Code{
 		400: exit.Usage, 401: exit.Denied, 403: exit.Denied, 404: exit.NotFound, 409: exit.Conflict, 410: exit.NotFound, 412: exit.Conflict,
 		413: exit.Usage, 422: exit.Refused, 500: exit.Other, 503: exit.Other,
@@ -358,16 +358,16 @@ func TestWhatIsNoServerOfOursIsSaid(t *testing.T) {
 }
 
 func TestTracesNameNoSecret(t *testing.T) {
-	s := stand.New(t)
+	s := standtest.New(t)
 	var trace bytes.Buffer
-	api, err := connect.Open(tokenFile(t, s.URL, stand.Token), connect.Options{
+	api, err := connect.Open(tokenFile(t, s.URL, standtest.Token), connect.Options{
 		Env: os.Getenv, Now: time.Now, Trace: func(format string, args ...any) { fmt.Fprintf(&trace, format+"\n", args...) },
 	})
 	require.NoError(t, err)
 	_, err = connect.Body(api.RedeemLink(context.Background(), "very-secret", v1.Redeem{}))
 	require.NoError(t, err)
 	require.Contains(t, trace.String(), "POST /api/v1/links/***: 200 OK in ")
-	require.NotContains(t, trace.String(), stand.Token)
+	require.NotContains(t, trace.String(), standtest.Token)
 }
 
 func TestEventsAreReadToTheirEnd(t *testing.T) {

@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -18,11 +19,11 @@ type Wanted struct{ Server, Context string }
 // OCPCTL_TOKEN_FILE, then the current context. A server without a context never gets a context's proof: it gets the token from the
 // environment or its file, a GitHub Actions job's, or OCPCTL_AUTH=aws.
 func Choose(c Config, want Wanted, env func(string) string) (Context, error) {
-	server, name := first(want.Server, env("OCPCTL_SERVER")), first(want.Context, env("OCPCTL_CONTEXT"))
+	server, name := cmp.Or(want.Server, env("OCPCTL_SERVER")), cmp.Or(want.Context, env("OCPCTL_CONTEXT"))
 	if want.Context != "" && want.Server == "" {
 		server = "" // a named context is used as a whole
 	}
-	chosen, err := named(c, server, name)
+	chosen, err := findContext(c, server, name)
 	if err != nil {
 		return Context{}, err
 	}
@@ -32,9 +33,9 @@ func Choose(c Config, want Wanted, env func(string) string) (Context, error) {
 	case file != "":
 		chosen.Auth, chosen.TokenFile = TokenFile, file
 	}
-	chosen.CAFile = first(env("OCPCTL_CA_FILE"), chosen.CAFile)
+	chosen.CAFile = cmp.Or(env("OCPCTL_CA_FILE"), chosen.CAFile)
 	if chosen.Auth == "" {
-		if chosen.Auth, err = guess(chosen.Server, env); err != nil {
+		if chosen.Auth, err = guessMethod(chosen.Server, env); err != nil {
 			return Context{}, err
 		}
 	}
@@ -47,42 +48,42 @@ func Choose(c Config, want Wanted, env func(string) string) (Context, error) {
 	return chosen, nil
 }
 
-func named(c Config, server, name string) (Context, error) {
+func findContext(c Config, server, name string) (Context, error) {
 	if server == "" {
-		name = first(name, c.Current)
+		name = cmp.Or(name, c.Current)
 		if name == "" {
 			return Context{}, exit.With(exit.Denied, errNoServer)
 		}
 	}
 	if name != "" {
-		found, ok := c.of(name)
+		found, ok := c.contextOf(name)
 		if !ok {
 			return Context{}, exit.With(exit.Usage, &exit.Problem{Title: "Unknown context.", Fields: []exit.Field{
 				{Name: "--context", Detail: fmt.Sprintf("%q does not exist.", name), Accepted: c.Names()},
 			}, Next: "Create it with: ocpctl login --name " + name + " --server https://…"})
 		}
-		if server == "" || same(server, found.Server) {
+		if server == "" || isSameServer(server, found.Server) {
 			return found, nil
 		}
 		return Context{Server: server}, nil
 	}
 	for _, name := range append([]string{c.Current}, c.Names()...) {
-		if found, ok := c.of(name); ok && same(server, found.Server) {
+		if found, ok := c.contextOf(name); ok && isSameServer(server, found.Server) {
 			return found, nil
 		}
 	}
 	return Context{Server: server}, nil
 }
 
-// of returns a context with its name.
-func (c Config) of(name string) (Context, bool) {
+// contextOf returns a context with its name.
+func (c Config) contextOf(name string) (Context, bool) {
 	found, ok := c.Contexts[name]
 	found.Name = name
 	return found, ok
 }
 
-// guess finds a sign-in method for a server without a context.
-func guess(server string, env func(string) string) (Method, error) {
+// guessMethod finds a sign-in method for a server without a context.
+func guessMethod(server string, env func(string) string) (Method, error) {
 	switch asked := Method(env("OCPCTL_AUTH")); {
 	case asked == AWS, asked == GitHub:
 		return asked, nil
@@ -95,13 +96,6 @@ func guess(server string, env func(string) string) (Method, error) {
 		"no way to sign in at %s: run ocpctl login --server %s, or set OCPCTL_TOKEN or OCPCTL_TOKEN_FILE, or OCPCTL_AUTH=aws", server, server))
 }
 
-func same(a, b string) bool { return a != "" && strings.TrimRight(a, "/") == strings.TrimRight(b, "/") }
-
-func first(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
+func isSameServer(a, b string) bool {
+	return a != "" && strings.TrimRight(a, "/") == strings.TrimRight(b, "/")
 }

@@ -29,8 +29,8 @@ type discoverer struct {
 	said   *Release
 }
 
-// get returns the document. An older server answers 404, and the document is empty.
-func (d *discoverer) get(ctx context.Context) (Release, error) {
+// getRelease returns the document. An older server answers 404, and the document is empty.
+func (d *discoverer) getRelease(ctx context.Context) (Release, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.said != nil {

@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -66,11 +67,11 @@ const firstWait = time.Second
 // zero: it cannot.
 func (r *retrier) askForToken(request *http.Request) (got token, again time.Duration, err error) {
 	const doing = "ask GitHub Actions for a token"
-	res, err := r.send(request)
+	res, err := r.sendOnce(request)
 	if err != nil {
-		return token{}, 1, fmt.Errorf("%s: %w", doing, bare(err))
+		return token{}, 1, fmt.Errorf("%s: %w", doing, withoutURL(err))
 	}
-	defer drop(res)
+	defer freeConnection(res)
 	raw, err := io.ReadAll(io.LimitReader(res.Body, mostAnswer))
 	var said struct{ Value, Message string }
 	_ = json.Unmarshal(raw, &said) // what is no JSON object is quoted, or holds no token
@@ -82,7 +83,7 @@ func (r *retrier) askForToken(request *http.Request) (got token, again time.Dura
 		return got, 0, err
 	}
 	err = fmt.Errorf("%s: the response was %s", doing, res.Status)
-	if words := quote(first(said.Message, string(raw))); words != "" {
+	if words := quoteText(cmp.Or(said.Message, string(raw))); words != "" {
 		err = fmt.Errorf("%w: %s", err, words)
 	}
 	if isTemporary(res.StatusCode) {
@@ -99,8 +100,8 @@ func isTemporary(status int) bool {
 // mostWords limits what an error quotes.
 const mostWords = 300
 
-// quote returns a response's text for an error: on one line, cut where it is long, and without control characters.
-func quote(text string) string {
+// quoteText returns a response's text for an error: on one line, cut where it is long, and without control characters.
+func quoteText(text string) string {
 	words := []rune(humanize.Line(text))
 	if len(words) > mostWords {
 		return string(words[:mostWords]) + "…"

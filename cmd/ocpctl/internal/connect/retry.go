@@ -32,30 +32,30 @@ func (r *retrier) Do(request *http.Request) (*http.Response, error) {
 	request.Header.Set("User-Agent", "ocpctl/"+r.Version)
 	refused := false
 	for try := 1; ; try++ {
-		res, err := r.send(request)
+		res, err := r.sendOnce(request)
 		if err == nil && res.StatusCode == http.StatusUnauthorized && !refused && r.keep != nil {
 			refused = true
-			if _, other, fresh := r.keep.bearer(request.Context(), true); fresh == nil && other {
-				drop(res)
+			if _, other, fresh := r.keep.getBearer(request.Context(), true); fresh == nil && other {
+				freeConnection(res)
 				continue
 			}
 		}
-		wait, again := patience(request, res, err, try)
+		wait, again := retryWait(request, res, err, try)
 		if !again {
-			return res, say(err, request)
+			return res, explainError(err, request)
 		}
 		if res != nil {
-			drop(res)
+			freeConnection(res)
 		}
-		r.trace("retrying in %s", wait.Round(time.Millisecond))
+		r.traceRequest("retrying in %s", wait.Round(time.Millisecond))
 		if err := r.Sleep(request.Context(), wait); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// send sends the request once, with its body from the start.
-func (r *retrier) send(request *http.Request) (*http.Response, error) {
+// sendOnce sends the request once, with its body from the start.
+func (r *retrier) sendOnce(request *http.Request) (*http.Response, error) {
 	sent := request.Clone(request.Context())
 	if request.GetBody != nil {
 		body, err := request.GetBody()
@@ -65,7 +65,7 @@ func (r *retrier) send(request *http.Request) (*http.Response, error) {
 		sent.Body = body
 	}
 	if r.keep != nil {
-		bearer, _, err := r.keep.bearer(request.Context(), false)
+		bearer, _, err := r.keep.getBearer(request.Context(), false)
 		if err != nil {
 			return nil, err
 		}
@@ -74,22 +74,22 @@ func (r *retrier) send(request *http.Request) (*http.Response, error) {
 	began := r.Now()
 	res, err := r.client.Do(sent)
 	if err != nil {
-		r.trace("%s %s: %v", sent.Method, path(sent), bare(err))
+		r.traceRequest("%s %s: %v", sent.Method, safePath(sent), withoutURL(err))
 		return nil, err
 	}
-	r.trace("%s %s: %s in %s", sent.Method, path(sent), res.Status, r.Now().Sub(began).Round(time.Millisecond))
+	r.traceRequest("%s %s: %s in %s", sent.Method, safePath(sent), res.Status, r.Now().Sub(began).Round(time.Millisecond))
 	return res, nil
 }
 
-func (r *retrier) trace(format string, args ...any) {
+func (r *retrier) traceRequest(format string, args ...any) {
 	if r.Trace != nil {
 		r.Trace(format, args...)
 	}
 }
 
-// patience decides whether and when to retry. A request answered with 429 or 503 was not executed; one without a response may have
+// retryWait decides whether and when to retry. A request answered with 429 or 503 was not executed; one without a response may have
 // been, and is repeated only if the server executes it once.
-func patience(request *http.Request, res *http.Response, err error, try int) (time.Duration, bool) {
+func retryWait(request *http.Request, res *http.Response, err error, try int) (time.Duration, bool) {
 	if try >= tries || request.Context().Err() != nil {
 		return 0, false
 	}
@@ -97,12 +97,12 @@ func patience(request *http.Request, res *http.Response, err error, try int) (ti
 	backoff = backoff/2 + rand.N(backoff)
 	if err != nil {
 		var signIn *exit.Error
-		return backoff, !errors.As(err, &signIn) && (repeatable(request) || neverSent(err))
+		return backoff, !errors.As(err, &signIn) && (isRepeatable(request) || neverSent(err))
 	}
 	switch res.StatusCode {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 	case http.StatusBadGateway, http.StatusGatewayTimeout: // from a proxy, which may have passed it on
-		return backoff, repeatable(request)
+		return backoff, isRepeatable(request)
 	default:
 		return 0, false
 	}
@@ -125,8 +125,8 @@ func retryAfter(res *http.Response) time.Duration {
 	return 0
 }
 
-// repeatable reports that the server executes a request only once, however often it arrives. A create has a key for that.
-func repeatable(request *http.Request) bool {
+// isRepeatable reports that the server executes a request only once, however often it arrives. A create has a key for that.
+func isRepeatable(request *http.Request) bool {
 	if request.Method == http.MethodGet || request.Method == http.MethodDelete || request.Header.Get("Idempotency-Key") != "" {
 		return true
 	}
@@ -144,8 +144,8 @@ func neverSent(err error) bool {
 	return errors.As(err, &op) && op.Op == "dial"
 }
 
-// say translates a connection error and adds the next step. An error with an exit code is left unchanged.
-func say(err error, request *http.Request) error {
+// explainError translates a connection error and adds the next step. An error with an exit code is left unchanged.
+func explainError(err error, request *http.Request) error {
 	var said *exit.Error
 	if err == nil || errors.As(err, &said) || errors.Is(err, context.Canceled) {
 		return err
@@ -154,22 +154,22 @@ func say(err error, request *http.Request) error {
 		return err
 	}
 	where := request.URL.Scheme + "://" + request.URL.Host
-	if repeatable(request) {
-		return fmt.Errorf("connect to %s: %w\nCheck that the server is running and that this machine can reach it", where, bare(err))
+	if isRepeatable(request) {
+		return fmt.Errorf("connect to %s: %w\nCheck that the server is running and that this machine can reach it", where, withoutURL(err))
 	}
-	return fmt.Errorf("connect to %s: %w\nThe server may or may not have received the request. Check with ocpctl status before you repeat it", where, bare(err))
+	return fmt.Errorf("connect to %s: %w\nThe server may or may not have received the request. Check with ocpctl status before you repeat it", where, withoutURL(err))
 }
 
-// path returns a request's path without secrets.
-func path(r *http.Request) string {
+// safePath returns a request's path without secrets.
+func safePath(r *http.Request) string {
 	if before, _, link := strings.Cut(r.URL.Path, "/links/"); link {
 		return before + "/links/***"
 	}
 	return r.URL.Path
 }
 
-// bare removes the request's URL from an error, because a link's URL is a secret.
-func bare(err error) error {
+// withoutURL removes the request's URL from an error, because a link's URL is a secret.
+func withoutURL(err error) error {
 	var u interface{ Unwrap() error }
 	if errors.As(err, &u) {
 		if inner := u.Unwrap(); inner != nil {
@@ -179,8 +179,8 @@ func bare(err error) error {
 	return err
 }
 
-// drop frees the connection for the next request.
-func drop(res *http.Response) {
+// freeConnection frees the connection for the next request.
+func freeConnection(res *http.Response) {
 	_, _ = io.CopyN(io.Discard, res.Body, 64<<10)
 	res.Body.Close()
 }

@@ -15,6 +15,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/smithy-go/logging"
+
+	"github.com/ocpctl/ocpctl/app/api/client"
+	"github.com/ocpctl/ocpctl/app/api/v1"
+	"github.com/ocpctl/ocpctl/app/auth/awsproof"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 )
 
@@ -41,8 +47,8 @@ type keeper struct {
 // early is how long before its expiry a token is replaced.
 const early = 30 * time.Second
 
-// bearer returns the token to send. With again, the last one was refused and another one is needed; ok is false if there is none.
-func (k *keeper) bearer(ctx context.Context, again bool) (text string, ok bool, err error) {
+// getBearer returns the token to send. With again, the last one was refused and another one is needed; ok is false if there is none.
+func (k *keeper) getBearer(ctx context.Context, again bool) (text string, ok bool, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	old := k.token.text
@@ -59,14 +65,14 @@ func (k *keeper) bearer(ctx context.Context, again bool) (text string, ok bool, 
 		return "", false, exit.With(exit.Denied, fmt.Errorf("sign in: %w\nSee ocpctl login --help for the sign-in methods", err))
 	}
 	if fresh.expires.IsZero() {
-		fresh.expires = expiry(fresh.text)
+		fresh.expires = readExpiry(fresh.text)
 	}
 	k.token = fresh
 	return fresh.text, fresh.text != old, nil
 }
 
-// expiry reads when a JWT expires; zero if it is not a JWT. The value only determines when to get a new token.
-func expiry(jwt string) time.Time {
+// readExpiry reads when a JWT expires; zero if it is not a JWT. The value only determines when to get a new token.
+func readExpiry(jwt string) time.Time {
 	var claims struct {
 		Exp float64 `json:"exp"`
 	}
@@ -98,7 +104,7 @@ func checkAudience(server, audience string, get source) source {
 			Audiences audiences `json:"aud"`
 		}
 		if !readClaims(got.text, &claims) || len(claims.Audiences) == 0 || slices.ContainsFunc(claims.Audiences, func(a string) bool {
-			return same(a, server) || a == audience || !strings.Contains(a, "://")
+			return isSameServer(a, server) || a == audience || !strings.Contains(a, "://")
 		}) {
 			return got, nil
 		}
@@ -200,4 +206,34 @@ func fromFork(env func(string) string) bool {
 	}
 	repo := event.PullRequest.Head.Repo
 	return repo != nil && repo.FullName != "" && !strings.EqualFold(repo.FullName, env("GITHUB_REPOSITORY"))
+}
+
+// fromAWS signs an STS request with the credentials of the SDK's own chain and exchanges it at the server. The credentials themselves
+// are never sent.
+func fromAWS(c Context, server *client.Client) source {
+	return func(ctx context.Context) (token, error) {
+		options := []func(*config.LoadOptions) error{config.WithLogger(logging.Nop{})} // problems come back as errors
+		if c.AWSProfile != "" {
+			options = append(options, config.WithSharedConfigProfile(c.AWSProfile))
+		}
+		if c.AWSRegion != "" {
+			options = append(options, config.WithRegion(c.AWSRegion))
+		}
+		cfg, err := config.LoadDefaultConfig(ctx, options...)
+		if err != nil {
+			return token{}, fmt.Errorf("read the AWS configuration: %w", err)
+		}
+		proof, err := awsproof.Sign(ctx, cfg, c.proofAudience())
+		if err != nil {
+			return token{}, fmt.Errorf("%w\nCheck your credentials with `aws sts get-caller-identity`; `aws sso login` or AWS_PROFILE usually fixes it", err)
+		}
+		answer, err := Read[v1.SessionToken](server.SignInWithAWS(ctx, v1.AWSProof{URL: proof.URL, Headers: proof.Headers}))
+		if err != nil {
+			return token{}, err
+		}
+		if answer.Value.Token == "" {
+			return token{}, errors.New("the server's response contains no token")
+		}
+		return token{text: answer.Value.Token, expires: answer.Value.ExpiresAt}, nil
+	}
 }

@@ -106,7 +106,7 @@ func (p *Problem) Error() string {
 	var b strings.Builder
 	b.WriteString(p.Title)
 	for _, f := range p.Fields {
-		fmt.Fprintf(&b, "\n  %s: %s", f.Name, stopped(f.Detail))
+		fmt.Fprintf(&b, "\n  %s: %s", f.Name, endSentence(f.Detail))
 		switch n := len(f.Accepted); {
 		case n > shown:
 			fmt.Fprintf(&b, " Accepted: %s and %d more.", strings.Join(f.Accepted[:shown], ", "), n-shown)
@@ -125,8 +125,8 @@ func Misused(format string, args ...any) error {
 	return With(Usage, fmt.Errorf(format, args...))
 }
 
-// stopped ends a sentence with a full stop.
-func stopped(text string) string {
+// endSentence ends a sentence with a full stop.
+func endSentence(text string) string {
 	if text == "" || strings.ContainsAny(text[len(text)-1:], ".?!") {
 		return text
 	}

@@ -1,6 +1,7 @@
 package follow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,13 +48,13 @@ type View interface {
 func Await(ctx context.Context, f *Follower, of Target, goal Goal, view View) (State, error) {
 	defer view.Close()
 	following, stop := context.WithCancel(ctx)
-	states, lost, ended := f.start(following, of.ID)
+	states, lost, ended := f.followBeside(following, of.ID)
 	finish := func(s State, err error) (State, error) {
 		stop()
 		<-ended
 		return s, err
 	}
-	ticks, stopTicks := ticker(view.Every())
+	ticks, stopTicks := newTicker(view.Every())
 	defer stopTicks()
 	var last State
 	for {
@@ -64,23 +65,23 @@ func Await(ctx context.Context, f *Follower, of Target, goal Goal, view View) (S
 			view.Note(Unreachable(err))
 		case err := <-ended:
 			stop()
-			return last, over(ctx, err, last, of.Name, goal)
+			return last, explainEnd(ctx, err, last, of.Name, goal)
 		case s := <-states:
 			asked := last.NeedsApproval
 			last = s
 			view.Show(s)
-			if goal.reached(s.Cluster) {
+			if goal.isReached(s.Cluster) {
 				return finish(last, nil)
 			}
-			if err := goal.hopeless(s.Cluster, asked); err != nil {
+			if err := goal.checkHope(s.Cluster, asked); err != nil {
 				return finish(last, err)
 			}
 		}
 	}
 }
 
-// start follows in the background; only the waiting goroutine shows anything.
-func (f *Follower) start(ctx context.Context, id string) (<-chan State, <-chan error, <-chan error) {
+// followBeside follows in the background; only the waiting goroutine shows anything.
+func (f *Follower) followBeside(ctx context.Context, id string) (<-chan State, <-chan error, <-chan error) {
 	states, lost, ended := make(chan State), make(chan error), make(chan error, 1)
 	beside := *f
 	beside.Lost = func(err error) {
@@ -108,7 +109,7 @@ func Unreachable(err error) string {
 	return "The server cannot be reached; retrying. (" + why + ")"
 }
 
-func ticker(every time.Duration) (<-chan time.Time, func()) {
+func newTicker(every time.Duration) (<-chan time.Time, func()) {
 	if every <= 0 {
 		return nil, func() {}
 	}
@@ -116,8 +117,8 @@ func ticker(every time.Duration) (<-chan time.Time, func()) {
 	return t.C, t.Stop
 }
 
-// over says how a wait ended that did not reach its goal.
-func over(ctx context.Context, err error, last State, name string, goal Goal) error {
+// explainEnd says how a wait ended that did not reach its goal.
+func explainEnd(ctx context.Context, err error, last State, name string, goal Goal) error {
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded) && last.NeedsApproval:
 		return exit.With(exit.Approval, fmt.Errorf("%s is still waiting for approval, until %s. See who can approve: ocpctl approvals --cluster %s",
@@ -136,7 +137,7 @@ const phaseAsleep = "asleep"
 // unusable are the phases in which a READY cluster cannot be used.
 var unusable = []string{"going_to_sleep", phaseAsleep, "waking"}
 
-func (g Goal) reached(c v1.Cluster) bool {
+func (g Goal) isReached(c v1.Cluster) bool {
 	switch g {
 	case Ready:
 		return c.Status == v1.READY && c.Desired == v1.Present && !slices.Contains(unusable, c.Phase)
@@ -150,13 +151,13 @@ func (g Goal) reached(c v1.Cluster) bool {
 	return c.Status == v1.READY && (c.WorkersWanted == nil || c.Workers != nil && *c.Workers == *c.WorkersWanted)
 }
 
-// hopeless says why waiting longer is useless, with the next step. A blocked teardown is retried automatically, but only a person can
+// checkHope says why waiting longer is useless, with the next step. A blocked teardown is retried automatically, but only a person can
 // remove what blocks it.
-func (g Goal) hopeless(c v1.Cluster, asked bool) error {
+func (g Goal) checkHope(c v1.Cluster, asked bool) error {
 	if g == Destroyed {
 		if c.Phase == "destroy_blocked" || c.Phase == "abandoned" {
 			return exit.With(exit.Failed, &exit.Problem{
-				Title: fmt.Sprintf("The teardown of %s is blocked: %s", c.Name, humanize.Line(c.Why)), Fields: blockers(c),
+				Title: fmt.Sprintf("The teardown of %s is blocked: %s", c.Name, humanize.Line(c.Why)), Fields: blockerFields(c),
 				Next: "It is retried automatically. Remove the blockers, or retry now: ocpctl retry " + c.Name + " --reason \"…\"",
 			})
 		}
@@ -173,9 +174,9 @@ func (g Goal) hopeless(c v1.Cluster, asked bool) error {
 		return nil
 	}
 	if asked && c.FailReason == "" && c.ReadyAt.IsZero() {
-		return exit.With(exit.Refused, fmt.Errorf("%s was not approved: %s", c.Name, humanize.Line(firstOf(c.DesiredWhy, c.Why))))
+		return exit.With(exit.Refused, fmt.Errorf("%s was not approved: %s", c.Name, humanize.Line(cmp.Or(c.DesiredWhy, c.Why, "no reason given"))))
 	}
-	said := &exit.Problem{Title: fmt.Sprintf("%s will not be %s: %s", c.Name, g, humanize.Line(firstOf(c.FailMessage, c.DesiredWhy, c.Why)))}
+	said := &exit.Problem{Title: fmt.Sprintf("%s will not be %s: %s", c.Name, g, humanize.Line(cmp.Or(c.FailMessage, c.DesiredWhy, c.Why, "no reason given")))}
 	if c.FailWhose != "" {
 		said.Fields = append(said.Fields, exit.Field{Name: "Who can fix it", Detail: humanize.Line(humanize.Whose(c.FailWhose))})
 	}
@@ -186,7 +187,7 @@ func (g Goal) hopeless(c v1.Cluster, asked bool) error {
 	return exit.With(exit.Failed, said)
 }
 
-func blockers(c v1.Cluster) []exit.Field {
+func blockerFields(c v1.Cluster) []exit.Field {
 	const most = 10
 	var out []exit.Field
 	for _, b := range c.Blockers[:min(len(c.Blockers), most)] {
@@ -197,13 +198,4 @@ func blockers(c v1.Cluster) []exit.Field {
 		out = append(out, exit.Field{Name: fmt.Sprintf("%d more", more), Detail: "ocpctl status " + c.Name + " lists them"})
 	}
 	return out
-}
-
-func firstOf(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return "no reason given"
 }

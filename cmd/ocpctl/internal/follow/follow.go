@@ -41,16 +41,16 @@ var errDone = errors.New("done")
 // until ctx ends, and gives up only if retrying is useless.
 func (f *Follower) One(ctx context.Context, id string, seen func(State) (enough bool)) error {
 	for {
-		streamed, err := f.stream(ctx, []string{id}, seen)
+		streamed, err := f.readStream(ctx, []string{id}, seen)
 		if errors.Is(err, errDone) || ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if !streamed {
-			enough, err := f.ask(ctx, id, seen)
+			enough, err := f.askOnce(ctx, id, seen)
 			if enough || Final(err) {
 				return err
 			}
-			f.lost(ctx, err)
+			f.reportLost(ctx, err)
 		}
 		if err := f.Sleep(ctx, f.Every); err != nil {
 			return err
@@ -61,19 +61,19 @@ func (f *Follower) One(ctx context.Context, id string, seen func(State) (enough 
 // Many calls seen for every cluster that this person may see, with its current state and every change, until ctx ends.
 func (f *Follower) Many(ctx context.Context, seen func(State)) error {
 	for {
-		_, err := f.stream(ctx, nil, func(s State) bool { seen(s); return false })
+		_, err := f.readStream(ctx, nil, func(s State) bool { seen(s); return false })
 		if ctx.Err() != nil || Final(err) {
 			return errors.Join(ctx.Err(), err)
 		}
-		f.lost(ctx, err)
+		f.reportLost(ctx, err)
 		if err := f.Sleep(ctx, f.Every); err != nil {
 			return err
 		}
 	}
 }
 
-// stream follows until the stream breaks; streamed reports that something arrived.
-func (f *Follower) stream(ctx context.Context, ids []string, seen func(State) bool) (streamed bool, err error) {
+// readStream follows until the stream breaks; streamed reports that something arrived.
+func (f *Follower) readStream(ctx context.Context, ids []string, seen func(State) bool) (streamed bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	slow := time.AfterFunc(start, cancel) // until the first event: something in between may buffer the stream
@@ -88,7 +88,7 @@ func (f *Follower) stream(ctx context.Context, ids []string, seen func(State) bo
 		}
 		slow.Stop()
 		streamed = true
-		state, err := read([]byte(e.Data))
+		state, err := readState([]byte(e.Data))
 		if err != nil {
 			return err
 		}
@@ -100,19 +100,19 @@ func (f *Follower) stream(ctx context.Context, ids []string, seen func(State) bo
 	return streamed, err
 }
 
-func (f *Follower) ask(ctx context.Context, id string, seen func(State) bool) (enough bool, err error) {
+func (f *Follower) askOnce(ctx context.Context, id string, seen func(State) bool) (enough bool, err error) {
 	raw, err := connect.Body(f.API.GetCluster(ctx, id))
 	if err != nil {
 		return false, err
 	}
-	state, err := read(raw)
+	state, err := readState(raw)
 	if err != nil {
 		return false, err
 	}
 	return seen(state), nil
 }
 
-func read(raw []byte) (State, error) {
+func readState(raw []byte) (State, error) {
 	s := State{Raw: raw}
 	if err := json.Unmarshal(raw, &s.Cluster); err != nil {
 		return s, fmt.Errorf("read a cluster: %w", err)
@@ -120,7 +120,7 @@ func read(raw []byte) (State, error) {
 	return s, nil
 }
 
-func (f *Follower) lost(ctx context.Context, err error) {
+func (f *Follower) reportLost(ctx context.Context, err error) {
 	if err != nil && f.Lost != nil && ctx.Err() == nil {
 		f.Lost(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/stand"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/standtest"
 )
 
 // notes is a view that writes down what it is shown.
@@ -39,15 +39,15 @@ func (n *notes) Close()               { n.closed++ }
 
 type fixture struct {
 	*testing.T
-	*stand.Server
+	*standtest.Server
 	follower *follow.Follower
 	view     *notes
 	slept    func(n int) // what happens while it waits
 }
 
 func newFixture(t *testing.T) *fixture {
-	h := &fixture{T: t, Server: stand.New(t), view: &notes{}, slept: func(int) {}}
-	env := map[string]string{"OCPCTL_TOKEN": stand.Token}
+	h := &fixture{T: t, Server: standtest.New(t), view: &notes{}, slept: func(int) {}}
+	env := map[string]string{"OCPCTL_TOKEN": standtest.Token}
 	config := connect.Config{Contexts: map[string]connect.Context{}}
 	get := func(name string) string { return env[name] }
 	chosen, err := connect.Choose(config, connect.Wanted{Server: h.URL}, get)
@@ -121,7 +121,7 @@ func TestAWaitAsksAgainWhereNoStreamComesThrough(t *testing.T) {
 	h.Handle("getCluster", func(w http.ResponseWriter, _ *http.Request) {
 		asked++
 		if asked == 2 {
-			stand.Problem(w, 500, map[string]any{"title": "trouble", "status": 500})
+			standtest.Problem(w, 500, map[string]any{"title": "trouble", "status": 500})
 			return
 		}
 		status := map[bool]map[string]any{true: moved("READY", "ready"), false: moved("CREATING", "installing")}[asked > 2]

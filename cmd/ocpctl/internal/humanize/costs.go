@@ -12,18 +12,18 @@ import (
 
 // Spent formats what a cluster has cost by list prices, so far or altogether. A cluster that waits or is destroyed costs nothing
 // more.
-func Spent(c v1.Cluster, now time.Time) string { return price.Dollars(meter(c).Spent(now)) }
+func Spent(c v1.Cluster, now time.Time) string { return price.Dollars(meterOf(c).Spent(now)) }
 
 // Costs describes a cluster's cost in one line.
 func Costs(c v1.Cluster, now time.Time) string {
 	line := fmt.Sprintf("%s an hour by list prices; about %s so far", price.Dollars(int64(c.HourlyCents)), Spent(c, now))
 	if c.Desired == v1.Present {
-		line += fmt.Sprintf(", %s until its planned end", price.Dollars(meter(c).Total(now, c.DestroyAt)))
+		line += fmt.Sprintf(", %s until its planned end", price.Dollars(meterOf(c).Total(now, c.DestroyAt)))
 	}
 	return line
 }
 
-func meter(c v1.Cluster) price.Meter {
+func meterOf(c v1.Cluster) price.Meter {
 	return price.Meter{Ran: price.Amount(c.Meter.Ran), Since: c.Meter.Since, Rate: c.Meter.RateCents, ToCome: c.Meter.ToComeCents,
 		Less: price.Amount(c.Meter.Saved), LessNow: c.Meter.SavedCents}
 }
@@ -46,7 +46,7 @@ func Sleep(c v1.Cluster, now time.Time) string {
 	if at := c.Sleep.SleepsAt; !at.IsZero() {
 		parts = append(parts, "falls asleep "+When(at, now)+", unless it is used")
 	}
-	if saved := meter(c).Saved(now); saved > 0 {
+	if saved := meterOf(c).Saved(now); saved > 0 {
 		parts = append(parts, "about "+price.Dollars(saved)+" saved by sleeping")
 	}
 	return strings.Join(parts, "; ")

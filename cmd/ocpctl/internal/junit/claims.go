@@ -1,6 +1,7 @@
 package junit
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"strconv"
@@ -23,7 +24,7 @@ type counts struct {
 	suites     int
 }
 
-func (c counts) minus(before counts) counts {
+func (c counts) countsSince(before counts) counts {
 	return counts{c.cases - before.cases, c.executions - before.executions, c.failures - before.failures, c.skipped - before.skipped, c.suites - before.suites}
 }
 
@@ -35,13 +36,13 @@ type claims struct {
 
 func claimsOf(e xml.StartElement) claims {
 	number := func(name string) int {
-		n, err := strconv.Atoi(attribute(e, name))
+		n, err := strconv.Atoi(attributeOf(e, name))
 		if err != nil || n < 0 || n > mostClaimed {
 			return 0
 		}
 		return n
 	}
-	return claims{number("tests"), number("failures"), number("errors"), number("skipped") + number("disabled"), first(attribute(e, "status"), attribute(e, "result"))}
+	return claims{number("tests"), number("failures"), number("errors"), number("skipped") + number("disabled"), cmp.Or(attributeOf(e, "status"), attributeOf(e, "result"))}
 }
 
 // mostClaimed is the largest number of tests that is believed.
@@ -86,13 +87,13 @@ func countNoun(n int, what string) string {
 
 // compareClaims notes a crash unless what the suite says of itself fits what was read in it.
 func (r *reader) compareClaims(start xml.StartElement, suite string, before counts) {
-	c, read := claimsOf(start), r.read.minus(before)
+	c, read := claimsOf(start), r.read.countsSince(before)
 	whole := start.Name.Local == "testsuites" && read.suites > 0 || read.suites > 1
 	if !c.isCrash(read, whole) {
 		return
 	}
 	r.sum.Crashed++
-	keep(&r.sum.Crashes, Failure{Suite: suite, Name: first(suite, "the suite"), Message: c.describeCrash(read)}, MostFailures)
+	keepFailure(&r.sum.Crashes, Failure{Suite: suite, Name: cmp.Or(suite, "the suite"), Message: c.describeCrash(read)}, MostFailures)
 	r.read.failures += max(1, c.failures+c.errors-read.failures) // the suites around it need not say so again
 	r.read.cases += max(0, c.tests-read.cases)
 }

@@ -18,16 +18,16 @@ import (
 
 var declared = regexp.MustCompile(`^\s*<\?xml[^>]*\sencoding\s*=\s*["']([^"']*)["']`)
 
-// decoded returns a report as UTF-8, without the characters that XML does not allow. Tests write such characters, colours of a terminal
+// decodeReport returns a report as UTF-8, without the characters that XML does not allow. Tests write such characters, colours of a terminal
 // for example, and not every test runner removes them.
-func decoded(report io.Reader) (io.Reader, error) {
+func decodeReport(report io.Reader) (io.Reader, error) {
 	buffered := bufio.NewReader(report)
 	head, _ := buffered.Peek(200) // a short or unreadable report shows itself later
 	from, err := encodingOf(head)
 	if err != nil {
 		return nil, err
 	}
-	legal := runes.Remove(runes.Predicate(func(r rune) bool { return !allowed(r) }))
+	legal := runes.Remove(runes.Predicate(func(r rune) bool { return !isAllowed(r) }))
 	text := transform.NewReader(buffered, transform.Chain(unicode.BOMOverride(from.NewDecoder()), legal))
 	return &references{from: bufio.NewReader(text)}, nil
 }
@@ -55,8 +55,8 @@ func encodingOf(head []byte) (encoding.Encoding, error) {
 	return from, nil
 }
 
-// allowed reports whether XML 1.0 allows a character: https://www.w3.org/TR/xml/#charsets
-func allowed(r rune) bool {
+// isAllowed reports whether XML 1.0 allows a character: https://www.w3.org/TR/xml/#charsets
+func isAllowed(r rune) bool {
 	return r == '\t' || r == '\n' || r == '\r' || r >= ' ' && r <= 0xD7FF || r >= 0xE000 && r <= 0xFFFD || r >= 0x10000 && r <= 0x10FFFF
 }
 
@@ -76,7 +76,7 @@ func (f *references) Read(p []byte) (n int, err error) {
 		if err != nil {
 			return n, err
 		}
-		if b == '&' && f.illegal() || b == '<' && f.isDeclaration() {
+		if b == '&' && f.isIllegal() || b == '<' && f.isDeclaration() {
 			continue
 		}
 		p[n] = b
@@ -85,8 +85,8 @@ func (f *references) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// illegal reports whether the reference that has begun is to a character that XML does not allow, and consumes it if so.
-func (f *references) illegal() bool {
+// isIllegal reports whether the reference that has begun is to a character that XML does not allow, and consumes it if so.
+func (f *references) isIllegal() bool {
 	ahead, _ := f.from.Peek(longest - 1)
 	digits, _, ended := bytes.Cut(ahead, []byte(";"))
 	digits, is := bytes.CutPrefix(digits, []byte("#"))
@@ -98,7 +98,7 @@ func (f *references) illegal() bool {
 		digits, base = hex, 16
 	}
 	code, err := strconv.ParseUint(string(digits), base, 32)
-	if err != nil || allowed(rune(code)) {
+	if err != nil || isAllowed(rune(code)) {
 		return false
 	}
 	consumed := bytes.IndexByte(ahead, ';') + 1

@@ -66,10 +66,10 @@ type test struct {
 	seconds          float64
 }
 
-func (t test) failure() Failure { return Failure{t.suite, t.name, t.message, t.details, t.key} }
+func (t test) asFailure() Failure { return Failure{t.suite, t.name, t.message, t.details, t.key} }
 
-// add counts an execution. before is the test's result so far; empty: it was not executed before. It returns its result now.
-func (s *Summary) add(t test, before result, anyOrder bool) result {
+// addTest counts an execution. before is the test's result so far; empty: it was not executed before. It returns its result now.
+func (s *Summary) addTest(t test, before result, anyOrder bool) result {
 	s.Seconds += t.seconds
 	s.noteSlow(t)
 	now := combineResults(before, t.result, anyOrder)
@@ -89,20 +89,20 @@ func (s *Summary) add(t test, before result, anyOrder bool) result {
 	default:
 		s.Passed--
 	}
-	why := t.failure()
+	why := t.asFailure()
 	if before == failed || before == flaky {
 		why = takeOut(&s.Failures, &s.FlakyTests, why)
 	}
 	switch now {
 	case failed:
 		s.Failed++
-		keep(&s.Failures, why, MostFailures)
+		keepFailure(&s.Failures, why, MostFailures)
 	case skipped:
 		s.Skipped++
 	case flaky:
 		s.Flaky++
 		s.Passed++
-		keep(&s.FlakyTests, why, MostFlaky)
+		keepFailure(&s.FlakyTests, why, MostFlaky)
 	default:
 		s.Passed++
 	}
@@ -134,7 +134,7 @@ func takeOut(failures, flaky *[]Failure, other Failure) Failure {
 	return other
 }
 
-func keep(list *[]Failure, f Failure, most int) {
+func keepFailure(list *[]Failure, f Failure, most int) {
 	if len(*list) < most {
 		*list = append(*list, f)
 	}

@@ -1,6 +1,7 @@
 package junit
 
 import (
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -13,7 +14,7 @@ import (
 
 // Read adds a report to the summary. Of a report that cannot be read to its end, nothing is added.
 func (s *Summary) Read(report io.Reader) error {
-	text, err := decoded(report)
+	text, err := decodeReport(report)
 	if err != nil {
 		return err
 	}
@@ -22,7 +23,7 @@ func (s *Summary) Read(report io.Reader) error {
 	r := reader{decoder: decoder, sum: *s, results: map[uint64]result{}, seed: maphash.MakeSeed()}
 	r.sum.Failures, r.sum.Slowest = slices.Clone(s.Failures), slices.Clone(s.Slowest)
 	r.sum.Crashes, r.sum.FlakyTests = slices.Clone(s.Crashes), slices.Clone(s.FlakyTests)
-	if err := r.document(); err != nil {
+	if err := r.readDocument(); err != nil {
 		return err
 	}
 	for _, list := range [][]Failure{r.sum.Failures, r.sum.FlakyTests} {
@@ -48,8 +49,8 @@ type reader struct {
 // deepest is how deep suites may lie in each other.
 const deepest = 100
 
-// document reads the whole report. Some tools write several top elements.
-func (r *reader) document() error {
+// readDocument reads the whole report. Some tools write several top elements.
+func (r *reader) readDocument() error {
 	found := false
 	for {
 		token, err := r.decoder.Token()
@@ -66,26 +67,26 @@ func (r *reader) document() error {
 				return fmt.Errorf("it is not a JUnit report: it begins with <%s>", start.Name.Local)
 			}
 			found = true
-			if err := r.element(start, ""); err != nil {
+			if err := r.readElement(start, ""); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// element reads one element with everything in it, which belongs to a suite.
-func (r *reader) element(start xml.StartElement, suite string) error {
+// readElement reads one element with everything in it, which belongs to a suite.
+func (r *reader) readElement(start xml.StartElement, suite string) error {
 	switch start.Name.Local {
 	case "testcase":
-		return r.testcase(start, suite)
+		return r.readTestcase(start, suite)
 	case "testsuite":
-		suite = first(attribute(start, "name"), suite)
+		suite = cmp.Or(attributeOf(start, "name"), suite)
 		r.read.suites++
 	case "failure", "error": // of the suite itself: it could not be run
-		t := test{suite: suite, name: first(suite, "the suite"), key: r.keyOf(start, suite, suite)}
-		return r.failure(start, &t, true)
+		t := test{suite: suite, name: cmp.Or(suite, "the suite"), key: r.keyOf(start, suite, suite)}
+		return r.readFailure(start, &t, true)
 	case "testsuites":
-		r.apart = slices.Contains(countedOnce, strings.ToLower(attribute(start, "name")))
+		r.apart = slices.Contains(countedOnce, strings.ToLower(attributeOf(start, "name")))
 	default:
 		return r.decoder.Skip()
 	}
@@ -94,7 +95,7 @@ func (r *reader) element(start xml.StartElement, suite string) error {
 	}
 	defer func() { r.depth-- }()
 	before := r.read
-	if err := r.children(func(child xml.StartElement) error { return r.element(child, suite) }); err != nil {
+	if err := r.readChildren(func(child xml.StartElement) error { return r.readElement(child, suite) }); err != nil {
 		return err
 	}
 	r.compareClaims(start, suite, before)
@@ -105,8 +106,8 @@ func (r *reader) element(start xml.StartElement, suite string) error {
 // are two tests.
 var countedOnce = []string{"jest tests", "mocha tests", "vitest tests"}
 
-// children calls read for each child, which must read it to its end, and returns at the end of the element.
-func (r *reader) children(read func(xml.StartElement) error) error {
+// readChildren calls read for each child, which must read it to its end, and returns at the end of the element.
+func (r *reader) readChildren(read func(xml.StartElement) error) error {
 	for {
 		token, err := r.decoder.Token()
 		if err != nil {
@@ -123,27 +124,27 @@ func (r *reader) children(read func(xml.StartElement) error) error {
 	}
 }
 
-func (r *reader) testcase(start xml.StartElement, suite string) error {
+func (r *reader) readTestcase(start xml.StartElement, suite string) error {
 	t := test{
-		suite: first(attribute(start, "classname"), suite), name: first(attribute(start, "name"), "a test without a name"),
-		result: passed, seconds: seconds(attribute(start, "time")), key: r.keyOf(start, suite, attribute(start, "name")),
+		suite: cmp.Or(attributeOf(start, "classname"), suite), name: cmp.Or(attributeOf(start, "name"), "a test without a name"),
+		result: passed, seconds: parseSeconds(attributeOf(start, "time")), key: r.keyOf(start, suite, attributeOf(start, "name")),
 	}
-	status := first(attribute(start, "status"), attribute(start, "result"))
-	said := first(string(statuses[strings.ToLower(attribute(start, "status"))]), string(statuses[strings.ToLower(attribute(start, "result"))]))
+	status := cmp.Or(attributeOf(start, "status"), attributeOf(start, "result"))
+	said := cmp.Or(string(statuses[strings.ToLower(attributeOf(start, "status"))]), string(statuses[strings.ToLower(attributeOf(start, "result"))]))
 	if result(said) == skipped {
 		t.result = skipped
 	}
 	r.read.cases++
 	r.read.executions++
-	err := r.children(func(child xml.StartElement) error {
+	err := r.readChildren(func(child xml.StartElement) error {
 		switch child.Name.Local {
 		case "failure", "error":
 			r.read.failures++
-			return r.failure(child, &t, false)
+			return r.readFailure(child, &t, false)
 		case "flakyFailure", "flakyError", "rerunFailure", "rerunError": // Surefire, cargo-nextest, Playwright: another execution, which failed
 			r.read.executions++
 			r.read.failures++
-			return r.failure(child, &t, false)
+			return r.readFailure(child, &t, false)
 		case "skipped", "disabled", "ignored":
 			if t.result != failed {
 				t.result = skipped
@@ -161,7 +162,7 @@ func (r *reader) testcase(start xml.StartElement, suite string) error {
 	if t.result == skipped {
 		r.read.skipped++
 	}
-	r.add(t, suite)
+	r.addExecution(t, suite)
 	return nil
 }
 
@@ -169,34 +170,34 @@ func (r *reader) testcase(start xml.StartElement, suite string) error {
 func (r *reader) keyOf(e xml.StartElement, suite, name string) uint64 {
 	var h maphash.Hash
 	h.SetSeed(r.seed)
-	for _, part := range []string{suite, name, attribute(e, "classname"), attribute(e, "file"), attribute(e, "line"), attribute(e, "id")} {
+	for _, part := range []string{suite, name, attributeOf(e, "classname"), attributeOf(e, "file"), attributeOf(e, "line"), attributeOf(e, "id")} {
 		_, _ = h.WriteString(part + "\x00")
 	}
 	return h.Sum64()
 }
 
-// add counts an execution of a test.
-func (r *reader) add(t test, suite string) {
+// addExecution counts an execution of a test.
+func (r *reader) addExecution(t test, suite string) {
 	before := r.results[t.key]
 	if r.apart || t.name == "a test without a name" {
 		before = ""
 	}
-	r.results[t.key] = r.sum.add(t, before, strings.HasPrefix(suite, "openshift-tests")) // which writes both executions of a flaky test, in no fixed order
+	r.results[t.key] = r.sum.addTest(t, before, strings.HasPrefix(suite, "openshift-tests")) // which writes both executions of a flaky test, in no fixed order
 }
 
-// failure reads why a test failed; the first reason counts. alone: it is not part of a test case.
-func (r *reader) failure(start xml.StartElement, t *test, alone bool) error {
-	text, err := r.text()
+// readFailure reads why a test failed; the first reason counts. alone: it is not part of a test case.
+func (r *reader) readFailure(start xml.StartElement, t *test, alone bool) error {
+	text, err := r.readText()
 	if err != nil {
 		return err
 	}
 	if t.message == "" && t.details == "" {
-		t.details = tidy(text)
+		t.details = tidyText(text)
 		line, _, _ := strings.Cut(t.details, "\n")
-		if t.message = tidy(attribute(start, "message")); t.message == "" || t.message == "Failed" { // Go's converters always write this
+		if t.message = tidyText(attributeOf(start, "message")); t.message == "" || t.message == "Failed" { // Go's converters always write this
 			t.message = strings.TrimSpace(line)
 		}
-		t.message = first(t.message, attribute(start, "type"), "no reason given")
+		t.message = cmp.Or(t.message, attributeOf(start, "type"), "no reason given")
 	}
 	switch {
 	case !strings.HasPrefix(start.Name.Local, "flaky") && !strings.HasPrefix(start.Name.Local, "rerun"):
@@ -206,13 +207,13 @@ func (r *reader) failure(start xml.StartElement, t *test, alone bool) error {
 	}
 	if alone {
 		r.read.failures++
-		r.add(*t, t.suite)
+		r.addExecution(*t, t.suite)
 	}
 	return nil
 }
 
-// text reads an element's text up to what is kept, to the end of the element.
-func (r *reader) text() (string, error) {
+// readText reads an element's text up to what is kept, to the end of the element.
+func (r *reader) readText() (string, error) {
 	var b strings.Builder
 	for depth := 1; depth > 0; {
 		token, err := r.decoder.Token()
@@ -240,25 +241,16 @@ func (r *reader) text() (string, error) {
 // colours are a terminal's, without the character before them that XML does not allow.
 var colours = regexp.MustCompile(`\[[0-9;]{1,12}m`)
 
-// tidy shortens a text, and removes the colours and the space around it.
-func tidy(text string) string {
+// tidyText shortens a text, and removes the colours and the space around it.
+func tidyText(text string) string {
 	text = strings.ToValidUTF8(text[:min(len(text), MostText)], "")
 	return strings.TrimSpace(colours.ReplaceAllString(text, ""))
 }
 
-func attribute(e xml.StartElement, name string) string {
+func attributeOf(e xml.StartElement, name string) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == name {
 			return strings.TrimSpace(a.Value)
-		}
-	}
-	return ""
-}
-
-func first(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
 		}
 	}
 	return ""

@@ -16,11 +16,11 @@ var (
 	separators = strings.NewReplacer("\u00a0", "", "\u202f", "", " ", "", "'", "", "’", "")
 )
 
-// seconds reads a time in any notation of numbers. What cannot be a test's time counts as none.
-func seconds(text string) float64 {
+// parseSeconds reads a time in any notation of numbers. What cannot be a test's time counts as none.
+func parseSeconds(text string) float64 {
 	text = strings.TrimSuffix(separators.Replace(text), "s")
 	if c := clock.FindStringSubmatch(text); c != nil {
-		return possibleSeconds(seconds(c[1])*3600 + seconds(c[2])*60 + seconds(c[3]))
+		return possibleSeconds(parseSeconds(c[1])*3600 + parseSeconds(c[2])*60 + parseSeconds(c[3]))
 	}
 	switch {
 	case grouped.MatchString(text):

@@ -2,10 +2,12 @@ package kube
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -33,7 +35,7 @@ func TokenOf(raw []byte) (Token, error) {
 	if err != nil {
 		return Token{}, err
 	}
-	token := member(user, "token")
+	token := memberOf(user, "token")
 	if token == nil || token.Value == "" {
 		return Token{}, errors.New("read the cluster's kubeconfig: it has no token")
 	}
@@ -66,7 +68,7 @@ func Renewing(raw []byte, p Program) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write the kubeconfig: %w", err)
 	}
-	user.Content = []*yaml.Node{text("exec"), &exec}
+	user.Content = []*yaml.Node{textNode("exec"), &exec}
 	user.Style = 0
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)
@@ -83,11 +85,11 @@ func onlyUser(raw []byte) (doc, user *yaml.Node, err error) {
 	if err := yaml.Unmarshal(raw, doc); err != nil || len(doc.Content) == 0 {
 		return nil, nil, errors.New("read the cluster's kubeconfig: it is not a valid kubeconfig")
 	}
-	users := member(doc.Content[0], "users")
+	users := memberOf(doc.Content[0], "users")
 	if users == nil || len(users.Content) != 1 {
 		return nil, nil, errors.New("read the cluster's kubeconfig: it must have exactly one user")
 	}
-	if user = member(users.Content[0], "user"); user == nil || user.Kind != yaml.MappingNode {
+	if user = memberOf(users.Content[0], "user"); user == nil || user.Kind != yaml.MappingNode {
 		return nil, nil, errors.New("read the cluster's kubeconfig: its user is empty")
 	}
 	return doc, user, nil
@@ -104,4 +106,45 @@ func WriteCredential(w io.Writer, token Token, expires time.Time) error {
 		Kind       string `json:"kind"`
 		Status     status `json:"status"`
 	}{execAPI, "ExecCredential", status{token.text, expires.UTC()}})
+}
+
+// harmless are the parts of a user's credentials that are no secret: names, and how a program is called.
+var harmless = []string{"username", "as", "tokenFile", "client-certificate", "client-key", "apiVersion", "command", "args", "installHint", "interactiveMode", "provideClusterInfo", "name"}
+
+// Secrets returns every secret of a kubeconfig, keys and certificates decoded as well, so that a log can be cleared of them. Whatever is
+// not known to be harmless below a user counts as one.
+func Secrets(raw []byte) (secrets []string, err error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(raw, &doc); err != nil || len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
+		return nil, errors.New("read the kubeconfig: it is not a valid kubeconfig")
+	}
+	users := memberOf(doc.Content[0], "users")
+	if users == nil {
+		return nil, nil
+	}
+	return addSecrets(users, nil)
+}
+
+// addSecrets adds the values in a node that may be secrets.
+func addSecrets(n *yaml.Node, secrets []string) ([]string, error) {
+	switch n.Kind {
+	case yaml.AliasNode: // it could lead back here, and no program writes one
+		return nil, errors.New("read the kubeconfig: a user is described with a YAML alias")
+	case yaml.ScalarNode:
+		secrets = append(secrets, n.Value)
+		if decoded, err := base64.StdEncoding.DecodeString(n.Value); err == nil && bytes.HasPrefix(decoded, []byte("-----BEGIN ")) {
+			secrets = append(secrets, string(decoded))
+		}
+		return secrets, nil
+	}
+	for i, element := range n.Content {
+		if n.Kind == yaml.MappingNode && (i%2 == 0 || slices.Contains(harmless, n.Content[i-1].Value)) {
+			continue // a key, or the value of one
+		}
+		var err error
+		if secrets, err = addSecrets(element, secrets); err != nil {
+			return nil, err
+		}
+	}
+	return secrets, nil
 }

@@ -38,7 +38,7 @@ func DefaultKeep(env func(string) string) Keep {
 
 // Read returns what is kept for a question to a server; ok is false if there is nothing, or nothing that can be read.
 func (k Keep) Read(server, question string) (kept Kept, ok bool) {
-	raw, err := os.ReadFile(k.path(server, question))
+	raw, err := os.ReadFile(k.pathOf(server, question))
 	if err != nil {
 		return Kept{}, false
 	}
@@ -55,7 +55,7 @@ func (k Keep) Write(server, question string, kept Kept) error {
 	if err != nil {
 		return err
 	}
-	path := k.path(server, question)
+	path := k.pathOf(server, question)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("keep a token: %w", err)
 	}
@@ -64,7 +64,7 @@ func (k Keep) Write(server, question string, kept Kept) error {
 
 // Drop deletes what is kept for a question to a server; without a question, all that is kept of that server.
 func (k Keep) Drop(server, question string) error {
-	path := k.path(server, question)
+	path := k.pathOf(server, question)
 	if question == "" {
 		path = filepath.Dir(path)
 	}
@@ -81,12 +81,12 @@ type keptFile struct {
 	Checked time.Time `json:"checked"`
 }
 
-// path hides which server and cluster a file is of; nobody needs to know.
-func (k Keep) path(server, question string) string {
-	return filepath.Join(k.Folder, digest(strings.TrimRight(server, "/")), digest(question)+".json")
+// pathOf hides which server and cluster a file is of; nobody needs to know.
+func (k Keep) pathOf(server, question string) string {
+	return filepath.Join(k.Folder, digestOf(strings.TrimRight(server, "/")), digestOf(question)+".json")
 }
 
-func digest(text string) string {
+func digestOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:12])
 }

@@ -31,26 +31,26 @@ func Default(env func(string) string) string {
 // Write writes a kubeconfig to a file atomically.
 func Write(path string, raw []byte) error { return connect.WriteFile(path, raw) }
 
-// lists are the parts of a kubeconfig that contain named things.
-func lists() []string { return []string{"clusters", "users", "contexts"} }
+// listNames are the parts of a kubeconfig that contain named things.
+func listNames() []string { return []string{"clusters", "users", "contexts"} }
 
 // Merge adds a cluster's kubeconfig to a file, as the context with this name, and makes it the current one if asked to. Entries with
 // that name are replaced if an earlier Merge wrote them. If somebody else did, nothing is changed and the error names them. Everything
 // else, including comments, stays as it is.
 func Merge(path, name string, added []byte, use bool) error {
-	own, err := rename(added, name)
+	own, err := renameEntries(added, name)
 	if err != nil {
 		return err
 	}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real // a link stays a link
 	}
-	unlock, err := lock(path)
+	unlock, err := lockFile(path)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	doc, err := load(path)
+	doc, err := loadFile(path)
 	if err != nil {
 		return err
 	}
@@ -59,17 +59,17 @@ func Merge(path, name string, added []byte, use bool) error {
 		return fmt.Errorf("%s already has the %s %s, which ocpctl did not write, so nothing was changed. Rename or delete it, or write the kubeconfig to a file of its own with -f",
 			path, strings.Join(foreign, " and the "), name)
 	}
-	for _, list := range lists() {
-		into := member(root, list)
+	for _, list := range listNames() {
+		into := memberOf(root, list)
 		if into == nil || into.Kind != yaml.SequenceNode {
 			into = &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
-			set(root, list, into)
+			setMember(root, list, into)
 		}
 		into.Style = 0
-		put(into, member(own, list).Content[0], name)
+		putElement(into, memberOf(own, list).Content[0], name)
 	}
-	if current := member(root, "current-context"); use || current == nil || current.Value == "" {
-		set(root, "current-context", text(name))
+	if current := memberOf(root, "current-context"); use || current == nil || current.Value == "" {
+		setMember(root, "current-context", textNode(name))
 	}
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)
@@ -80,29 +80,29 @@ func Merge(path, name string, added []byte, use bool) error {
 	return Write(path, out.Bytes())
 }
 
-// rename gives the only cluster, user and context of a kubeconfig the name, so that two clusters' "admin" can be in one file.
-func rename(raw []byte, name string) (*yaml.Node, error) {
+// renameEntries gives the only cluster, user and context of a kubeconfig the name, so that two clusters' "admin" can be in one file.
+func renameEntries(raw []byte, name string) (*yaml.Node, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(raw, &doc); err != nil || len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
 		return nil, errors.New("read the cluster's kubeconfig: it is not a valid kubeconfig")
 	}
 	root := doc.Content[0]
-	for _, list := range lists() {
-		all := member(root, list)
+	for _, list := range listNames() {
+		all := memberOf(root, list)
 		if all == nil || len(all.Content) != 1 || all.Content[0].Kind != yaml.MappingNode {
 			return nil, fmt.Errorf("read the cluster's kubeconfig: it must have exactly one entry in %s to be merged; write it to a separate file with -f", list)
 		}
-		set(all.Content[0], "name", text(name))
+		setMember(all.Content[0], "name", textNode(name))
 		what := strings.TrimSuffix(list, "s")
-		content := member(all.Content[0], what)
+		content := memberOf(all.Content[0], what)
 		if content == nil || content.Kind != yaml.MappingNode {
 			return nil, fmt.Errorf("read the cluster's kubeconfig: its %s is empty", what)
 		}
-		mark(content)
+		markMerged(content)
 	}
-	context := member(member(root, "contexts").Content[0], "context")
-	set(context, "cluster", text(name))
-	set(context, "user", text(name))
+	context := memberOf(memberOf(root, "contexts").Content[0], "context")
+	setMember(context, "cluster", textNode(name))
+	setMember(context, "user", textNode(name))
 	return root, nil
 }
 
@@ -110,30 +110,30 @@ func rename(raw []byte, name string) (*yaml.Node, error) {
 // https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/#NamedExtension
 const extension = "ocpctl.io/merged"
 
-// mark adds the extension to the content of an entry.
-func mark(content *yaml.Node) {
+// markMerged adds the extension to the content of an entry.
+func markMerged(content *yaml.Node) {
 	entry := &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
-	set(entry, "name", text(extension))
-	set(entry, "extension", &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle})
-	set(content, "extensions", &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle, Content: []*yaml.Node{entry}})
+	setMember(entry, "name", textNode(extension))
+	setMember(entry, "extension", &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle})
+	setMember(content, "extensions", &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle, Content: []*yaml.Node{entry}})
 }
 
 // isMarked reports whether the content of an entry has the extension.
 func isMarked(content *yaml.Node) bool {
-	extensions := member(content, "extensions")
+	extensions := memberOf(content, "extensions")
 	return extensions != nil && slices.ContainsFunc(extensions.Content, func(e *yaml.Node) bool {
-		name := member(e, "name")
+		name := memberOf(e, "name")
 		return name != nil && name.Value == extension
 	})
 }
 
 // foreignEntries returns which of cluster, user and context with this name Merge did not write.
 func foreignEntries(root *yaml.Node, name string) (foreign []string) {
-	for _, list := range lists() {
-		entries, what := member(root, list), strings.TrimSuffix(list, "s")
+	for _, list := range listNames() {
+		entries, what := memberOf(root, list), strings.TrimSuffix(list, "s")
 		if entries != nil && slices.ContainsFunc(entries.Content, func(e *yaml.Node) bool {
-			n := member(e, "name")
-			return n != nil && n.Value == name && !isMarked(member(e, what))
+			n := memberOf(e, "name")
+			return n != nil && n.Value == name && !isMarked(memberOf(e, what))
 		}) {
 			foreign = append(foreign, what)
 		}
@@ -141,8 +141,8 @@ func foreignEntries(root *yaml.Node, name string) (foreign []string) {
 	return foreign
 }
 
-// load reads a kubeconfig to add to; a missing file is an empty one.
-func load(path string) (*yaml.Node, error) {
+// loadFile reads a kubeconfig to add to; a missing file is an empty one.
+func loadFile(path string) (*yaml.Node, error) {
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = os.MkdirAll(filepath.Dir(path), 0o700)
@@ -163,8 +163,8 @@ func load(path string) (*yaml.Node, error) {
 	return &doc, nil
 }
 
-// lock takes kubectl's own lock: kubectl does not write while path.lock exists.
-func lock(path string) (unlock func(), err error) {
+// lockFile takes kubectl's own lock: kubectl does not write while path.lock exists.
+func lockFile(path string) (unlock func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
@@ -175,10 +175,10 @@ func lock(path string) (unlock func(), err error) {
 	return func() { file.Close(); os.Remove(file.Name()) }, nil
 }
 
-// put replaces the element with the name, or adds one.
-func put(list, element *yaml.Node, name string) {
+// putElement replaces the element with the name, or adds one.
+func putElement(list, element *yaml.Node, name string) {
 	for i, old := range list.Content {
-		if n := member(old, "name"); n != nil && n.Value == name {
+		if n := memberOf(old, "name"); n != nil && n.Value == name {
 			list.Content[i] = element
 			return
 		}
@@ -186,7 +186,7 @@ func put(list, element *yaml.Node, name string) {
 	list.Content = append(list.Content, element)
 }
 
-func member(of *yaml.Node, name string) *yaml.Node {
+func memberOf(of *yaml.Node, name string) *yaml.Node {
 	if of == nil || of.Kind != yaml.MappingNode {
 		return nil
 	}
@@ -198,17 +198,17 @@ func member(of *yaml.Node, name string) *yaml.Node {
 	return nil
 }
 
-func set(of *yaml.Node, name string, value *yaml.Node) {
+func setMember(of *yaml.Node, name string, value *yaml.Node) {
 	for i := 0; i+1 < len(of.Content); i += 2 {
 		if of.Content[i].Value == name {
 			of.Content[i+1] = value
 			return
 		}
 	}
-	of.Content = append(of.Content, text(name), value)
+	of.Content = append(of.Content, textNode(name), value)
 }
 
-func text(s string) *yaml.Node {
+func textNode(s string) *yaml.Node {
 	var n yaml.Node
 	n.SetString(s)
 	return &n

@@ -27,17 +27,17 @@ var (
 )
 
 // Output sets an output of the step.
-func (r *Runner) Output(name, value string) error { return r.set(outputFile, output, name, value) }
+func (r *Runner) Output(name, value string) error { return r.setValue(outputFile, output, name, value) }
 
 // Export sets an environment variable of the job's next steps.
-func (r *Runner) Export(name, value string) error { return r.set(envFile, variable, name, value) }
+func (r *Runner) Export(name, value string) error { return r.setValue(envFile, variable, name, value) }
 
 // AddPath puts a folder before the others on the PATH of the job's next steps.
 func (r *Runner) AddPath(folder string) error {
 	if strings.ContainsAny(folder, "\r\n") {
 		return errors.New("add to PATH: the folder's name contains a line end")
 	}
-	return r.add(pathFile, folder+"\n")
+	return r.appendFile(pathFile, folder+"\n")
 }
 
 // Summary adds Markdown to the job's summary.
@@ -45,11 +45,11 @@ func (r *Runner) Summary(markdown string) error {
 	if len(markdown) > mostSummary {
 		return fmt.Errorf("write the job summary: it has %d bytes, and at most %d are shown", len(markdown), mostSummary)
 	}
-	return r.add(summaryFile, markdown)
+	return r.appendFile(summaryFile, markdown)
 }
 
-// set adds a name and a value of any number of lines. The line that ends the value is random, so no value can contain it and set more.
-func (r *Runner) set(file string, form *regexp.Regexp, name, value string) error {
+// setValue adds a name and a value of any number of lines. The line that ends the value is random, so no value can contain it and set more.
+func (r *Runner) setValue(file string, form *regexp.Regexp, name, value string) error {
 	if !form.MatchString(name) {
 		return fmt.Errorf("write %s: %q is not a valid name", file, name)
 	}
@@ -57,10 +57,10 @@ func (r *Runner) set(file string, form *regexp.Regexp, name, value string) error
 	if strings.Contains(value, end) {
 		return fmt.Errorf("write %s: the value of %s contains its own end", file, name)
 	}
-	return r.add(file, name+"<<"+end+"\n"+value+"\n"+end+"\n")
+	return r.appendFile(file, name+"<<"+end+"\n"+value+"\n"+end+"\n")
 }
 
-func (r *Runner) add(file, text string) error {
+func (r *Runner) appendFile(file, text string) error {
 	path := r.env(file)
 	if path == "" {
 		return fmt.Errorf("%s is not set: this command is run by a step of GitHub Actions", file)

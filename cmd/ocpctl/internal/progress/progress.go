@@ -23,12 +23,12 @@ type Lines struct {
 
 // Show writes what changed; a new expected time alone is not a change.
 func (l *Lines) Show(s follow.State) {
-	text := strings.Join(parts(s.Cluster), "  ")
+	text := strings.Join(describeParts(s.Cluster), "  ")
 	if text == l.last {
 		return
 	}
 	l.last = text
-	fmt.Fprintf(l.Out, "%s  %s%s\n", l.Now().UTC().Format("15:04:05"), text, arrival(s.Cluster, l.Now()))
+	fmt.Fprintf(l.Out, "%s  %s%s\n", l.Now().UTC().Format("15:04:05"), text, describeArrival(s.Cluster, l.Now()))
 }
 
 // Note writes it.
@@ -45,8 +45,8 @@ func (l *Lines) Every() time.Duration { return 0 }
 // Close does nothing.
 func (l *Lines) Close() {}
 
-// parts returns the parts of a state that matter.
-func parts(c v1.Cluster) []string {
+// describeParts returns the parts of a state that matter.
+func describeParts(c v1.Cluster) []string {
 	out := []string{c.Name, Status(c)}
 	moving := c.Status == v1.CREATING || c.Status == v1.DESTROYING || c.Status == v1.PENDING
 	if moving && c.Progress.Percent > 0 {
@@ -71,8 +71,8 @@ func Status(c v1.Cluster) string {
 	return string(c.Status) + " " + humanize.Plain(c.Phase)
 }
 
-// arrival says when the goal is expected, from the server's estimate.
-func arrival(c v1.Cluster, now time.Time) string {
+// describeArrival says when the goal is expected, from the server's estimate.
+func describeArrival(c v1.Cluster, now time.Time) string {
 	switch eta, late := c.Progress.Eta, c.Progress.Late; {
 	case eta.After(now):
 		return "  done in about " + duration.Format(eta.Sub(now))
@@ -101,13 +101,13 @@ const (
 // Show draws the new state.
 func (b *Bar) Show(s follow.State) {
 	b.state = s
-	b.draw(b.Now())
+	b.drawLine(b.Now())
 }
 
 // Tick draws the elapsed time.
 func (b *Bar) Tick(now time.Time) {
 	b.turn++
-	b.draw(now)
+	b.drawLine(now)
 }
 
 // Every is short enough to look alive.
@@ -116,13 +116,13 @@ func (b *Bar) Every() time.Duration { return 250 * time.Millisecond }
 // Note writes a line above the bar.
 func (b *Bar) Note(text string) {
 	fmt.Fprintf(b.Out, "%s%s\n", erase, humanize.Line(text))
-	b.draw(b.Now())
+	b.drawLine(b.Now())
 }
 
 // Close removes the bar; the result is printed elsewhere.
 func (b *Bar) Close() { fmt.Fprint(b.Out, erase) }
 
-func (b *Bar) draw(now time.Time) {
+func (b *Bar) drawLine(now time.Time) {
 	if b.state.ClusterID == "" {
 		return
 	}
@@ -130,12 +130,12 @@ func (b *Bar) draw(now time.Time) {
 	full := percent * cells / 100
 	turns := []rune(spinner)
 	text := fmt.Sprintf("%c %s%s  %s  %s%s", turns[b.turn%len(turns)], strings.Repeat("█", full), strings.Repeat("░", cells-full),
-		strings.Join(parts(b.state.Cluster), "  "), duration.Format(now.Sub(b.Since)), arrival(b.state.Cluster, now))
-	fmt.Fprint(b.Out, erase+cut(text, b.Width()-1))
+		strings.Join(describeParts(b.state.Cluster), "  "), duration.Format(now.Sub(b.Since)), describeArrival(b.state.Cluster, now))
+	fmt.Fprint(b.Out, erase+cutText(text, b.Width()-1))
 }
 
-// cut keeps a text on one line, because a wrapped line cannot be redrawn.
-func cut(text string, width int) string {
+// cutText keeps a text on one line, because a wrapped line cannot be redrawn.
+func cutText(text string, width int) string {
 	if width <= 1 || utf8.RuneCountInString(text) <= width {
 		return text
 	}

@@ -41,7 +41,7 @@ func Encode(out io.Writer, format Format, raw []byte) error {
 	}
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
-	node, err := read(decoder)
+	node, err := readValue(decoder)
 	if err != nil {
 		return fmt.Errorf("parse the response as JSON: %w", err)
 	}
@@ -53,12 +53,12 @@ func Encode(out io.Writer, format Format, raw []byte) error {
 // Escaped replaces terminal control characters with JSON's escapes: the same text for programs that parse it. Servers already escape
 // the others.
 func Escaped(raw []byte) []byte {
-	if !bytes.ContainsFunc(raw, plays) {
+	if !bytes.ContainsFunc(raw, isControl) {
 		return raw
 	}
 	var b bytes.Buffer
 	for _, r := range string(raw) {
-		if plays(r) {
+		if isControl(r) {
 			fmt.Fprintf(&b, `\u%04x`, r)
 			continue
 		}
@@ -67,11 +67,11 @@ func Escaped(raw []byte) []byte {
 	return b.Bytes()
 }
 
-// plays reports whether a character moves a terminal's cursor or reverses its text. Each has a \u escape.
-func plays(r rune) bool { return r >= 0x7f && r <= 0x9f || unicode.Is(unicode.Bidi_Control, r) }
+// isControl reports whether a character moves a terminal's cursor or reverses its text. Each has a \u escape.
+func isControl(r rune) bool { return r >= 0x7f && r <= 0x9f || unicode.Is(unicode.Bidi_Control, r) }
 
-// read converts the next JSON value to a YAML node. It keeps the order of an object's members, which a map would lose.
-func read(from *json.Decoder) (*yaml.Node, error) {
+// readValue converts the next JSON value to a YAML node. It keeps the order of an object's members, which a map would lose.
+func readValue(from *json.Decoder) (*yaml.Node, error) {
 	token, err := from.Token()
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func read(from *json.Decoder) (*yaml.Node, error) {
 			node.Kind = yaml.MappingNode
 		}
 		for from.More() { // an object's names are values like the others here
-			child, err := read(from)
+			child, err := readValue(from)
 			if err != nil {
 				return nil, err
 			}

@@ -36,7 +36,7 @@ func Lines(raw []byte, path string) ([]string, error) {
 	found := []any{answer}
 	for name := range strings.SplitSeq(path, ".") {
 		var next []any
-		for _, one := range spread(found) {
+		for _, one := range flattenLists(found) {
 			object, _ := one.(map[string]any)
 			value, ok := object[name]
 			if !ok {
@@ -47,7 +47,7 @@ func Lines(raw []byte, path string) ([]string, error) {
 		found = next
 	}
 	var lines []string
-	for _, value := range spread(found) {
+	for _, value := range flattenLists(found) {
 		if object, is := value.(map[string]any); is {
 			return nil, fmt.Errorf("the field %q is an object; give one of its fields: %s", path, strings.Join(slices.Sorted(maps.Keys(object)), ", "))
 		}
@@ -56,12 +56,12 @@ func Lines(raw []byte, path string) ([]string, error) {
 	return lines, nil
 }
 
-// spread replaces lists by their elements.
-func spread(values []any) []any {
+// flattenLists replaces lists by their elements.
+func flattenLists(values []any) []any {
 	var out []any
 	for _, value := range values {
 		if list, is := value.([]any); is {
-			out = append(out, spread(list)...)
+			out = append(out, flattenLists(list)...)
 			continue
 		}
 		out = append(out, value)

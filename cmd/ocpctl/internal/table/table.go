@@ -74,7 +74,7 @@ func (s *Screen) Columns(heads ...string) *Columns {
 		name, wide := strings.CutPrefix(head, "+")
 		c.heads, c.wide = append(c.heads, Cell{name, Bold}), append(c.wide, wide)
 	}
-	c.measure(c.heads)
+	c.measureRow(c.heads)
 	return c
 }
 
@@ -99,11 +99,11 @@ func (c *Columns) Row(cells ...any) {
 		}
 		row = append(row, made)
 	}
-	c.measure(row)
+	c.measureRow(row)
 	c.rows = append(c.rows, row)
 }
 
-func (c *Columns) measure(row []Cell) {
+func (c *Columns) measureRow(row []Cell) {
 	for i, cell := range row {
 		c.widths[i] = max(c.widths[i], utf8.RuneCountInString(cell.Text))
 	}
@@ -115,20 +115,20 @@ func (c *Columns) Write(none string) {
 		c.screen.Linef("%s", none)
 		return
 	}
-	c.write(c.heads)
+	c.writeRow(c.heads)
 	c.WriteRows()
 }
 
 // WriteRows writes only the rows and forgets them. Later rows are aligned with them.
 func (c *Columns) WriteRows() {
 	for _, row := range c.rows {
-		c.write(row)
+		c.writeRow(row)
 	}
 	c.rows = nil
 }
 
-// write puts two spaces between cells, and none after the last one.
-func (c *Columns) write(row []Cell) {
+// writeRow puts two spaces between cells, and none after the last one.
+func (c *Columns) writeRow(row []Cell) {
 	var b strings.Builder
 	gap := 0
 	for i, cell := range row {
