@@ -13,7 +13,7 @@ LONG      := ./devstack ./store ./runner ./lifecycle ./controller
 # Tests that make test leaves to make check, because they take minutes: short forms of make attack, make chaos and make takeover, thousands of changes, and mutants of Decide.
 HEAVY     := ShortFormOfMakeAttack|SampleOfTheCrashMatrix|TwoServersTakeOver|ThousandChanges|EveryMutantOfDecide
 # Selects the packages whose tests start neither PostgreSQL nor the demo, from a list of packages with their dependencies.
-QUICK     := awk '$$1 ~ /\.test$$/ && !/internal\/devstack\/(postgres|s3)/ {sub(/\.test$$/, "", $$1); print $$1}'
+QUICK     := awk '$$1 ~ /\.test$$/ && !/devstack\/(postgres|s3)/ {sub(/\.test$$/, "", $$1); print $$1}'
 # The packages with fuzz targets.
 FUZZED     = $(sort $(addprefix ./,$(patsubst %/,%,$(dir $(shell git grep --untracked -lE '^func Fuzz' -- '*_test.go')))))
 # Without debug information, compiling and linking takes a fifth less time.
@@ -96,9 +96,11 @@ takeover: build ## kill, hang or stop one of two servers N=50 times while its jo
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) -takeover $(or $(N),50) -seed $(or $(SEED),0)
 
 .PHONY: upgrade
-upgrade: build ## replace REF's server (the previous commit's) by this one's while installs run, and go back (REF=HEAD~1)
+upgrade: REF ?= $(or $(shell git describe --tags --abbrev=0 --match 'v*.*.*' HEAD~1 2>/dev/null),HEAD~1)
+upgrade: build ## replace the server of the release before (without one, of the commit before) by this one's while installs run, and go back (REF=v0.1.0)
+	@echo "the older server is that of $(REF)"
 	@rm -rf $(DEMO_DIR)/old && mkdir -p $(DEMO_DIR)/old/source
-	@git archive $(or $(REF),HEAD~1) | tar -x -C $(DEMO_DIR)/old/source
+	@git archive $(REF) | tar -x -C $(DEMO_DIR)/old/source
 	go -C $(DEMO_DIR)/old/source build -buildvcs=false -o .. ./cmd/ocpctl-server ./cmd/ocpctl-runner
 	@cd $(DEMO_DIR)/old && cp $$(ls source/devstack/server.yaml.tmpl source/internal/devstack/server.yaml.tmpl 2>/dev/null) . && cd - >/dev/null && rm -rf $(DEMO_DIR)/old/source
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) -upgrade $(DEMO_DIR)/old
@@ -177,7 +179,7 @@ seeds: ## run the fault tests with SEEDS different seeds (200), and as many rand
 	go test -count=1 -timeout 4h -run 'WhateverHappens|WhateverBefalls' ./app/pulls ./app/hooks ./devstack/slackstory -rapid.checks=$(or $(SEEDS),200)
 
 .PHONY: check
-check: format vet lint generated race test test-alerts ## check format, vet, lint and generated code, run all tests under the race detector, and make test
+check: format vet lint names generated race test test-alerts ## check format, vet, lint, names and generated code, run all tests under the race detector, and make test
 
 .PHONY: format
 format:
@@ -196,6 +198,10 @@ vet:
 .PHONY: lint
 lint:
 	$(TOOL) staticcheck ./...
+
+.PHONY: names
+names: # at most a fifth of the functions has a name of one word, and none is named by a participle
+	@cd tools && go run ./names -max 20
 
 .PHONY: generate
 generate: ## regenerate the code from app/api/openapi.yaml

@@ -21,7 +21,7 @@ func configureKind() WorkKind {
 			m.say(n.Status, n.Phase, "applying its add-ons again: %s", strings.Join(n.Addons, ", "))
 		},
 		isMet: func(m *deciding, a Attempt) bool {
-			return m.next().Work[Configure].IsRequested() && m.next().installedAll(a)
+			return m.next().Work[Configure].IsRequested() && m.next().hasAllAddons(a)
 		},
 		met: func(m *deciding, _ Attempt) {
 			n := m.next()
@@ -38,7 +38,7 @@ func configureKind() WorkKind {
 // oweAddons schedules another try for the add-ons that the create did not install. A missing add-on is no reason to remove a cluster.
 func (m *deciding) oweAddons(a Attempt) {
 	n := m.next()
-	if len(n.Addons) == 0 || n.installedAll(a) {
+	if len(n.Addons) == 0 || n.hasAllAddons(a) {
 		return
 	}
 	n.AskWork(Configure)
@@ -46,8 +46,8 @@ func (m *deciding) oweAddons(a Attempt) {
 	m.say(Ready, PhaseReady, "installed; %s; the others will be tried again", n.unbrought(a))
 }
 
-// installedAll reports that the attempt saw every add-on installed. An attempt that succeeded without seeing them did not install them.
-func (c Cluster) installedAll(a Attempt) bool {
+// hasAllAddons reports that the attempt saw every add-on installed. An attempt that succeeded without seeing them did not install them.
+func (c Cluster) hasAllAddons(a Attempt) bool {
 	return a.Outcome == Succeeded && a.AddonsSeen != nil && *a.AddonsSeen >= len(c.Addons)
 }
 

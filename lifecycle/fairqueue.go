@@ -33,7 +33,7 @@ func newTally(waiting []claim) *tally {
 	l := &tally{ends: map[bound][]time.Time{}, teams: map[string]int{}}
 	for _, c := range waiting {
 		for _, limit := range c.limits {
-			l.ends[limit.boundOf()] = []time.Time{}
+			l.ends[limit.toBound()] = []time.Time{}
 		}
 	}
 	return l
@@ -98,7 +98,7 @@ func pop(queues [][]claim, i int) [][]claim {
 	return queues
 }
 
-func (l *tally) full(limit Limit) bool { return len(l.ends[limit.boundOf()]) >= limit.Most }
+func (l *tally) full(limit Limit) bool { return len(l.ends[limit.toBound()]) >= limit.Most }
 
 // setAside removes those who get no place now from the heads of the queues. A full limit stays full while places are given, so
 // nobody has to be checked twice.
@@ -155,7 +155,7 @@ func (l *tally) turn(c claim, ahead map[bound]int) Turn {
 		if !l.full(limit) {
 			continue
 		}
-		b := limit.boundOf()
+		b := limit.toBound()
 		t := Turn{Position: 1 + ahead[b]}
 		ends := l.ends[b]
 		if k := len(ends) - limit.Most + ahead[b]; k < len(ends) { // so many others have to go as well

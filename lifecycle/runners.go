@@ -147,7 +147,7 @@ func (c RunnerCaps) limits(k Kind, s Site) (limits []Limit) {
 // uses returns the counters in which a runner of the kind counts.
 func (c RunnerCaps) uses(k Kind, s Site, until time.Time) (uses []use) {
 	for _, l := range c.limits(k, s) {
-		uses = append(uses, use{l.boundOf(), until})
+		uses = append(uses, use{l.toBound(), until})
 	}
 	return uses
 }

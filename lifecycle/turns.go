@@ -55,7 +55,7 @@ type Party struct{ Person, Team, Repo string }
 // bound identifies one counter: the clusters of one person, team, repository or of everybody.
 type bound struct{ scope, key, what string }
 
-func (l Limit) boundOf() bound { return bound{l.Scope, l.Key, l.What} }
+func (l Limit) toBound() bound { return bound{l.Scope, l.Key, l.What} }
 
 // bounds returns the counters in which a cluster of the party counts.
 func (p Party) bounds(what string) [4]bound {

@@ -1,16 +1,12 @@
 package store_test
 
 import (
-	"database/sql"
 	"testing"
 	"time"
 
-	"github.com/pressly/goose/v3"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/migrations"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/clusters"
@@ -179,44 +175,4 @@ func TestARefreshDoesNotEndTheWaitOfAScalingThatFailed(t *testing.T) {
 	require.NoError(t, err)
 	d := storetest.Step(t, s, row.ID)
 	require.Equal(t, []any{lifecycle.Configure, 1, row.AcceptedAt.Add(time.Hour).UTC()}, []any{d.Open, d.Next.Work[lifecycle.Scale].Failures, d.Next.Work[lifecycle.Scale].RetryAt.UTC()})
-}
-
-// A database of the release before goes up and works; with a refresh under way it goes down, where nothing of it is left that
-// the release before would trip over; and up again.
-func TestTheAddonsGoUpAndDown(t *testing.T) {
-	t.Parallel()
-	url, clock := pgtest.Empty(t), storetest.NewClock()
-	database, err := sql.Open("pgx", url)
-	require.NoError(t, err)
-	defer database.Close()
-	p, err := goose.NewProvider(goose.DialectPostgres, database, migrations.FS)
-	require.NoError(t, err)
-	_, err = p.UpTo(t.Context(), 10)
-	require.NoError(t, err)
-	_, err = database.Exec(ofBefore, "old", "READY", "ready", true, clock.Now())
-	require.NoError(t, err)
-	up := func(name string) (*store.Store, clusters.Row) {
-		t.Helper()
-		require.NoError(t, store.Migrate(t.Context(), url))
-		s := storetest.OpenAt(t, url, db.Options{Limits: storetest.Limits, Lease: 15 * time.Minute, Now: clock.Now})
-		storetest.Step(t, s, "clu_old")
-		row := storetest.Usable(t, s, storetest.Accept(t, s, furnished(name)))
-		_, err := s.WantRefresh(t.Context(), row.ID, "push:abc", storetest.Maya(""))
-		require.NoError(t, err)
-		require.Equal(t, lifecycle.Configure, storetest.Step(t, s, row.ID).Open)
-		return s, row
-	}
-	s, row := up("shop")
-	s.Close()
-	_, err = p.DownTo(t.Context(), 7)
-	require.NoError(t, err)
-	var left int
-	require.NoError(t, database.QueryRow(`SELECT (SELECT count(*) FROM attempts WHERE closed_at IS NULL OR kind = 'configure')
-		+ (SELECT count(*) FROM jobs WHERE job_type = 'CONFIGURE' AND ended_at IS NULL)`).Scan(&left))
-	require.Zero(t, left)
-	s, _ = up("store")
-	require.Empty(t, storetest.Step(t, s, row.ID).Open, "what was under way is forgotten")
-	_, err = s.Destroy(t.Context(), row.ID, storetest.Maya("done"))
-	require.NoError(t, err)
-	require.Equal(t, lifecycle.Destroy, storetest.Step(t, s, row.ID).Open)
 }

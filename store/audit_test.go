@@ -3,7 +3,6 @@ package store_test
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -12,12 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pressly/goose/v3"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/migrations"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/auditchain"
 	"github.com/ocpctl/ocpctl/store/clusters"
@@ -269,36 +265,4 @@ func TestWordsThatNoRowCanHoldAreKeptWithoutWhatItCannot(t *testing.T) {
 	ask.Request, a.Verdict = []byte(`{"name":"a\u0000b"}`), []byte(`{"words":"\u0000"}`)
 	_, err := storetest.Judge(s, ask, a)
 	require.NoError(t, err)
-}
-
-func TestTheMigrationChainsTheLinesThereAre(t *testing.T) {
-	t.Parallel()
-	url := pgtest.Empty(t)
-	database, err := sql.Open("pgx", url)
-	require.NoError(t, err)
-	defer database.Close()
-	p, err := goose.NewProvider(goose.DialectPostgres, database, migrations.FS)
-	require.NoError(t, err)
-	_, err = p.UpTo(t.Context(), 7)
-	require.NoError(t, err)
-	_, err = database.Exec(`INSERT INTO audit_events (actor, action, target_cluster_id, metadata, created_at)
-		SELECT 'github:maya', 'act-' || i, nullif(i % 2, 0)::text, jsonb_build_object('n', i), now() FROM generate_series(1, 2000) i`)
-	require.NoError(t, err)
-	require.NoError(t, store.Migrate(t.Context(), url))
-	s := storetest.OpenAt(t, url, db.Options{Limits: storetest.Limits, Lease: time.Minute})
-	require.NoError(t, s.Audit(t.Context(), storetest.Maya(""), "after", "", nil))
-	proof, err := s.VerifyAudit(t.Context())
-	require.NoError(t, err)
-	require.True(t, proof.Whole(), proof.Text())
-	require.Equal(t, int64(2001), proof.Lines)
-	storetest.Refuses(t, s, "append-only", `DELETE FROM audit_events`)
-	s.Close()
-	_, err = p.DownTo(t.Context(), 7)
-	require.NoError(t, err)
-	_, err = p.Up(t.Context())
-	require.NoError(t, err)
-	s = storetest.OpenAt(t, url, db.Options{Limits: storetest.Limits, Lease: time.Minute})
-	proof, err = s.VerifyAudit(t.Context())
-	require.NoError(t, err)
-	require.True(t, proof.Whole(), proof.Text())
 }

@@ -1,16 +1,12 @@
 package store_test
 
 import (
-	"database/sql"
 	"testing"
 	"time"
 
-	"github.com/pressly/goose/v3"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/migrations"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/clusters"
@@ -102,36 +98,4 @@ func TestOnlyALookInsideSeesPeoplesRequests(t *testing.T) {
 	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Succeeded, LastUse: clock.Now()})
 	require.ErrorIs(t, err, db.ErrConflict)
 	storetest.Refuses(t, s, "attempts_use", `UPDATE attempts SET use_seen = now() WHERE id = $1`, open.Attempt)
-}
-
-// The release before would take a look for a teardown: none is left when its database goes back.
-func TestNoLookIsLeftForTheReleaseBefore(t *testing.T) {
-	t.Parallel()
-	url, clock := pgtest.New(t), storetest.NewClock()
-	opens := func() *store.Store {
-		return storetest.OpenAt(t, url, db.Options{Limits: storetest.Limits, Lease: 15 * time.Minute, Now: clock.Now})
-	}
-	s := opens()
-	row := unused(t, s, clock)
-	storetest.Claims(t, s, row.ID, lifecycle.Observe)
-	s.Close()
-	goesBack(t, url, 46, lifecycle.Observe)
-	s = opens()
-	require.Equal(t, lifecycle.Observe, storetest.Step(t, s, row.ID).Open, "and the next one is made")
-}
-
-// goesBack takes the database to an older schema, on which nothing is open and no attempt of the kind is left, and to the present one again.
-func goesBack(t *testing.T, url string, to int64, kind lifecycle.Kind) {
-	t.Helper()
-	db, err := sql.Open("pgx", url)
-	require.NoError(t, err)
-	defer db.Close()
-	p, err := goose.NewProvider(goose.DialectPostgres, db, migrations.FS)
-	require.NoError(t, err)
-	_, err = p.DownTo(t.Context(), to)
-	require.NoError(t, err)
-	var left int
-	require.NoError(t, db.QueryRow(`SELECT (SELECT count(*) FROM attempts WHERE closed_at IS NULL OR kind = $1) + (SELECT count(*) FROM jobs WHERE ended_at IS NULL)`, kind).Scan(&left))
-	require.Zero(t, left)
-	require.NoError(t, store.Migrate(t.Context(), url))
 }

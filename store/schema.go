@@ -3,18 +3,16 @@ package store
 import (
 	"context"
 	"fmt"
-	"io/fs"
-	"strconv"
-	"strings"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/ocpctl/ocpctl/migrations"
 )
 
-// Schema compares the database's schema with the one that this program was built for. Both are numbers of migrations.
+// Schema compares the database's schema with the one that this program was built for. All are numbers of migrations.
 type Schema struct {
-	Known    int // the newest migration that this program knows
+	First    int // the first migration that this program has: it makes the whole schema in an empty database
+	Known    int // the newest one
 	Database int // the newest one that was applied
 	Oldest   int // a server must know this one to work with the database; zero: the schema does not say
 }
@@ -28,14 +26,20 @@ func (s *Store) Schema(ctx context.Context) (Schema, error) {
 	if err != nil {
 		return Schema{}, err
 	}
+	if err := schema.check(); err != nil {
+		return schema, err
+	}
 	if schema.Database < schema.Known {
 		return schema, fmt.Errorf("the database is at migration %d, and this server needs %d: migrate it first, with a server that has -migrate (the default)",
 			schema.Database, schema.Known)
 	}
-	return schema, schema.check()
+	return schema, nil
 }
 
 func (s Schema) check() error {
+	if s.Database > 0 && s.Database < s.First {
+		return fmt.Errorf("the database is at migration %d, and this server's begin with %d: %s", s.Database, s.First, migrations.UpgradeFirst)
+	}
 	if s.Known < s.Oldest {
 		return fmt.Errorf("the database works with servers that know migration %d, and this one knows %d: install the release that migrated it, or a newer one",
 			s.Oldest, s.Known)
@@ -45,7 +49,7 @@ func (s Schema) check() error {
 
 // ReadSchema returns the numbers of a database, whether this program may work with it or not. An empty database has no migration.
 func ReadSchema(ctx context.Context, pool *pgxpool.Pool) (s Schema, err error) {
-	if s.Known, err = newestMigration(); err != nil {
+	if s.First, s.Known, err = migrations.Numbers(); err != nil {
 		return s, err
 	}
 	for _, one := range []struct {
@@ -67,21 +71,4 @@ func ReadSchema(ctx context.Context, pool *pgxpool.Pool) (s Schema, err error) {
 		}
 	}
 	return s, nil
-}
-
-// newestMigration returns the highest number of a file.
-func newestMigration() (newest int, err error) {
-	files, err := fs.Glob(migrations.FS, "*.sql")
-	if err != nil {
-		return 0, fmt.Errorf("read the migrations: %w", err)
-	}
-	for _, file := range files {
-		number, _, _ := strings.Cut(file, "_")
-		n, err := strconv.Atoi(number)
-		if err != nil {
-			return 0, fmt.Errorf("read the migrations: %s has no number", file)
-		}
-		newest = max(newest, n)
-	}
-	return newest, nil
 }

@@ -54,3 +54,31 @@ func TestAServerThatDoesNotMigrateWaitsForItsSchema(t *testing.T) {
 	_, err = s.Schema(t.Context())
 	require.ErrorContains(t, err, "migrate it first, with a server that has -migrate")
 }
+
+func TestADatabaseOfBeforeTheFirstReleaseIsUpgradedByAnOlderServer(t *testing.T) {
+	t.Parallel()
+	url := pgtest.New(t)
+	s := storetest.OpenAt(t, url, db.Options{Limits: storetest.Limits, Lease: time.Minute})
+	_, err := s.Pool().Exec(t.Context(), `UPDATE goose_db_version SET version_id = 70 WHERE version_id > 0`)
+	require.NoError(t, err)
+	const refusal = "the database is at migration 70, and this server's begin with 71: build a server from the commit before"
+	require.ErrorContains(t, store.Migrate(t.Context(), url), refusal)
+	_, err = s.Schema(t.Context())
+	require.ErrorContains(t, err, refusal)
+}
+
+// A database that the migrations before the first release made has their numbers.
+func TestADatabaseThatHasTheSchemaOfTheFirstReleaseGoesOn(t *testing.T) {
+	t.Parallel()
+	url := pgtest.New(t)
+	s := storetest.OpenAt(t, url, db.Options{Limits: storetest.Limits, Lease: time.Minute})
+	_, err := s.Pool().Exec(t.Context(), `INSERT INTO goose_db_version (version_id, is_applied) SELECT n, true FROM generate_series(1, 70) n`)
+	require.NoError(t, err)
+	row := storetest.Accept(t, s, storetest.Granted("shop"))
+	require.NoError(t, store.Migrate(t.Context(), url))
+	schema, err := s.Schema(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, schema.Known, schema.Database)
+	_, err = s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+}

@@ -6,11 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
-	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/storetest"
 )
 
@@ -82,25 +80,4 @@ func TestAScanThatSawSomethingWithoutTagsIsAReasonToDecide(t *testing.T) {
 	clock.Pass(time.Hour)
 	bare(t, s, row.ID, map[string][]string{"a/vpc": {"vol-1"}}, "vol-1")
 	require.Equal(t, lifecycle.Tag, storetest.Step(t, s, row.ID).Open, "the second scan in a row")
-}
-
-// The release before would take such an attempt for a teardown: none is left when its database goes back.
-func TestNoAttemptAtTagsIsLeftForTheReleaseBefore(t *testing.T) {
-	t.Parallel()
-	url, clock := pgtest.New(t), storetest.NewClock()
-	opens := func() *store.Store {
-		return storetest.OpenAt(t, url, db.Options{Limits: storetest.Limits, Lease: 15 * time.Minute, Now: clock.Now})
-	}
-	s := opens()
-	row := sleepy(t, s, lifecycle.SleepStopped, nil)
-	clock.Pass(time.Hour)
-	bare(t, s, row.ID, map[string][]string{"a/vpc": {"vol-1"}}, "vol-1")
-	storetest.Claims(t, s, row.ID, lifecycle.Tag)
-	s.Close()
-	goesBack(t, url, 48, lifecycle.Tag)
-	s = opens()
-	require.Empty(t, storetest.Step(t, s, row.ID).Open)
-	clock.Pass(time.Hour)
-	bare(t, s, row.ID, map[string][]string{"a/vpc": {"vol-1"}}, "vol-1")
-	require.Equal(t, lifecycle.Tag, storetest.Step(t, s, row.ID).Open, "and the next scan sees it again")
 }

@@ -1,19 +1,14 @@
 package access_test
 
 import (
-	"database/sql"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/pressly/goose/v3"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/migrations"
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/clusters"
@@ -452,52 +447,6 @@ func TestTheListForgetsWhatWasNeverMade(t *testing.T) {
 	require.NoError(t, err)
 	clock.Pass(9 * time.Hour)
 	require.Zero(t, listed(), "it failed, and its time is over")
-}
-
-// With a change of access under way, one that ended and shares of every role, the database goes down, where nothing of it is left that
-// the release before would trip over or that would open more than before; and up again.
-func TestTheAccessGoesUpAndDown(t *testing.T) {
-	t.Parallel()
-	url, clock := pgtest.Empty(t), storetest.NewClock()
-	require.NoError(t, store.Migrate(t.Context(), url))
-	s := storetest.OpenAt(t, url, db.Options{Limits: storetest.Limits, Lease: 15 * time.Minute, Now: clock.Now})
-	ended, row := storetest.Usable(t, s, storetest.Accept(t, s, storetest.Granted("ended"))), storetest.Usable(t, s, storetest.Accept(t, s, storetest.Granted("shop")))
-	storetest.WantsAccess(t, s, ended.ID, storetest.Wants(access.RoleAdmin))
-	storetest.Changes(t, s, clock, ended.ID)
-	storetest.WantsAccess(t, s, row.ID, storetest.Wants(access.RoleAdmin))
-	storetest.Claims(t, s, row.ID, lifecycle.Access)
-	for _, role := range []access.Role{access.RoleView, access.RoleEdit, access.RoleAdmin} {
-		require.NoError(t, s.People.Share(t.Context(), row.ID, people.Share{Kind: "team", Grantee: string(role), Access: people.AccessUse, Role: role}, storetest.Maya("")))
-	}
-	asked, err := s.AskBreakGlass(t.Context(), row.ID, clusters.ApproveKubeconfig, time.Hour, storetest.Maya("broken"))
-	require.NoError(t, err)
-	require.Equal(t, clusters.ApproveKubeconfig, asked.Kind)
-	s.Close()
-
-	database, err := sql.Open("pgx", url)
-	require.NoError(t, err)
-	defer database.Close()
-	p, err := goose.NewProvider(goose.DialectPostgres, database, migrations.FS)
-	require.NoError(t, err)
-	_, err = p.DownTo(t.Context(), 33)
-	require.NoError(t, err)
-	var left int
-	require.NoError(t, database.QueryRow(`SELECT (SELECT count(*) FROM attempts WHERE closed_at IS NULL OR kind = 'access')
-		+ (SELECT count(*) FROM jobs WHERE job_type = 'ACCESS' AND ended_at IS NULL) + (SELECT count(*) FROM approvals WHERE state = 'pending')
-		+ (SELECT count(*) FROM shares WHERE access = 'use' AND grantee <> 'admin')`).Scan(&left))
-	require.Zero(t, left)
-	require.NoError(t, database.QueryRow(`SELECT count(*) FROM clusters c WHERE seen < (SELECT max(number) FROM attempts a WHERE a.cluster_id = c.id)`).Scan(&left))
-	require.Zero(t, left, "nobody takes the last attempt for a teardown")
-
-	require.NoError(t, store.Migrate(t.Context(), url))
-	s = storetest.OpenAt(t, url, db.Options{Limits: storetest.Limits, Lease: 15 * time.Minute, Now: clock.Now})
-	require.Empty(t, storetest.Step(t, s, row.ID).Open, "what was under way is forgotten")
-	shares, err := s.People.Shares(t.Context(), row.ID)
-	require.NoError(t, err)
-	require.Equal(t, []any{access.RoleAdmin, people.AccessSee}, []any{shares[0].Role, shares[1].Access})
-	_, err = s.Destroy(t.Context(), row.ID, storetest.Maya("done"))
-	require.NoError(t, err)
-	require.Equal(t, lifecycle.Destroy, storetest.Step(t, s, row.ID).Open)
 }
 
 func TestRevokedAccessThatStaysInItsClusterIsAFinding(t *testing.T) {

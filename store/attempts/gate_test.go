@@ -1,18 +1,12 @@
 package attempts_test
 
 import (
-	"database/sql"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/pressly/goose/v3"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/migrations"
-	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/storetest"
@@ -166,49 +160,4 @@ func TestAFailureSaysWhoseItIs(t *testing.T) {
 	attempts, err := s.Attempts.List(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, []string{"quota", "raise L-F678F1CE"}, []string{attempts[0].Whose, attempts[0].Next})
-}
-
-// A database of the release before, with rows in it, goes up, works, goes down and up again.
-func TestADatabaseWithRowsGoesUpAndDown(t *testing.T) {
-	t.Parallel()
-	url := pgtest.Empty(t)
-	database, err := sql.Open("pgx", url)
-	require.NoError(t, err)
-	defer database.Close()
-	p, err := goose.NewProvider(goose.DialectPostgres, database, migrations.FS)
-	require.NoError(t, err)
-	_, err = p.UpTo(t.Context(), 6)
-	require.NoError(t, err)
-	clock := storetest.NewClock()
-	for _, sql := range storetest.Before(clock) {
-		_, err := database.Exec(sql)
-		require.NoError(t, err, sql)
-	}
-
-	require.NoError(t, store.Migrate(t.Context(), url))
-	s := storetest.OpenAt(t, url, db.Options{Limits: storetest.Limits, Lease: 15 * time.Minute, Now: clock.Now})
-	row, err := s.Cluster(t.Context(), "clu_old")
-	require.NoError(t, err)
-	require.Equal(t, []any{lifecycle.Installing, "", 0, []string{"demo-abcde"}}, []any{row.Phase, row.FailWhose, row.Position, row.Identities})
-	_, err = s.Attempts.Report(t.Context(), "att_old", "token", attempts.ReportRow{Seq: 1, Phase: lifecycle.Installing, Percent: 50})
-	require.NoError(t, err, "an attempt that was recorded before goes on")
-	spec, err := s.Attempts.AttemptSpec(t.Context(), "att_old")
-	require.NoError(t, err)
-	require.Equal(t, attempts.IdentityRow{InfraID: "demo-abcde", Account: "123456789012"}, spec.Identities[0])
-	_, err = s.Attempts.Result(t.Context(), "att_old", "token", attempts.ResultRow{Outcome: lifecycle.Failure, Reason: "Late", Whose: "cloud", Next: "wait"})
-	require.NoError(t, err)
-	storetest.Settled(t, s, "clu_old")
-	fresh, _ := storetest.Launched(t, s, "new")
-	asks(t, s, fresh, demand(3, 0, nil))
-	s.Close()
-
-	_, err = p.DownTo(t.Context(), 6)
-	require.NoError(t, err)
-	var n int
-	require.NoError(t, database.QueryRow(`SELECT count(*) FROM attempts WHERE outcome = 'failed' AND infra_id = 'demo-abcde'`).Scan(&n))
-	require.Equal(t, 1, n)
-	_, err = p.Up(t.Context())
-	require.NoError(t, err)
-	require.NoError(t, database.QueryRow(`SELECT count(*) FROM clusters WHERE fail_whose = ''`).Scan(&n))
-	require.Equal(t, 2, n)
 }

@@ -5,9 +5,6 @@ package inspect
 import (
 	"context"
 	"fmt"
-	"io/fs"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -32,8 +29,9 @@ type Database struct {
 	MaxConnections int // that are not reserved for administrators
 	PoolConns      int // that one server process opens at most
 
-	Schema, NewestSchema int64 // newest migration of the database, and of this program; 0: none
-	River, NewestRiver   int   // the same of the queue's tables
+	Schema                    int // newest migration of the database; 0: none
+	FirstSchema, NewestSchema int // the first and the newest of this program
+	River, NewestRiver        int // newest of the queue's tables, and of this program
 
 	MayCreate bool     // this user may create tables, which migrations do
 	Lacking   []string // tables that this user may not read and write completely
@@ -46,7 +44,10 @@ func Look(ctx context.Context, url string) (d Database, err error) {
 		return d, err
 	}
 	d.PoolConns, d.Host = int(config.MaxConns), config.ConnConfig.Host
-	if d.NewestSchema, d.NewestRiver, err = newest(); err != nil {
+	if d.FirstSchema, d.NewestSchema, err = migrations.Numbers(); err != nil {
+		return d, err
+	}
+	if d.NewestRiver, err = newestOfRiver(); err != nil {
 		return d, err
 	}
 	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
@@ -62,28 +63,16 @@ func Look(ctx context.Context, url string) (d Database, err error) {
 	return d, nil
 }
 
-// newest returns the newest migrations that this program has.
-func newest() (ours int64, rivers int, err error) {
-	files, err := fs.Glob(migrations.FS, "*.sql")
-	if err != nil {
-		return 0, 0, err
-	}
-	for _, name := range files {
-		number, _, _ := strings.Cut(name, "_")
-		n, err := strconv.ParseInt(number, 10, 64)
-		if err != nil {
-			return 0, 0, fmt.Errorf("the migration %s has no number: %w", name, err)
-		}
-		ours = max(ours, n)
-	}
+// newestOfRiver returns the newest migration of the queue's tables that this program has.
+func newestOfRiver() (newest int, err error) {
 	migrator, err := rivermigrate.New(riverpgxv5.New(nil), nil)
 	if err != nil {
-		return 0, 0, fmt.Errorf("read River's migrations: %w", err)
+		return 0, fmt.Errorf("read River's migrations: %w", err)
 	}
 	for _, m := range migrator.AllVersions() {
-		rivers = max(rivers, m.Version)
+		newest = max(newest, m.Version)
 	}
-	return ours, rivers, nil
+	return newest, nil
 }
 
 func (d *Database) itself(ctx context.Context, conn *pgx.Conn) error {

@@ -1,15 +1,11 @@
 package outbox_test
 
 import (
-	"database/sql"
 	"testing"
 	"time"
 
-	"github.com/pressly/goose/v3"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
-	"github.com/ocpctl/ocpctl/migrations"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/people"
 	"github.com/ocpctl/ocpctl/store/storetest"
@@ -74,39 +70,4 @@ func TestALinkInAnAnswerIsForgottenOnceItIsPosted(t *testing.T) {
 	said, err = s.Outbox.Reply(t.Context(), id)
 	require.NoError(t, err)
 	require.Equal(t, "@maya, open https://ocpctl.test/links/… and sign in.", said.Body)
-}
-
-func TestSlacksSecretsOfBeforeAreForgottenAndItsAnswersGoDown(t *testing.T) {
-	t.Parallel()
-	db, err := sql.Open("pgx", pgtest.Empty(t))
-	require.NoError(t, err)
-	defer db.Close()
-	p, err := goose.NewProvider(goose.DialectPostgres, db, migrations.FS)
-	require.NoError(t, err)
-	exec := func(sql string) {
-		t.Helper()
-		_, err := db.ExecContext(t.Context(), sql)
-		require.NoError(t, err)
-	}
-	same := func(want int, sql string) {
-		t.Helper()
-		var n int
-		require.NoError(t, db.QueryRowContext(t.Context(), sql).Scan(&n))
-		require.Equal(t, want, n, sql)
-	}
-	_, err = p.UpTo(t.Context(), 8)
-	require.NoError(t, err)
-	exec(`INSERT INTO deliveries (source, delivery_id, event, body) VALUES ('slack', '1.2', 'slash_command', 'token=verysecret'), ('github', 'd1', 'ping', 'hello')`)
-	exec(`INSERT INTO replies (id, cause, installation, repo, number, body, created_at, nudge_at) VALUES ('rep_1', 'comment:1', 1, 'acme/shop', 41, 'hello', now(), now())`)
-	for range 2 {
-		_, err = p.UpTo(t.Context(), 9)
-		require.NoError(t, err)
-		same(1, `SELECT count(*) FROM deliveries WHERE source = 'slack' AND body = '' AND state = 'failed'`)
-		same(1, `SELECT count(*) FROM deliveries WHERE source = 'github' AND body = 'hello' AND state = 'received'`)
-		exec(`INSERT INTO replies (id, cause, workspace, channel, person, body, created_at, nudge_at) VALUES ('rep_2', 'slack:1.2', 'T1', 'C1', 'U1', 'hello', now(), now())`)
-		_, err = p.DownTo(t.Context(), 8)
-		require.NoError(t, err)
-		same(1, `SELECT count(*) FROM replies WHERE number = 41`)
-		same(1, `SELECT count(*) FROM replies`)
-	}
 }

@@ -1,23 +1,16 @@
 package usage_test
 
 import (
-	"database/sql"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/pressly/goose/v3"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/migrations"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/clusters"
-	"github.com/ocpctl/ocpctl/store/db"
-	"github.com/ocpctl/ocpctl/store/reports"
 	"github.com/ocpctl/ocpctl/store/storetest"
 	"github.com/ocpctl/ocpctl/store/usage"
 )
@@ -158,100 +151,6 @@ func TestScaledWorkersCostWhatTheOtherMachinesDo(t *testing.T) {
 	require.EqualValues(t, 3*70, before.CommittedCents)
 	require.EqualValues(t, 2*105, after.CommittedCents)
 	storetest.RequireReport(t, s, clock.Now().Add(-9*time.Hour), 2, 15, 175)
-}
-
-func TestTheMetersOfAnOlderDatabaseAreReadFromItsSamples(t *testing.T) {
-	t.Parallel()
-	url, clock := pgtest.New(t), storetest.NewClock()
-	options := db.Options{Limits: storetest.Limits, Lease: time.Minute, Now: clock.Now}
-	s := storetest.OpenAt(t, url, options)
-	for i := range 2 {
-		a := storetest.Granted(fmt.Sprintf("shop-%d", i))
-		a.Row.TTL, a.MaxTTL = 700*time.Hour, 800*time.Hour
-		row := storetest.Accept(t, s, a)
-		clock.Pass(time.Hour)
-		storetest.Step(t, s, row.ID)
-		open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
-		require.NoError(t, err)
-		_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
-		require.NoError(t, err)
-		clock.Pass(time.Hour)
-		storetest.Ready(t, s, row, open, fmt.Sprintf("demo-%d", i))
-	}
-	storetest.Accept(t, s, storetest.Granted("pending"))
-	before := used(t, s).Team
-	require.EqualValues(t, 3*70+70, before.SpentCents)
-	s.Close()
-
-	db, err := sql.Open("pgx", url)
-	require.NoError(t, err)
-	defer db.Close()
-	p, err := goose.NewProvider(goose.DialectPostgres, db, migrations.FS)
-	require.NoError(t, err)
-	_, err = p.DownTo(t.Context(), 7)
-	require.NoError(t, err)
-	_, err = p.Up(t.Context())
-	require.NoError(t, err)
-	s = storetest.OpenAt(t, url, options)
-	require.Equal(t, before, used(t, s).Team)
-	clock.Pass(20 * 24 * time.Hour) // December
-	require.EqualValues(t, 2*70*int(clock.Now().Sub(time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC))/time.Hour), used(t, s).Team.SpentCents)
-}
-
-// A release before kept fractions of cents and rounded rates in floating point. What scaled clusters cost and will is the same
-// after the step as it is counted since.
-func TestAmountsOfScaledClustersSurviveTheStepToExactOnes(t *testing.T) {
-	t.Parallel()
-	url, clock := pgtest.New(t), storetest.NewClock()
-	options := db.Options{Limits: storetest.Limits, Lease: time.Minute, Now: clock.Now}
-	s := storetest.OpenAt(t, url, options)
-	a := storetest.Sized("shop")
-	a.Row.TTL, a.MaxTTL = 400*time.Hour, 800*time.Hour
-	row := storetest.Accept(t, s, a)
-	storetest.Step(t, s, row.ID)
-	open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
-	require.NoError(t, err)
-	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
-	require.NoError(t, err)
-	clock.Pass(41*time.Minute + 7*time.Millisecond)
-	storetest.Ready(t, s, row, open, "demo-abcde")
-	for _, workers := range []int{2, 0, 5} {
-		clock.Pass(3*time.Hour + 333*time.Millisecond)
-		c, f, err := s.Load(t.Context(), row.ID)
-		require.NoError(t, err)
-		d := lifecycle.Decide(c, f, storetest.Limits)
-		d.Next.Workers = &workers
-		require.NoError(t, s.Apply(t.Context(), d, c.Version))
-	}
-	scaled := clock.Now()
-	clock.Pass(time.Hour)
-	never := storetest.Accept(t, s, storetest.Granted("never")) // made nothing, and was counted for two hours
-	storetest.Step(t, s, never.ID)
-	clock.Pass(2 * time.Hour)
-	unmade(t, s, clock, never.ID)
-	before := used(t, s).Team
-	require.EqualValues(t, (70*(41*60_000+7)+70*10_800_333+58*10_800_333+35*10_800_333+93*clock.Now().Sub(scaled).Milliseconds()+1_800_000)/3_600_000, before.SpentCents)
-	s.Close()
-
-	db, err := sql.Open("pgx", url)
-	require.NoError(t, err)
-	defer db.Close()
-	p, err := goose.NewProvider(goose.DialectPostgres, db, migrations.FS)
-	require.NoError(t, err)
-	_, err = p.DownTo(t.Context(), 13)
-	require.NoError(t, err)
-	var old float64
-	require.NoError(t, db.QueryRow(`SELECT month_cents FROM clusters WHERE id = $1`, row.ID).Scan(&old))
-	require.Positive(t, old, "the release before counts on")
-	_, err = db.Exec(`UPDATE usage_samples SET estimated_hourly_cost = 70 WHERE cluster_id = $1 AND state = 'CREATING'`, never.ID)
-	require.NoError(t, err, "as the release before left it")
-	_, err = p.Up(t.Context())
-	require.NoError(t, err)
-	s = storetest.OpenAt(t, url, options)
-	require.Equal(t, before, used(t, s).Team)
-	lines, err := s.Reports.UsageReport(t.Context(), reports.ReportFilter{From: clock.Now().Add(-99 * time.Hour), By: "team"})
-	require.NoError(t, err)
-	require.Equal(t, before.SpentCents, lines[0].Cents)
 }
 
 // unmade takes a cluster down whose attempt made nothing.

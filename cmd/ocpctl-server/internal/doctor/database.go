@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/migrations"
 	"github.com/ocpctl/ocpctl/store/inspect"
 )
 
@@ -47,6 +48,8 @@ func (d *doctor) checkSchema(f *findings, db inspect.Database) {
 	case db.Schema > db.NewestSchema:
 		f.warn("schema", "Finish the upgrade: a server runs with the schema of the next release, and not with later ones.",
 			"the schema is at %d, and this program knows %d: a newer server has migrated it", db.Schema, db.NewestSchema)
+	case db.Schema > 0 && db.Schema < db.FirstSchema:
+		f.fail("schema", "Upgrade in two steps: "+migrations.UpgradeFirst+".", "the schema is at %d, and this program's migrations begin with %d", db.Schema, db.FirstSchema)
 	case (ours || rivers) && !db.MayCreate:
 		f.fail("schema", "Start one server as the tables' owner with -migrate, or GRANT CREATE ON SCHEMA public TO "+db.User+".",
 			"the schema is at %d of %d, the queue's at %d of %d, and %s may not create tables", db.Schema, db.NewestSchema, db.River, db.NewestRiver, db.User)

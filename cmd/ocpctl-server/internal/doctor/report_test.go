@@ -139,7 +139,7 @@ func TestWhatThePodsLackIsReported(t *testing.T) {
 }
 
 func TestADatabaseIsJudged(t *testing.T) {
-	good := inspect.Database{Host: "db.example.com", User: "ocpctl", TLS: "TLSv1.3", Schema: 22, NewestSchema: 22, River: 6, NewestRiver: 6, MayCreate: true, MaxConnections: 97, PoolConns: 30}
+	good := inspect.Database{Host: "db.example.com", User: "ocpctl", TLS: "TLSv1.3", Schema: 22, FirstSchema: 20, NewestSchema: 22, River: 6, NewestRiver: 6, MayCreate: true, MaxConnections: 97, PoolConns: 30}
 	for name, c := range map[string]struct {
 		change func(*inspect.Database)
 		judge  func(*doctor, *findings, inspect.Database)
@@ -148,6 +148,7 @@ func TestADatabaseIsJudged(t *testing.T) {
 	}{
 		"up to date":           {func(*inspect.Database) {}, (*doctor).checkSchema, OK, "up to date: 22"},
 		"older":                {func(db *inspect.Database) { db.Schema = 20 }, (*doctor).checkSchema, Warn, "at 20 of 22"},
+		"too old":              {func(db *inspect.Database) { db.Schema = 19 }, (*doctor).checkSchema, Fail, "at 19, and this program's migrations begin with 20"},
 		"older, and not ours":  {func(db *inspect.Database) { db.River, db.MayCreate = 0, false }, (*doctor).checkSchema, Fail, "may not create tables"},
 		"newer":                {func(db *inspect.Database) { db.Schema = 23 }, (*doctor).checkSchema, Warn, "a newer server has migrated it"},
 		"encrypted":            {func(*inspect.Database) {}, (*doctor).checkTLS, OK, "TLSv1.3"},

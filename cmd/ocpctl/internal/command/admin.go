@@ -19,8 +19,7 @@ import (
 
 func (a *app) newAdminCommand() *cobra.Command {
 	deliveries := newGroupCommand("deliveries", "Deliveries from GitHub, Slack and polling, and their results", "", a.newDeliveryListCommand(), a.newDeliveryShowCommand(), a.newDeliveryReplayCommand())
-	reload := a.newCatalogueStateCommand("reload-catalogue", "Reload the catalogue's directory now instead of at the next check",
-		func(ctx context.Context, api *connect.API) (*http.Response, error) { return api.ReloadCatalogue(ctx) })
+	reload := a.newSimpleCommand("reload-catalogue", "Reload the catalogue's directory now instead of at the next check", (*connect.API).ReloadCatalogue, a.printCatalogueState)
 	reload.Aliases = []string{"reload-catalog"}
 	orphans := a.newOrphansCommand()
 	orphans.AddCommand(a.newOrphanActCommands()...)
@@ -34,23 +33,16 @@ func (a *app) newDeliveryListCommand() *cobra.Command {
 		Use: "list", Short: "List deliveries from GitHub and Slack, and what the poll of pull requests found, newest first", Args: rangeArgs(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		Example: "  ocpctl admin deliveries list --state failed\n  ocpctl admin deliveries list --topic acme/shop#41",
 		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, _ []string) error {
-			raw, items, err := readPages(most, func(limit int, cursor string) (connect.Answer[v1.DeliveryPage], error) {
+			return listOf[v1.Delivery]{
+				name:  func(d v1.Delivery) string { return d.ID },
+				heads: []string{"ID", "SOURCE", "EVENT", "ABOUT", "STATE", "RECEIVED", "NOTE", "+DELIVERY"},
+				row: func(s *table.Screen, d v1.Delivery) []any {
+					return []any{d.ID, d.Source, d.Event, d.Topic, deliveryState(d), duration.Away(d.ReceivedAt, s.Now), d.Note, d.DeliveryID}
+				},
+				none: "No deliveries.",
+			}.showPages(a, most, func(limit int, cursor string) (*http.Response, error) {
 				params.Limit, params.Cursor = limit, cursor
-				return connect.Read[v1.DeliveryPage](api.ListDeliveries(ctx, &params))
-			}, func(p v1.DeliveryPage) ([]v1.Delivery, string) { return p.Items, p.NextCursor })
-			if err != nil {
-				return err
-			}
-			var names []string
-			for _, d := range items {
-				names = append(names, d.ID)
-			}
-			return a.printAnswer(raw, names, func(s *table.Screen) {
-				t := s.Columns("ID", "SOURCE", "EVENT", "ABOUT", "STATE", "RECEIVED", "NOTE", "+DELIVERY")
-				for _, d := range items {
-					t.Row(d.ID, d.Source, d.Event, d.Topic, deliveryState(d), duration.Away(d.ReceivedAt, s.Now), d.Note, d.DeliveryID)
-				}
-				t.Write("No deliveries.")
+				return api.ListDeliveries(ctx, &params)
 			})
 		}),
 	}
@@ -85,20 +77,16 @@ func (a *app) newDeliveryShowCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "show ID", Short: "Show one delivery with its body", Args: rangeArgs(1, 1), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
-			answer, err := connect.Read[v1.DeliveryDetail](api.GetDelivery(ctx, args[0]))
-			if err != nil {
-				return err
-			}
-			return a.printAnswer(answer.Raw, []string{answer.Value.ID}, func(s *table.Screen) {
-				a.writeDelivery(s, answer.Value.Delivery)
+			return showAnswer(a, func(d v1.DeliveryDetail) []string { return []string{d.ID} }, func(s *table.Screen, d v1.DeliveryDetail) {
+				a.writeDelivery(s, d.Delivery)
 				s.Head("Body")
 				var indented bytes.Buffer
-				if json.Indent(&indented, []byte(answer.Value.Body), "", "  ") != nil {
+				if json.Indent(&indented, []byte(d.Body), "", "  ") != nil {
 					indented.Reset()
-					indented.WriteString(answer.Value.Body) // a form, as Slack sends it
+					indented.WriteString(d.Body) // a form, as Slack sends it
 				}
 				s.Linef("%s", indented.String())
-			})
+			})(api.GetDelivery(ctx, args[0]))
 		}),
 	}
 }
@@ -108,22 +96,11 @@ func (a *app) newDeliveryReplayCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "replay ID", Short: "Process a delivery again as if it had just arrived; its earlier results are not duplicated",
 		Args: rangeArgs(1, 1), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.runCommand(func(ctx context.Context, args []string) error {
-			if err := needReason(reason); err != nil {
-				return err
-			}
-			api, err := a.connectAPI()
-			if err != nil {
-				return err
-			}
-			answer, err := connect.Read[v1.Delivery](api.ReplayDelivery(ctx, args[0], v1.Reason{Reason: reason}))
-			if err != nil {
-				return err
-			}
-			return a.printAnswer(answer.Raw, []string{answer.Value.ID}, func(s *table.Screen) { a.writeDelivery(s, answer.Value) })
+		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
+			return showAnswer(a, func(d v1.Delivery) []string { return []string{d.ID} }, a.writeDelivery)(api.ReplayDelivery(ctx, args[0], v1.Reason{Reason: reason}))
 		}),
 	}
-	reasonFlag(c, &reason)
+	addRequiredReason(c, &reason)
 	return c
 }
 
@@ -132,23 +109,21 @@ func (a *app) newFindingsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "findings", Short: "List problems that ocpctl found, newest first", Args: rangeArgs(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, _ []string) error {
-			answer, err := connect.Read[v1.Findings](api.ListFindings(ctx, &params))
-			if err != nil {
-				return err
-			}
-			names := namesOf(answer.Value.Items, func(f v1.Finding) string { return cmp.Or(f.ClusterID, f.Identity) })
-			return a.printAnswer(answer.Raw, names, func(s *table.Screen) {
-				t := s.Columns("KIND", "CLUSTER", "IDENTITY", "SINCE", "SEEN", "RESOLVED", "WHY")
-				for _, f := range answer.Value.Items {
-					t.Row(string(f.Kind), f.ClusterID, f.Identity, duration.Away(f.Since, s.Now), humanize.Count(f.TimesSeen, "time"), duration.Away(f.ResolvedAt, s.Now), f.Why)
-				}
-				t.Write("No findings.")
-				for _, f := range answer.Value.Items {
-					if s.Wide && len(f.Evidence) > 0 {
-						writeParagraphs(s, fmt.Sprintf("Evidence for %s %s", f.Kind, cmp.Or(f.ClusterID, f.Identity)), f.Evidence)
+			return listOf[v1.Finding]{
+				name:  func(f v1.Finding) string { return cmp.Or(f.ClusterID, f.Identity) },
+				heads: []string{"KIND", "CLUSTER", "IDENTITY", "SINCE", "SEEN", "RESOLVED", "WHY"},
+				row: func(s *table.Screen, f v1.Finding) []any {
+					return []any{f.Kind, f.ClusterID, f.Identity, duration.Away(f.Since, s.Now), humanize.Count(f.TimesSeen, "time"), duration.Away(f.ResolvedAt, s.Now), f.Why}
+				},
+				none: "No findings.",
+				after: func(s *table.Screen, all []v1.Finding) {
+					for _, f := range all {
+						if s.Wide {
+							writeParagraphs(s, fmt.Sprintf("Evidence for %s %s", f.Kind, cmp.Or(f.ClusterID, f.Identity)), f.Evidence)
+						}
 					}
-				}
-			})
+				},
+			}.showAnswer(a)(api.ListFindings(ctx, &params))
 		}),
 	}
 	c.Flags().StringVar(&params.Kind, "kind", "", "filter by `kind`: overdue, stuck, blocked, remains, delivery_failing, delivery_lost, job_failed, access_not_revoked, slack_channel, slack_refused, orphan, scan_failing, cloud_gone, archive_missing, archive_unknown or shown_behind")

@@ -210,12 +210,3 @@ func (a *app) runWithAPI(do func(ctx context.Context, api *connect.API, args []s
 		return do(ctx, api, args)
 	})
 }
-
-// namesOf returns what -o name prints of some items.
-func namesOf[T any](items []T, name func(T) string) []string {
-	names := make([]string, len(items))
-	for i, one := range items {
-		names[i] = name(one)
-	}
-	return names
-}

@@ -28,7 +28,6 @@ func (a *app) newApprovalsCommand() *cobra.Command {
 	c.Flags().StringVar(&params.State, "state", "pending", optionUsage("approvals", "state"))
 	c.Flags().BoolVarP(&all, "all", "a", false, optionUsage("approvals", "all"))
 	c.Flags().IntVar(&most, "limit", 50, optionUsage("approvals", "limit"))
-	panicOnError(c.RegisterFlagCompletionFunc("cluster", a.completeClusters))
 	c.RunE = a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 		if len(args) == 1 {
 			id, err := a.newestApproval(ctx, api, args[0])
@@ -40,35 +39,28 @@ func (a *app) newApprovalsCommand() *cobra.Command {
 		if all {
 			params.State = ""
 		}
-		raw, items, err := readPages(most, func(limit int, cursor string) (connect.Answer[v1.ApprovalPage], error) {
+		return a.listApprovals(most, func(limit int, cursor string) (*http.Response, error) {
 			params.Limit, params.Cursor = limit, cursor
-			return connect.Read[v1.ApprovalPage](api.ListApprovals(ctx, &params))
-		}, func(p v1.ApprovalPage) ([]v1.Approval, string) { return p.Items, p.NextCursor })
-		if err != nil {
-			return err
-		}
-		return a.printApprovals(raw, items)
+			return api.ListApprovals(ctx, &params)
+		})
 	})
 	return c
 }
 
-func (a *app) printApprovals(raw []byte, items []v1.Approval) error {
-	var names []string
-	for _, one := range items {
-		names = append(names, one.ApprovalID)
-	}
-	return a.printAnswer(raw, names, func(s *table.Screen) {
-		t := s.Columns("APPROVAL", "WHAT", "CLUSTER", "TEAM", "REQUESTED BY", "STATE", "VOTES", "YOU MAY VOTE", "EXPIRES", "+WHY")
-		for _, one := range items {
+func (a *app) listApprovals(most int, get func(limit int, cursor string) (*http.Response, error)) error {
+	return listOf[v1.Approval]{
+		name:  func(one v1.Approval) string { return one.ApprovalID },
+		heads: []string{"APPROVAL", "WHAT", "CLUSTER", "TEAM", "REQUESTED BY", "STATE", "VOTES", "YOU MAY VOTE", "EXPIRES", "+WHY"},
+		row: func(s *table.Screen, one v1.Approval) []any {
 			mine := ""
 			if one.MayVote {
 				mine = "yes"
 			}
-			t.Row(one.ApprovalID, string(one.Kind), cmp.Or(one.ClusterName, one.ClusterID), one.Team, cmp.Or(one.RequestedByName, one.RequestedBy), approvalState(one),
-				fmt.Sprintf("%d of %d", countVotes(one), one.Needs), mine, duration.Away(one.ExpiresAt, s.Now), strings.Join(one.Why, "; "))
-		}
-		t.Write("No approvals.")
-	})
+			return []any{one.ApprovalID, one.Kind, cmp.Or(one.ClusterName, one.ClusterID), one.Team, cmp.Or(one.RequestedByName, one.RequestedBy), approvalState(one),
+				fmt.Sprintf("%d of %d", countVotes(one), one.Needs), mine, duration.Away(one.ExpiresAt, s.Now), strings.Join(one.Why, "; ")}
+		},
+		none: "No approvals.",
+	}.showPages(a, most, get)
 }
 
 func countVotes(one v1.Approval) (n int) {
@@ -89,12 +81,7 @@ func approvalState(one v1.Approval) table.Cell {
 
 // printApproval shows one approval from a response.
 func (a *app) printApproval(res *http.Response, err error) error {
-	answer, err := connect.Read[v1.Approval](res, err)
-	if err != nil {
-		return err
-	}
-	one := answer.Value
-	return a.printAnswer(answer.Raw, []string{one.ApprovalID}, func(s *table.Screen) {
+	return showAnswer(a, func(one v1.Approval) []string { return []string{one.ApprovalID} }, func(s *table.Screen, one v1.Approval) {
 		fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(humanize.Line(one.ApprovalID), table.Bold), s.Painted(approvalState(one).Text, approvalState(one).Paint))
 		f := s.Facts()
 		f.Add("what", map[v1.ApprovalKind]string{
@@ -113,16 +100,14 @@ func (a *app) printApproval(res *http.Response, err error) error {
 		writeParagraphs(s, "Why it is needed", one.Why)
 		if len(one.Votes) > 0 {
 			s.Head("Votes")
-			t := s.Columns("WHO", "VOTE", "AT", "REASON")
-			for _, v := range one.Votes {
-				t.Row(cmp.Or(v.Name, v.Principal), map[bool]string{true: "approve", false: "refuse"}[v.Approves], humanize.Stamp(v.At), v.Reason)
-			}
-			t.Write("")
+			writeTable(s, "", []string{"WHO", "VOTE", "AT", "REASON"}, one.Votes, func(_ *table.Screen, v v1.Vote) []any {
+				return []any{cmp.Or(v.Name, v.Principal), map[bool]string{true: "approve", false: "refuse"}[v.Approves], humanize.Stamp(v.At), v.Reason}
+			})
 		}
 		if one.MayVote {
 			s.Linef("\nYou may vote: ocpctl approve %s, or ocpctl refuse %s --reason \"…\"", one.ApprovalID, one.ApprovalID)
 		}
-	})
+	})(res, err)
 }
 
 func (a *app) newApproveCommand() *cobra.Command {
@@ -145,14 +130,7 @@ func (a *app) newRefuseCommand() *cobra.Command {
 	var reason string
 	c := fromTable("refuse", &cobra.Command{
 		Args: rangeArgs(1, 1), ValidArgsFunction: completeFirst(a.completeApprovals),
-		RunE: a.runCommand(func(ctx context.Context, args []string) error {
-			if err := needReason(reason); err != nil {
-				return err
-			}
-			api, err := a.connectAPI()
-			if err != nil {
-				return err
-			}
+		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 			id, err := a.pendingApproval(ctx, api, args[0])
 			if err != nil {
 				return err
@@ -160,7 +138,7 @@ func (a *app) newRefuseCommand() *cobra.Command {
 			return a.printApproval(api.Refuse(ctx, id, v1.Reason{Reason: reason}))
 		}),
 	})
-	reasonFlag(c, &reason)
+	addRequiredReason(c, &reason)
 	return c
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
+	"github.com/ocpctl/ocpctl/internal/commands"
 	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
@@ -23,7 +24,6 @@ import (
 func (a *app) onCluster(c *cobra.Command, least, most int, do func(ctx context.Context, api *connect.API, id string, rest []string) error) *cobra.Command {
 	var flag string
 	c.Flags().StringVar(&flag, "cluster-id", "", "the cluster's `id` or name, instead of the first argument")
-	panicOnError(c.RegisterFlagCompletionFunc("cluster-id", a.completeClusters))
 	split := func(args []string) (string, []string) {
 		if flag == "" && len(args) > 0 {
 			return args[0], args[1:]
@@ -84,7 +84,12 @@ func (f *file) Set(path string) error {
 
 func reasonFlag(c *cobra.Command, into *string) {
 	c.Flags().StringVar(into, "reason", "", optionUsage("destroy", "reason"))
-	panicOnError(c.RegisterFlagCompletionFunc("reason", cobra.NoFileCompletions))
+}
+
+// addRequiredReason adds the flag for a reason that must be given.
+func addRequiredReason(c *cobra.Command, into *string) {
+	reasonFlag(c, into)
+	c.PreRunE = func(*cobra.Command, []string) error { return needReason(*into) }
 }
 
 // needReason refuses a command without a reason, which others will look for later.
@@ -168,4 +173,28 @@ func (t *timeout) Set(text string) error {
 	}
 	*t = timeout(d)
 	return nil
+}
+
+// fromTable fills in what the command table says of a command: how it is typed, its aliases, what it does, and the other words for
+// it that are answered with it.
+func fromTable(name string, c *cobra.Command) *cobra.Command {
+	row := commands.Get(name)
+	c.Use, c.Aliases, c.Short, c.SuggestFor = row.Usage(commands.CLI), row.CLI.Aliases, row.CLI.Summary, row.Synonyms
+	return c
+}
+
+// addTextFlags adds flags that take a text, with what the command table says of a command's options.
+func addTextFlags(c *cobra.Command, command string, flags map[string]*string) {
+	for name, into := range flags {
+		c.Flags().StringVar(into, name, *into, optionUsage(command, name))
+	}
+}
+
+// optionUsage is what the command table says of a command's option.
+func optionUsage(command, option string) string {
+	o, known := commands.Get(command).Option(option)
+	if !known {
+		panic("the command " + command + " has no option " + option) // a mistake in this package
+	}
+	return o.Summary
 }

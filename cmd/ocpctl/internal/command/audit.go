@@ -7,8 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -36,8 +36,7 @@ func (a *app) addTrailFlags(c *cobra.Command, t *trail) {
 	c.Flags().StringVar(&t.actor, "actor", "", "filter by `principal`")
 	c.Flags().StringVar(&t.action, "action", "", "filter by `action`, e.g. kubeconfig.read")
 	c.Flags().StringVar(&t.cluster, "cluster", "", "filter by `cluster`")
-	panicOnError(c.RegisterFlagCompletionFunc("cluster", a.completeClusters))
-	t.addFlags(c)
+	a.addPeriodFlags(c, &t.period)
 }
 
 func (a *app) newAuditListCommand() *cobra.Command {
@@ -45,32 +44,17 @@ func (a *app) newAuditListCommand() *cobra.Command {
 	var most int
 	c := &cobra.Command{
 		Use: "list", Short: "List the audit trail, newest first", Args: rangeArgs(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.runCommand(func(ctx context.Context, _ []string) error {
-			from, to, err := a.readPeriod(t.period)
-			if err != nil {
-				return err
-			}
-			api, err := a.connectAPI()
-			if err != nil {
-				return err
-			}
-			raw, items, err := readPages(most, func(limit int, cursor string) (connect.Answer[v1.AuditPage], error) {
-				return connect.Read[v1.AuditPage](api.ListAudit(ctx, &v1.ListAuditParams{
-					Actor: t.actor, Action: t.action, Cluster: t.cluster, From: from, To: to, Limit: limit, Cursor: cursor}))
-			}, func(p v1.AuditPage) ([]v1.AuditEvent, string) { return p.Items, p.NextCursor })
-			if err != nil {
-				return err
-			}
-			var names []string
-			for _, e := range items {
-				names = append(names, strconv.FormatInt(e.Seq, 10))
-			}
-			return a.printAnswer(raw, names, func(s *table.Screen) {
-				t := s.Columns("LINE", "AT", "WHO", "WHAT", "THROUGH", "CLUSTER", "+MORE", "+HASH")
-				for _, e := range items {
-					t.Row(e.Seq, humanize.Stamp(e.At), cmp.Or(e.ActorName, e.Actor), e.Action, e.Source, e.ClusterID, e.Metadata, e.Hash)
-				}
-				t.Write("No lines.")
+		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, _ []string) error {
+			return listOf[v1.AuditEvent]{
+				name:  func(e v1.AuditEvent) string { return strconv.FormatInt(e.Seq, 10) },
+				heads: []string{"LINE", "AT", "WHO", "WHAT", "THROUGH", "CLUSTER", "+MORE", "+HASH"},
+				row: func(_ *table.Screen, e v1.AuditEvent) []any {
+					return []any{e.Seq, humanize.Stamp(e.At), cmp.Or(e.ActorName, e.Actor), e.Action, e.Source, e.ClusterID, e.Metadata, e.Hash}
+				},
+				none: "No lines.",
+			}.showPages(a, most, func(limit int, cursor string) (*http.Response, error) {
+				return api.ListAudit(ctx, &v1.ListAuditParams{
+					Actor: t.actor, Action: t.action, Cluster: t.cluster, From: t.From, To: t.To, Limit: limit, Cursor: cursor})
 			})
 		}),
 	}
@@ -86,29 +70,31 @@ func (a *app) newAuditExportCommand() *cobra.Command {
 		Use: "export", Short: "Export the audit trail, oldest first, one JSON object per line",
 		Long: "Export the audit trail, oldest first, one JSON object per line. Anyone who has an export without filters can verify it:\nocpctl audit verify --file FILE.",
 		Args: rangeArgs(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.runCommand(func(ctx context.Context, _ []string) error {
-			from, to, err := a.readPeriod(t.period)
-			if err != nil {
-				return err
-			}
-			api, err := a.connectAPI()
-			if err != nil {
-				return err
-			}
-			body, err := connect.Stream(api.ExportAudit(ctx, &v1.ExportAuditParams{Actor: t.actor, Action: t.action, Cluster: t.cluster, From: from, To: to}))
-			if err != nil {
-				return err
-			}
-			defer body.Close()
-			if file == "" {
-				return a.writeStream(body)
-			}
-			return saveStream(file, body)
+		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, _ []string) error {
+			return a.downloadFile(file)(api.ExportAudit(ctx, &v1.ExportAuditParams{Actor: t.actor, Action: t.action, Cluster: t.cluster, From: t.From, To: t.To}))
 		}),
 	}
 	a.addTrailFlags(c, &t)
 	fileFlag(c, &file, "write it to this `file` once it is complete")
 	return c
+}
+
+// downloadFile returns a function that writes the response of a call to a file, which appears only when it is complete, or to the standard output.
+func (a *app) downloadFile(file string) func(*http.Response, error) error {
+	return func(res *http.Response, err error) error {
+		body, err := connect.Stream(res, err)
+		if err != nil {
+			return err
+		}
+		defer body.Close()
+		if file == "" {
+			return a.writeStream(body)
+		}
+		if _, err := saveWhole(file, body); err != nil {
+			return fmt.Errorf("write %s: %w", file, err)
+		}
+		return nil
+	}
 }
 
 // writeStream writes a stream to the standard output; to a terminal line by line, without control characters.
@@ -125,26 +111,6 @@ func (a *app) writeStream(from io.Reader) error {
 		}
 	}
 	return lines.Err()
-}
-
-// saveStream writes a stream to a file that appears only when it is complete.
-func saveStream(path string, from io.Reader) error {
-	draft, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	defer os.Remove(draft.Name())
-	_, err = io.Copy(draft, from)
-	if closed := draft.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Rename(draft.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return nil
 }
 
 func (a *app) newAuditVerifyCommand() *cobra.Command {

@@ -22,42 +22,37 @@ import (
 
 func (a *app) newCatalogCommand() *cobra.Command {
 	c := newGroupCommand("catalog", "Profiles, teams, quotas and the catalogue", "",
-		a.newProfilesCommand(), a.newTeamsCommand(), a.newQuotasCommand(), a.newCatalogueStateCommand("status", "Show the active catalogue, and why a newer one was rejected",
-			func(ctx context.Context, api *connect.API) (*http.Response, error) { return api.GetCatalogue(ctx) }), a.newValidateCommand())
+		a.newProfilesCommand(),
+		a.newSimpleCommand("teams", "List the teams you may see, with their budgets", (*connect.API).ListTeams, a.printTeams),
+		a.newSimpleCommand("quotas", "List the limits that apply to you and your teams, and their use", (*connect.API).ListQuotas, a.printQuotas),
+		a.newSimpleCommand("status", "Show the active catalogue, and why a newer one was rejected", (*connect.API).GetCatalogue, a.printCatalogueState),
+		a.newValidateCommand())
 	c.Aliases = []string{"catalogue"}
 	return c
 }
 
-// newSimpleCommand makes a command without arguments that makes one call.
-func (a *app) newSimpleCommand(use, short string, do func(ctx context.Context, api *connect.API) error) *cobra.Command {
+// newSimpleCommand makes a command without arguments that makes one call and shows its response.
+func (a *app) newSimpleCommand(use, short string, call func(*connect.API, context.Context) (*http.Response, error), show func(*http.Response, error) error) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: rangeArgs(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, _ []string) error {
-			return do(ctx, api)
-		}),
+		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, _ []string) error { return show(call(api, ctx)) }),
 	}
 }
 
-func (a *app) newTeamsCommand() *cobra.Command {
-	return a.newSimpleCommand("teams", "List the teams you may see, with their budgets", func(ctx context.Context, api *connect.API) error {
-		answer, err := connect.Read[v1.Teams](api.ListTeams(ctx))
-		if err != nil {
-			return err
-		}
-		names := namesOf(answer.Value.Items, func(t v1.Team) string { return t.Name })
-		return a.printAnswer(answer.Raw, names, func(s *table.Screen) {
-			t := s.Columns("TEAM", "COST CENTERS", "ENVIRONMENTS", "BUDGET/MONTH", "SPENT", "COMMITTED", "+OWNER", "+WEIGHT")
-			for _, team := range answer.Value.Items {
-				budget := ""
-				if team.BudgetCents > 0 {
-					budget = price.Dollars(team.BudgetCents)
-				}
-				t.Row(team.Name, strings.Join(team.CostCenters, ", "), strings.Join(team.Environments, ", "), budget, budgetCell(team),
-					price.Dollars(team.CommittedCents), team.Owner, team.Weight)
+func (a *app) printTeams(res *http.Response, err error) error {
+	return listOf[v1.Team]{
+		name:  func(t v1.Team) string { return t.Name },
+		heads: []string{"TEAM", "COST CENTERS", "ENVIRONMENTS", "BUDGET/MONTH", "SPENT", "COMMITTED", "+OWNER", "+WEIGHT"},
+		row: func(_ *table.Screen, team v1.Team) []any {
+			budget := ""
+			if team.BudgetCents > 0 {
+				budget = price.Dollars(team.BudgetCents)
 			}
-			t.Write("You are in no team.")
-		})
-	})
+			return []any{team.Name, strings.Join(team.CostCenters, ", "), strings.Join(team.Environments, ", "), budget, budgetCell(team),
+				price.Dollars(team.CommittedCents), team.Owner, team.Weight}
+		},
+		none: "You are in no team.",
+	}.showAnswer(a)(res, err)
 }
 
 // budgetCell warns if a budget is nearly used up.
@@ -72,25 +67,19 @@ func budgetCell(team v1.Team) table.Cell {
 	return cell
 }
 
-func (a *app) newQuotasCommand() *cobra.Command {
-	return a.newSimpleCommand("quotas", "List the limits that apply to you and your teams, and their use", func(ctx context.Context, api *connect.API) error {
-		answer, err := connect.Read[v1.Quotas](api.ListQuotas(ctx))
-		if err != nil {
-			return err
-		}
-		names := namesOf(answer.Value.Items, func(q v1.Quota) string { return q.Name })
-		return a.printAnswer(answer.Raw, names, func(s *table.Screen) {
-			t := s.Columns("QUOTA", "FOR", "LIVE", "CREATING", "NODE HOURS/MONTH", "WAITING")
-			for _, q := range answer.Value.Items {
-				waiting := ""
-				if q.Waiting > 0 {
-					waiting = fmt.Sprint(q.Waiting)
-				}
-				t.Row(q.Name, strings.TrimSpace(string(q.Scope)+" "+q.Key), quotaCell(q.Live), quotaCell(q.Creating), quotaCell(q.NodeHours), waiting)
+func (a *app) printQuotas(res *http.Response, err error) error {
+	return listOf[v1.Quota]{
+		name:  func(q v1.Quota) string { return q.Name },
+		heads: []string{"QUOTA", "FOR", "LIVE", "CREATING", "NODE HOURS/MONTH", "WAITING"},
+		row: func(_ *table.Screen, q v1.Quota) []any {
+			waiting := ""
+			if q.Waiting > 0 {
+				waiting = fmt.Sprint(q.Waiting)
 			}
-			t.Write("No limit applies to you.")
-		})
-	})
+			return []any{q.Name, strings.TrimSpace(string(q.Scope) + " " + q.Key), quotaCell(q.Live), quotaCell(q.Creating), quotaCell(q.NodeHours), waiting}
+		},
+		none: "No limit applies to you.",
+	}.showAnswer(a)(res, err)
 }
 
 func quotaCell(u v1.Used) table.Cell {
@@ -103,25 +92,16 @@ func quotaCell(u v1.Used) table.Cell {
 	return table.Cell{Text: fmt.Sprintf("%.4g of %d", u.Used, u.Most)}
 }
 
-// newCatalogueStateCommand makes a command that shows the state of the catalogue from a call.
-func (a *app) newCatalogueStateCommand(use, short string, get func(ctx context.Context, api *connect.API) (*http.Response, error)) *cobra.Command {
-	return a.newSimpleCommand(use, short, func(ctx context.Context, api *connect.API) error {
-		answer, err := connect.Read[v1.CatalogueState](get(ctx, api))
-		if err != nil {
-			return err
-		}
-		c := answer.Value
-		return a.printAnswer(answer.Raw, []string{c.Hash}, func(s *table.Screen) {
-			f := s.Facts()
-			f.Add("active", c.Hash)
-			f.Add("loaded", humanize.When(c.LoadedAt, s.Now))
-			f.Add("source", cmp.Or(sources[c.Source], c.Source))
-			f.Add("contains", strings.Join([]string{humanize.Count(c.Profiles, "profile"), humanize.Count(c.Teams, "team"),
-				humanize.Count(c.Quotas, "quota"), humanize.Count(c.Policies, "policy"), humanize.Count(c.Identities, "identity")}, ", "))
-			f.Paint("rejected", c.Problem, table.Bad)
-			f.Write()
-		})
-	})
+func (a *app) printCatalogueState(res *http.Response, err error) error {
+	return showAnswer(a, func(c v1.CatalogueState) []string { return []string{c.Hash} }, func(s *table.Screen, c v1.CatalogueState) {
+		f := s.Facts()
+		f.Add("active", c.Hash)
+		f.Add("loaded", humanize.When(c.LoadedAt, s.Now))
+		f.Add("source", cmp.Or(sources[c.Source], c.Source))
+		f.Add("contains", strings.Join([]string{humanize.Count(c.Profiles, "profile"), humanize.Count(c.Teams, "team"), humanize.Count(c.Quotas, "quota"), humanize.Count(c.Policies, "policy"), humanize.Count(c.Identities, "identity")}, ", "))
+		f.Paint("rejected", c.Problem, table.Bad)
+		f.Write()
+	})(res, err)
 }
 
 // sources describe where a catalogue comes from.

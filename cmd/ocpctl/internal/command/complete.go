@@ -7,10 +7,13 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
 )
 
 // completeTime limits how long a person waits for completions.
@@ -18,6 +21,44 @@ const completeTime = 2 * time.Second
 
 // completer is cobra's type of completion function.
 type completer = cobra.CompletionFunc
+
+// flagCompleters are the completions of flags, by the flag's name, or by the names of the command and the flag.
+func (a *app) flagCompleters() map[string]completer {
+	fixed := func(values []string) completer {
+		return cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
+	}
+	return map[string]completer{
+		"access": fixed(shareLevels), "auth": fixed(connect.Methods()), "create lifetime": fixed(lifetimes), "list status": fixed(clusterStatuses()), "on-ready": fixed(signals),
+		"output": fixed(table.Formats()), "reuse": fixed(reuses), "role": fixed(accessRoles()), "run-kind": fixed(runKinds), "summary csv": fixed(summaryTables), "wait for": fixed(follow.Goals()),
+		"base-domain": a.completeDomains, "cluster": a.completeClusters, "cluster-id": a.completeClusters, "context": a.completeContexts, "profile": a.completeProfiles,
+		"region": a.completeRegions, "team": a.completeTeams, "create version": a.completeVersions,
+		"share team": cobra.NoFileCompletions, "unshare team": cobra.NoFileCompletions, // it may be a team that you cannot list
+		"by": cobra.FixedCompletions(reportGroups, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace),
+	}
+}
+
+// addCompletions completes the flags of a command and of those below it. A flag that is not in the table has no completions, unless it takes
+// a file or a folder, which the shell completes.
+func addCompletions(c *cobra.Command, table map[string]completer) {
+	add := func(f *pflag.Flag) {
+		by, known := table[c.Name()+" "+f.Name]
+		if !known {
+			by, known = table[f.Name]
+		}
+		if kind, _ := pflag.UnquoteUsage(f); kind == "file" || kind == "folder" || f.Value.Type() == "bool" {
+			return
+		}
+		if !known {
+			by = cobra.NoFileCompletions
+		}
+		panicOnError(c.RegisterFlagCompletionFunc(f.Name, by))
+	}
+	c.Flags().VisitAll(add)
+	c.PersistentFlags().VisitAll(add)
+	for _, below := range c.Commands() {
+		addCompletions(below, table)
+	}
+}
 
 // completeFirst completes only the first argument.
 func completeFirst(c completer) completer {

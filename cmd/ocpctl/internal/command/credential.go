@@ -28,10 +28,7 @@ type asking struct {
 }
 
 func (q *asking) addFlags(c *cobra.Command) {
-	c.Flags().StringVar(&q.role, "role", "", optionUsage("kubeconfig", "role"))
-	panicOnError(c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(accessRoles(), cobra.ShellCompDirectiveNoFileComp)))
-	c.Flags().StringVar(&q.lifetime, "lifetime", "", optionUsage("kubeconfig", "lifetime"))
-	panicOnError(c.RegisterFlagCompletionFunc("lifetime", cobra.NoFileCompletions))
+	addTextFlags(c, "kubeconfig", map[string]*string{"role": &q.role, "lifetime": &q.lifetime})
 	c.Flags().BoolVar(&q.renew, "renew", false, optionUsage("kubeconfig", "renew"))
 }
 

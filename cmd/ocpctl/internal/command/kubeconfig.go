@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"net/http"
 
 	"github.com/spf13/cobra"
 
@@ -53,12 +54,7 @@ terminal or in a pipeline's log. To work without a file, use ocpctl shell.`,
 			return exit.Misused("a kubeconfig with a token is a credential and is not printed to a terminal or a log. Give -f FILE, --merge or --print, or run: ocpctl shell %s", humanize.Line(id))
 		}
 		if k.link {
-			answer, err := connect.Read[v1.Link](api.LinkKubeconfig(ctx, id, &v1.LinkKubeconfigParams{
-				Role: k.role, Lifetime: k.lifetime}))
-			if err != nil {
-				return err
-			}
-			return a.printLink(answer)
+			return a.printLink(api.LinkKubeconfig(ctx, id, &v1.LinkKubeconfigParams{Role: k.role, Lifetime: k.lifetime}))
 		}
 		return a.keepKubeconfig(ctx, api, id, k)
 	})
@@ -104,22 +100,17 @@ func (a *app) keepKubeconfig(ctx context.Context, api *connect.API, id string, k
 	return nil
 }
 
-func (a *app) printLink(answer connect.Answer[v1.Link]) error {
-	return a.printAnswer(answer.Raw, []string{answer.Value.URL}, func(s *table.Screen) {
-		fmt.Fprintln(s.Out, humanize.Line(answer.Value.URL))
-		a.printNotef("The link works once, only for you, until %s. Open it in a browser, or use: ocpctl redeem -", humanize.When(answer.Value.ExpiresAt, s.Now))
-	})
+func (a *app) printLink(res *http.Response, err error) error {
+	return showAnswer(a, func(l v1.Link) []string { return []string{l.URL} }, func(s *table.Screen, l v1.Link) {
+		fmt.Fprintln(s.Out, humanize.Line(l.URL))
+		a.printNotef("The link works once, only for you, until %s. Open it in a browser, or use: ocpctl redeem -", humanize.When(l.ExpiresAt, s.Now))
+	})(res, err)
 }
 
 func (a *app) newOutputsCommand() *cobra.Command {
 	c := &cobra.Command{Use: "outputs CLUSTER", Short: "Show a ready cluster's console and API addresses, and how to get its credentials"}
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
-		answer, err := connect.Read[v1.Outputs](api.GetOutputs(ctx, id))
-		if err != nil {
-			return err
-		}
-		o := answer.Value
-		return a.printAnswer(answer.Raw, []string{id}, func(s *table.Screen) {
+		return showAnswer(a, func(v1.Outputs) []string { return []string{id} }, func(s *table.Screen, o v1.Outputs) {
 			f := s.Facts()
 			f.Add("console", o.ConsoleURL)
 			f.Add("API", o.APIURL)
@@ -127,6 +118,6 @@ func (a *app) newOutputsCommand() *cobra.Command {
 			f.Add("kubeadmin password", "ocpctl break-glass "+id+" --reason TEXT (another person must approve)")
 			f.Add("installer's kubeconfig", "ocpctl break-glass "+id+" --kubeconfig --reason TEXT (another person must approve)")
 			f.Write()
-		})
+		})(api.GetOutputs(ctx, id))
 	})
 }

@@ -55,11 +55,7 @@ prints a one-time link, which works only for you and for ten minutes. Every step
 		if installers {
 			newLink = api.LinkAdminKubeconfig
 		}
-		answer, err := connect.Read[v1.Link](newLink(ctx, id))
-		if err != nil {
-			return err
-		}
-		return a.printLink(answer)
+		return a.printLink(newLink(ctx, id))
 	})
 }
 
@@ -75,7 +71,6 @@ it sends /ocp link CODE. With - the link is read from the standard input, so tha
 		RunE: a.runCommand(func(ctx context.Context, args []string) error { return a.redeemLink(ctx, args[0], account, file) }),
 	}
 	c.Flags().StringVar(&account, "account", "", "the `account` to link to you, if the link is for an account")
-	panicOnError(c.RegisterFlagCompletionFunc("account", cobra.NoFileCompletions))
 	fileFlag(c, &file, "write a kubeconfig to this `file`, which only you can read")
 	return c
 }

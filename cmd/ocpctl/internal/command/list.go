@@ -3,14 +3,13 @@ package command
 import (
 	"cmp"
 	"context"
-	"encoding/json"
+	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ocpctl/ocpctl/app/api/v1"
-	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
@@ -50,15 +49,10 @@ func (a *app) newListCommand() *cobra.Command {
 	f.StringVar(&params.Team, "team", "", "filter by `team`")
 	f.StringVar(&params.Owner, "owner", "", "filter by `owner`")
 	f.StringVar(&params.Profile, "profile", "", "filter by `profile`")
-	f.StringVar(&params.Platform, "platform", "", optionUsage("list", "platform"))
-	f.StringVar(&params.Run, "run", "", optionUsage("list", "run"))
-	f.StringVar(&params.Name, "name", "", optionUsage("list", "name"))
+	addTextFlags(c, "list", map[string]*string{"platform": &params.Platform, "run": &params.Run, "name": &params.Name})
 	f.BoolVarP(&all, "all", "a", false, optionUsage("list", "all"))
 	f.BoolVarP(&watch, "watch", "w", false, optionUsage("list", "watch"))
 	f.IntVar(&most, "limit", 0, optionUsage("list", "limit"))
-	panicOnError(c.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(clusterStatuses(), cobra.ShellCompDirectiveNoFileComp)))
-	panicOnError(c.RegisterFlagCompletionFunc("profile", a.completeProfiles))
-	panicOnError(c.RegisterFlagCompletionFunc("team", a.completeTeams))
 	return c
 }
 
@@ -71,65 +65,21 @@ func (a *app) listClusters(ctx context.Context, params v1.ListClustersParams, mo
 	if err != nil {
 		return err
 	}
-	raw, items, err := readPages(most, func(limit int, cursor string) (connect.Answer[v1.ClusterPage], error) {
+	return listOf[v1.Cluster]{
+		name: handleOf, heads: clusterHeads(), row: clusterRow, none: "No clusters. Create one with: ocpctl create --name …",
+	}.showPages(a, most, func(limit int, cursor string) (*http.Response, error) {
 		params.Limit, params.Cursor = limit, cursor
-		return connect.Read[v1.ClusterPage](api.ListClusters(ctx, &params))
-	}, func(p v1.ClusterPage) ([]v1.Cluster, string) { return p.Items, p.NextCursor })
-	if err != nil {
-		return err
-	}
-	var names []string
-	for _, c := range items {
-		names = append(names, handleOf(c))
-	}
-	return a.printAnswer(raw, names, func(s *table.Screen) {
-		t := clusterColumns(s)
-		for _, c := range items {
-			clusterRow(t, s, c)
-		}
-		t.Write("No clusters. Create one with: ocpctl create --name …")
+		return api.ListClusters(ctx, &params)
 	})
 }
 
-// readPages reads page after page until it has the requested number of items. Several pages become one document with all items.
-func readPages[P, I any](most int, get func(limit int, cursor string) (connect.Answer[P], error), of func(P) ([]I, string)) (raw []byte, items []I, err error) {
-	var all []json.RawMessage
-	for cursor := ""; ; {
-		limit := pageSize
-		if most > 0 {
-			limit = min(pageSize, most-len(items))
-		}
-		page, err := get(limit, cursor)
-		if err != nil {
-			return nil, nil, err
-		}
-		var next string
-		var these []I
-		these, next = of(page.Value)
-		items = append(items, these...)
-		var said struct{ Items []json.RawMessage }
-		if err := json.Unmarshal(page.Raw, &said); err != nil {
-			return nil, nil, err
-		}
-		all = append(all, said.Items...)
-		if next == "" || most > 0 && len(items) >= most {
-			if len(items) == len(these) {
-				return page.Raw, items, nil
-			}
-			raw, err := json.Marshal(map[string]any{"items": all})
-			return raw, items, err
-		}
-		cursor = next
-	}
+func clusterHeads() []string {
+	return []string{"NAME", "STATUS", "PROFILE", "VERSION", "REGION", "TEAM", "OWNER", "AGE", "ENDS", "+SLEEPS", "+PULL REQUEST", "+RUN", "+PRICE/H", "+SPENT", "+ID"}
 }
 
-func clusterColumns(s *table.Screen) *table.Columns {
-	return s.Columns("NAME", "STATUS", "PROFILE", "VERSION", "REGION", "TEAM", "OWNER", "AGE", "ENDS", "+SLEEPS", "+PULL REQUEST", "+RUN", "+PRICE/H", "+SPENT", "+ID")
-}
-
-func clusterRow(t *table.Columns, s *table.Screen, c v1.Cluster) {
-	t.Row(c.Name, statusCell(c), c.Profile, c.Version, c.Region, c.Team, c.Owner, duration.Format(s.Now.Sub(c.AcceptedAt)), describeEnd(c, s.Now), humanize.Sleeps(c, s.Now),
-		pullRequest(c), humanize.Line(cmp.Or(c.Run.URL, c.Run.Name)), price.Dollars(int64(c.HourlyCents)), humanize.Spent(c, s.Now), c.ClusterID)
+func clusterRow(s *table.Screen, c v1.Cluster) []any {
+	return []any{c.Name, statusCell(c), c.Profile, c.Version, c.Region, c.Team, c.Owner, duration.Format(s.Now.Sub(c.AcceptedAt)), describeEnd(c, s.Now), humanize.Sleeps(c, s.Now),
+		pullRequest(c), humanize.Line(cmp.Or(c.Run.URL, c.Run.Name)), price.Dollars(int64(c.HourlyCents)), humanize.Spent(c, s.Now), c.ClusterID}
 }
 
 // watchClusters prints a row for each change. Filters that the server does not apply to a stream are applied here; a cluster that was
@@ -139,7 +89,7 @@ func (a *app) watchClusters(ctx context.Context, params v1.ListClustersParams) e
 	if err != nil {
 		return err
 	}
-	t, headed, shown := clusterColumns(a.newScreen()), false, map[string]string{}
+	t, headed, shown := a.newScreen().Columns(clusterHeads()...), false, map[string]string{}
 	t.SetMinWidths(21, 28, 16, 7, 9, 12, 12, 10) // for later rows: the longest name, a status with its phase and percentage
 	f := a.newFollower(api, &progress.Lines{Out: a.Err, Now: a.Now})
 	return f.Many(ctx, func(state follow.State) {
@@ -152,7 +102,7 @@ func (a *app) watchClusters(ctx context.Context, params v1.ListClustersParams) e
 			delete(shown, state.ClusterID)
 		}
 		_ = a.printOne(state.Raw, []string{handleOf(state.Cluster)}, func(s *table.Screen) {
-			clusterRow(t, s, state.Cluster)
+			t.Row(clusterRow(s, state.Cluster)...)
 			if headed {
 				t.WriteRows()
 				return

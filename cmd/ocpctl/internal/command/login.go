@@ -55,7 +55,6 @@ OCPCTL_TOKEN_FILE or OCPCTL_TOKEN.`,
 	f.StringVar(&c.AWSRegion, "aws-region", "", "the AWS `region` for STS; default: the SDK's choice")
 	f.StringVar(&c.CAFile, "ca-file", "", "a `file` with the CA certificate of the server")
 	f.BoolVar(&blind, "no-check", false, "do not check that it works")
-	panicOnError(cmd.RegisterFlagCompletionFunc("auth", cobra.FixedCompletions(connect.Methods(), cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -29,11 +30,7 @@ A scan only reads. Accounts are looked through one after another; what is found 
 repeat: a scan that waits or runs is shown as it is. Only platform admins of all teams may do this.`,
 		Example: "  ocpctl admin scan\n  ocpctl admin scan --account 123456789012",
 		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, _ []string) error {
-			answer, err := connect.Read[v1.Scans](api.StartScans(ctx, said))
-			if err != nil {
-				return err
-			}
-			return a.printScans(answer)
+			return a.printScans(api.StartScans(ctx, said))
 		}),
 	}
 	c.Flags().StringVar(&said.Account, "account", "", "only this cloud `account`")
@@ -47,13 +44,9 @@ func (a *app) newScansCommand() *cobra.Command {
 		Use: "scans [SCAN]", Short: "List the looks through cloud accounts, newest first, or show what one looked at", Args: rangeArgs(0, 1), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 			if len(args) == 1 {
-				return a.printScan(ctx, api, args[0])
+				return a.printScan(api.GetScan(ctx, args[0]))
 			}
-			answer, err := connect.Read[v1.Scans](api.ListScans(ctx, &params))
-			if err != nil {
-				return err
-			}
-			return a.printScans(answer)
+			return a.printScans(api.ListScans(ctx, &params))
 		}),
 	}
 	c.Flags().StringVar(&params.Account, "account", "", "filter by cloud `account`")
@@ -61,13 +54,8 @@ func (a *app) newScansCommand() *cobra.Command {
 	return c
 }
 
-func (a *app) printScan(ctx context.Context, api *connect.API, id string) error {
-	answer, err := connect.Read[v1.ScanDetail](api.GetScan(ctx, id))
-	if err != nil {
-		return err
-	}
-	return a.printAnswer(answer.Raw, []string{id}, func(s *table.Screen) {
-		one := answer.Value
+func (a *app) printScan(res *http.Response, err error) error {
+	return showAnswer(a, func(one v1.ScanDetail) []string { return []string{one.ScanID} }, func(s *table.Screen, one v1.ScanDetail) {
 		f := s.Facts()
 		f.Add("scan", one.ScanID)
 		f.Add("account", one.Account)
@@ -77,26 +65,21 @@ func (a *app) printScan(ctx context.Context, api *connect.API, id string) error 
 		f.Add("about", cmp.Or(one.Message, one.Trouble))
 		f.Add("next", one.Next)
 		f.Write()
-		t := s.Columns("PART", "RESOURCES", "CALLS", "COMPLETE", "ERROR")
-		for _, p := range one.Parts {
-			t.Row(p.Name, fmt.Sprint(p.Resources), fmt.Sprint(p.Calls), map[bool]string{true: "yes", false: "no"}[p.Complete], p.Error)
-		}
-		t.Write("It has not looked at anything yet.")
-	})
+		writeTable(s, "It has not looked at anything yet.", []string{"PART", "RESOURCES", "CALLS", "COMPLETE", "ERROR"}, one.Parts, func(_ *table.Screen, p v1.ScanPart) []any {
+			return []any{p.Name, p.Resources, p.Calls, map[bool]string{true: "yes", false: "no"}[p.Complete], p.Error}
+		})
+	})(res, err)
 }
 
-func (a *app) printScans(answer connect.Answer[v1.Scans]) error {
-	var names []string
-	for _, s := range answer.Value.Items {
-		names = append(names, s.ScanID)
-	}
-	return a.printAnswer(answer.Raw, names, func(s *table.Screen) {
-		t := s.Columns("SCAN", "ACCOUNT", "STATE", "OPENED", "ENDED", "RESOURCES", "ABOUT")
-		for _, one := range answer.Value.Items {
-			t.Row(one.ScanID, one.Account, one.State, duration.Away(one.OpenedAt, s.Now), duration.Away(one.EndedAt, s.Now), fmt.Sprint(one.Resources), cmp.Or(one.Message, one.Trouble))
-		}
-		t.Write("No scans.")
-	})
+func (a *app) printScans(res *http.Response, err error) error {
+	return listOf[v1.Scan]{
+		name:  func(one v1.Scan) string { return one.ScanID },
+		heads: []string{"SCAN", "ACCOUNT", "STATE", "OPENED", "ENDED", "RESOURCES", "ABOUT"},
+		row: func(s *table.Screen, one v1.Scan) []any {
+			return []any{one.ScanID, one.Account, one.State, duration.Away(one.OpenedAt, s.Now), duration.Away(one.EndedAt, s.Now), one.Resources, cmp.Or(one.Message, one.Trouble)}
+		},
+		none: "No scans.",
+	}.showAnswer(a)(res, err)
 }
 
 func (a *app) newOrphansCommand() *cobra.Command {
@@ -110,19 +93,15 @@ With -o wide, each is followed by its resources.`,
 		Example: "  ocpctl admin orphans --class released\n  ocpctl admin orphans --team platform --csv",
 		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 			if len(args) == 1 {
-				return a.printOrphan(ctx, api, args[0])
+				return a.printOrphan(api.GetOrphan(ctx, args[0]))
 			}
 			if asCSV {
 				return a.writeOrphansCSV(ctx, api, params)
 			}
-			raw, items, err := readPages(most, func(limit int, cursor string) (connect.Answer[v1.OrphanPage], error) {
+			return a.listOrphans(most, func(limit int, cursor string) (*http.Response, error) {
 				params.Limit, params.Cursor = limit, cursor
-				return connect.Read[v1.OrphanPage](api.ListOrphans(ctx, &params))
-			}, func(p v1.OrphanPage) ([]v1.Orphan, string) { return p.Items, p.NextCursor })
-			if err != nil {
-				return err
-			}
-			return a.printOrphans(raw, items)
+				return api.ListOrphans(ctx, &params)
+			})
 		}),
 	}
 	f := c.Flags()
@@ -137,13 +116,8 @@ With -o wide, each is followed by its resources.`,
 	return c
 }
 
-func (a *app) printOrphan(ctx context.Context, api *connect.API, id string) error {
-	answer, err := connect.Read[v1.OrphanDetail](api.GetOrphan(ctx, id))
-	if err != nil {
-		return err
-	}
-	return a.printAnswer(answer.Raw, []string{id}, func(s *table.Screen) {
-		o := answer.Value
+func (a *app) printOrphan(res *http.Response, err error) error {
+	return showAnswer(a, func(o v1.OrphanDetail) []string { return []string{o.OrphanID} }, func(s *table.Screen, o v1.OrphanDetail) {
 		f := s.Facts()
 		f.Add("orphan", o.OrphanID)
 		f.Add("class", o.Class)
@@ -154,36 +128,33 @@ func (a *app) printOrphan(ctx context.Context, api *connect.API, id string) erro
 		f.Add("first seen", humanize.When(o.FirstSeenAt, s.Now))
 		f.Add("next", o.Next)
 		f.Write()
-		t := s.Columns("RESOURCE", "TYPE", "REGION", "NAME", "SEEN")
-		for _, p := range o.Parts {
-			t.Row(p.ID, p.Type, p.Region, p.Name, duration.Away(p.FirstSeenAt, s.Now))
-		}
-		t.Write("Nothing of it is left.")
-	})
+		writeTable(s, "Nothing of it is left.", []string{"RESOURCE", "TYPE", "REGION", "NAME", "SEEN"}, o.Parts, func(s *table.Screen, p v1.OrphanPart) []any {
+			return []any{p.ID, p.Type, p.Region, p.Name, duration.Away(p.FirstSeenAt, s.Now)}
+		})
+	})(res, err)
 }
 
-func (a *app) printOrphans(raw []byte, items []v1.Orphan) error {
-	var names []string
-	for _, o := range items {
-		names = append(names, o.OrphanID)
-	}
-	return a.printAnswer(raw, names, func(s *table.Screen) {
-		t := s.Columns("ORPHAN", "CLASS", "STATE", "NAME", "ASK", "RESOURCES", "AN HOUR", "SO FAR", "SEEN", "+WHY", "NEXT")
-		for _, o := range items {
+func (a *app) listOrphans(most int, get func(limit int, cursor string) (*http.Response, error)) error {
+	return listOf[v1.Orphan]{
+		name:  func(o v1.Orphan) string { return o.OrphanID },
+		heads: []string{"ORPHAN", "CLASS", "STATE", "NAME", "ASK", "RESOURCES", "AN HOUR", "SO FAR", "SEEN", "+WHY", "NEXT"},
+		row: func(s *table.Screen, o v1.Orphan) []any {
 			hour, cost := "unknown", "unknown"
 			if o.HourlyCents != nil {
 				hour, cost = price.Dollars(int64(*o.HourlyCents+0.5)), price.Dollars(*o.CostCents)
 			}
-			name := cmp.Or(o.Identity, o.ClusterTag, o.Place)
-			t.Row(o.OrphanID, o.Class, o.State, name, cmp.Or(o.Owner, o.Team), fmt.Sprint(o.Resources), hour, cost, duration.Away(o.FirstSeenAt, s.Now), o.Why, o.Next)
-		}
-		t.Write("No orphans.")
-		for _, o := range items {
-			if s.Wide && len(o.Evidence) > 0 {
-				writeParagraphs(s, "Resources of "+o.OrphanID, o.Evidence)
+			return []any{o.OrphanID, o.Class, o.State, cmp.Or(o.Identity, o.ClusterTag, o.Place), cmp.Or(o.Owner, o.Team), o.Resources, hour, cost,
+				duration.Away(o.FirstSeenAt, s.Now), o.Why, o.Next}
+		},
+		none: "No orphans.",
+		after: func(s *table.Screen, all []v1.Orphan) {
+			for _, o := range all {
+				if s.Wide {
+					writeParagraphs(s, "Resources of "+o.OrphanID, o.Evidence)
+				}
 			}
-		}
-	})
+		},
+	}.showPages(a, most, get)
 }
 
 // writeOrphansCSV writes every page, with one head.
@@ -224,4 +195,103 @@ func nextCursor(link string) string {
 		return ""
 	}
 	return u.Query().Get("cursor")
+}
+
+// mostOrphans is how many orphans the server takes in one request.
+const mostOrphans = 100
+
+// newOrphanActCommands are the commands that decide about orphans.
+func (a *app) newOrphanActCommands() []*cobra.Command {
+	return []*cobra.Command{a.newOrphanApproveCommand(), a.newOrphanExemptCommand()}
+}
+
+func (a *app) newOrphanApproveCommand() *cobra.Command {
+	var reason string
+	var dry, yes bool
+	c := &cobra.Command{
+		Use: "approve ORPHAN...", Short: "Approve the removal of orphans (platform admins)",
+		Long: `Approve the removal of orphans, all or none. The teardown of the orphan's own cluster removes it, and counts what is left.
+
+With --dry-run nothing is changed, and you see what the teardown would delete, by which calls and names, and what it would leave.
+Resources of another installation, of a person or of nobody known are never removed.`,
+		Example: `  ocpctl admin orphans approve orp_01J8Z --dry-run
+  ocpctl admin orphans approve orp_01J8Z orp_01J90 --reason "INC-1234: leaks of Friday"`,
+		Args: rangeArgs(1, mostOrphans), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.runCommand(func(ctx context.Context, args []string) error {
+			if !dry {
+				if err := needReason(reason); err != nil {
+					return err
+				}
+			}
+			api, err := a.connectAPI()
+			if err != nil {
+				return err
+			}
+			if !dry {
+				if err := a.askToConfirm(fmt.Sprintf("Approve the removal of %s? Its resources are deleted.", humanize.Count(len(args), "orphan")), yes); err != nil {
+					return err
+				}
+			}
+			return showAnswer(a, func(v1.RemovalPlans) []string { return args }, func(s *table.Screen, plans v1.RemovalPlans) {
+				for _, p := range plans.Items {
+					a.writeRemovalPlan(s, p, dry)
+				}
+			})(api.ApproveOrphans(ctx, v1.OrphanApproval{Ids: args, Reason: reason, DryRun: dry}))
+		}),
+	}
+	c.Flags().BoolVar(&dry, "dry-run", false, "show what would be deleted, and change nothing")
+	reasonFlag(c, &reason)
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
+	return c
+}
+
+// writeRemovalPlan shows how one orphan is removed.
+func (a *app) writeRemovalPlan(s *table.Screen, p v1.RemovalPlan, dry bool) {
+	state, paint := "approved", table.Good
+	switch {
+	case p.Refused != "":
+		state, paint = "cannot be removed", table.Bad
+	case dry:
+		state, paint = "would be removed", table.Bold
+	}
+	fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(humanize.Line(p.Orphan), table.Bold), s.Painted(state, paint))
+	f := s.Facts()
+	f.Add("class", p.Class)
+	f.Add("cluster", strings.TrimSpace(p.ClusterName+" "+p.ClusterID))
+	f.Add("why not", p.Refused)
+	f.Add("waits", p.Waits)
+	f.Add("doubt", p.Doubt)
+	f.Add("new names", strings.Join(p.Names, ", "))
+	f.Write()
+	var calls []string
+	for _, call := range p.Calls {
+		calls = append(calls, call.What+": "+call.Call)
+	}
+	writeParagraphs(s, "The teardown", calls)
+	writeParagraphs(s, "It deletes", listRemovals(p.Removed))
+	writeParagraphs(s, "It leaves", listRemovals(p.Kept))
+}
+
+func listRemovals(of []v1.RemovalResource) (lines []string) {
+	for _, r := range of {
+		lines = append(lines, fmt.Sprintf("%s (%s)", r.ID, r.Why))
+	}
+	return lines
+}
+
+func (a *app) newOrphanExemptCommand() *cobra.Command {
+	var reason string
+	c := &cobra.Command{
+		Use: "exempt ORPHAN...", Short: "Let orphans stay, and report them no more (platform admins)",
+		Long:    "Let orphans stay, all or none, and report them no more. An approval whose removal has not begun is taken back.",
+		Example: `  ocpctl admin orphans exempt orp_01J8Z --reason "the network team keeps this VPC"`,
+		Args:    rangeArgs(1, mostOrphans), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
+			return showAnswer(a, func(e v1.ExemptOrphans) []string { return e.Ids }, func(s *table.Screen, e v1.ExemptOrphans) {
+				s.Linef("Exempt: %s", humanize.Line(strings.Join(e.Ids, ", ")))
+			})(api.ExemptOrphans(ctx, v1.OrphanExemption{Ids: args, Reason: reason}))
+		}),
+	}
+	addRequiredReason(c, &reason)
+	return c
 }

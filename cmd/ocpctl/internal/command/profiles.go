@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,22 +22,18 @@ func (a *app) newProfilesCommand() *cobra.Command {
 		Use: "profiles [PROFILE]", Short: "List the profiles with limits and prices, or show one", Args: rangeArgs(0, 1), ValidArgsFunction: completeFirst(a.completeProfiles),
 		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 			if len(args) == 1 {
-				return a.printProfile(ctx, api, args[0])
+				return a.printProfile(api.GetProfile(ctx, args[0]))
 			}
-			answer, err := connect.Read[v1.Profiles](api.ListProfiles(ctx))
-			if err != nil {
-				return err
-			}
-			names := namesOf(answer.Value.Items, func(p v1.Profile) string { return p.Name })
-			return a.printAnswer(answer.Raw, names, func(s *table.Screen) {
-				t := s.Columns("PROFILE", "WHAT", "MACHINES", "VERSION", "REGION", "PRICE/H", "LIFETIME", "MAXIMUM", "+WHEN FULL")
-				for _, p := range answer.Value.Items {
+			return listOf[v1.Profile]{
+				name:  func(p v1.Profile) string { return p.Name },
+				heads: []string{"PROFILE", "WHAT", "MACHINES", "VERSION", "REGION", "PRICE/H", "LIFETIME", "MAXIMUM", "+WHEN FULL"},
+				row: func(_ *table.Screen, p v1.Profile) []any {
 					region, price := defaultRegion(p)
-					t.Row(profileCell(p), p.DisplayName, describeMachines(p), p.Versions.Default, region, price, duration.Format(fromSeconds(p.DefaultTTLSeconds)),
-						duration.Format(fromSeconds(p.MaxTTLSeconds)), string(p.WhenFull))
-				}
-				t.Write("No profiles.")
-			})
+					return []any{profileCell(p), p.DisplayName, describeMachines(p), p.Versions.Default, region, price, duration.Format(fromSeconds(p.DefaultTTLSeconds)),
+						duration.Format(fromSeconds(p.MaxTTLSeconds)), p.WhenFull}
+				},
+				none: "No profiles.",
+			}.showAnswer(a)(api.ListProfiles(ctx))
 		}),
 	}
 }
@@ -69,13 +66,8 @@ func defaultRegion(p v1.Profile) (name, cost string) {
 	return name, cost
 }
 
-func (a *app) printProfile(ctx context.Context, api *connect.API, name string) error {
-	answer, err := connect.Read[v1.Profile](api.GetProfile(ctx, name))
-	if err != nil {
-		return err
-	}
-	p := answer.Value
-	return a.printAnswer(answer.Raw, []string{p.Name}, func(s *table.Screen) {
+func (a *app) printProfile(res *http.Response, err error) error {
+	return showAnswer(a, func(p v1.Profile) []string { return []string{p.Name} }, func(s *table.Screen, p v1.Profile) {
 		fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(humanize.Line(p.Name), table.Bold), humanize.Line(p.DisplayName))
 		f := s.Facts()
 		f.Add("what", p.Description)
@@ -102,16 +94,14 @@ func (a *app) printProfile(ctx context.Context, api *connect.API, name string) e
 		}
 		f.Write()
 		s.Head("Regions, prices as of " + cmp.Or(p.PricesAsOf, "an unknown day"))
-		t := s.Columns("REGION", "ZONES", "PRICE/H")
-		for _, r := range p.Regions {
+		writeTable(s, "None.", []string{"REGION", "ZONES", "PRICE/H"}, p.Regions, func(_ *table.Screen, r v1.ProfileRegion) []any {
 			name := r.Name
 			if r.Default {
 				name += " (default)"
 			}
-			t.Row(name, strings.Join(r.Zones, ", "), price.Dollars(int64(r.HourlyCents)))
-		}
-		t.Write("None.")
-	})
+			return []any{name, strings.Join(r.Zones, ", "), price.Dollars(int64(r.HourlyCents))}
+		})
+	})(res, err)
 }
 
 func formatAllowList(l v1.AllowList) string {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -31,39 +32,19 @@ type createInput struct {
 func (a *app) addCreateFlags(c *cobra.Command, w *createInput) {
 	f := c.Flags()
 	f.StringVarP(&w.file, "from-file", "f", "", optionUsage("create", "from-file"))
-	f.StringVar(&w.Name, "name", "", optionUsage("create", "name"))
-	f.StringVar(&w.ttl, "ttl", "", optionUsage("create", "ttl"))
-	f.StringVar(&w.Team, "team", "", optionUsage("create", "team"))
-	f.StringVar(&w.Owner, "owner", "", optionUsage("create", "owner"))
-	f.StringVar(&w.CostCenter, "cost-center", "", optionUsage("create", "cost-center"))
-	f.StringVar(&w.Environment, "environment", "", optionUsage("create", "environment"))
-	f.StringVar(&w.Region, "region", "", optionUsage("create", "region"))
-	f.StringVar(&w.Version, "version", "", optionUsage("create", "version"))
-	f.StringVar(&w.BaseDomain, "base-domain", "", optionUsage("create", "base-domain"))
-	f.StringVar(&w.Platform, "platform", "", optionUsage("create", "platform"))
-	f.StringVar(&w.sshKey, "ssh-key", "", optionUsage("create", "ssh-key"))
+	addTextFlags(c, "create", map[string]*string{
+		"name": &w.Name, "ttl": &w.ttl, "team": &w.Team, "owner": &w.Owner, "cost-center": &w.CostCenter, "environment": &w.Environment,
+		"region": &w.Region, "version": &w.Version, "base-domain": &w.BaseDomain, "platform": &w.Platform, "ssh-key": &w.sshKey,
+		"reuse": &w.reuse, "slot": &w.slot, "lifetime": &w.lifetime, "on-ready": &w.onReady,
+	})
 	f.StringArrayVar(&w.tags, "tag", nil, optionUsage("create", "tag"))
 	f.StringArrayVar(&w.Addons, "addon", nil, optionUsage("create", "addon"))
-	f.StringVar(&w.reuse, "reuse", "", optionUsage("create", "reuse"))
-	f.StringVar(&w.slot, "slot", "", optionUsage("create", "slot"))
-	f.StringVar(&w.lifetime, "lifetime", "", optionUsage("create", "lifetime"))
-	f.StringVar(&w.onReady, "on-ready", "", optionUsage("create", "on-ready"))
 	w.of.addFlags(c)
 	f.BoolFunc("off-hours", optionUsage("create", "off-hours"), func(text string) error {
 		yes, err := strconv.ParseBool(text)
 		w.OffhoursOptIn = &yes
 		return err
 	})
-	panicOnError(c.RegisterFlagCompletionFunc("region", a.completeRegions))
-	panicOnError(c.RegisterFlagCompletionFunc("version", a.completeVersions))
-	panicOnError(c.RegisterFlagCompletionFunc("base-domain", a.completeDomains))
-	panicOnError(c.RegisterFlagCompletionFunc("team", a.completeTeams))
-	panicOnError(c.RegisterFlagCompletionFunc("reuse", cobra.FixedCompletions(reuses, cobra.ShellCompDirectiveNoFileComp)))
-	panicOnError(c.RegisterFlagCompletionFunc("lifetime", cobra.FixedCompletions(lifetimes, cobra.ShellCompDirectiveNoFileComp)))
-	panicOnError(c.RegisterFlagCompletionFunc("on-ready", cobra.FixedCompletions(signals, cobra.ShellCompDirectiveNoFileComp)))
-	for _, free := range []string{"name", "ttl", "owner", "cost-center", "environment", "platform", "tag", "addon", "slot"} {
-		panicOnError(c.RegisterFlagCompletionFunc(free, cobra.NoFileCompletions))
-	}
 }
 
 // readRequest returns the whole request: the file's values, overridden by flags. Everything that is wrong with it is reported at once.
@@ -133,14 +114,13 @@ func (a *app) addRun(w createInput, r *v1.CreateRequest) []exit.Field {
 	if w.onReady != "" {
 		r.Run.OnReady = v1.RunRequestOnReady(w.onReady)
 	}
-	if w.onReady != "" && !slices.Contains(signals, w.onReady) {
-		wrong = append(wrong, exit.Field{Name: "--on-ready", Detail: fmt.Sprintf("%q is not supported.", w.onReady), Accepted: signals})
-	}
-	if w.reuse != "" && !slices.Contains(reuses, w.reuse) {
-		wrong = append(wrong, exit.Field{Name: "--reuse", Detail: fmt.Sprintf("%q is not supported.", w.reuse), Accepted: reuses})
-	}
-	if w.lifetime != "" && !slices.Contains(lifetimes, w.lifetime) {
-		wrong = append(wrong, exit.Field{Name: "--lifetime", Detail: fmt.Sprintf("%q is not supported.", w.lifetime), Accepted: lifetimes})
+	for _, one := range []struct {
+		flag, value string
+		accepted    []string
+	}{{"--on-ready", w.onReady, signals}, {"--reuse", w.reuse, reuses}, {"--lifetime", w.lifetime, lifetimes}} {
+		if one.value != "" && !slices.Contains(one.accepted, one.value) {
+			wrong = append(wrong, exit.Field{Name: one.flag, Detail: fmt.Sprintf("%q is not supported.", one.value), Accepted: one.accepted})
+		}
 	}
 	return wrong
 }
@@ -238,4 +218,43 @@ func (a *app) readInput(path string, most int64) ([]byte, error) {
 		err = fmt.Errorf("%s is larger than %d KiB", path, most>>10)
 	}
 	return raw, err
+}
+
+// runInput names the pipeline's run in which a command runs, for tokens that do not name it: those of Kubernetes' service accounts.
+type runInput struct{ kind, name, uid string }
+
+func (r *runInput) addFlags(c *cobra.Command) {
+	addTextFlags(c, "create", map[string]*string{"run-kind": &r.kind, "run-name": &r.name, "run-uid": &r.uid})
+}
+
+var runKinds = []string{string(v1.RunRequestKindPipelineRun)}
+
+// readRun returns the run that flags and environment name, empty if they name none, and what is wrong with it.
+func (r *runInput) readRun(env func(string) string) (runInput, []exit.Field) {
+	out := runInput{cmp.Or(r.kind, env("OCPCTL_RUN_KIND")), cmp.Or(r.name, env("OCPCTL_RUN_NAME")), cmp.Or(r.uid, env("OCPCTL_RUN_UID"))}
+	if out.name == "" && out.uid == "" && r.kind == "" {
+		return runInput{}, nil // a kind alone in the environment names nothing
+	}
+	out.kind = cmp.Or(out.kind, runKinds[0])
+	var wrong []exit.Field
+	if !slices.Contains(runKinds, out.kind) {
+		wrong = append(wrong, exit.Field{Name: "--run-kind", Detail: fmt.Sprintf("%q is not supported.", out.kind), Accepted: runKinds})
+	}
+	for _, need := range []struct{ flag, value, accepted string }{
+		{"--run-name", out.name, "$(context.pipelineRun.name)"}, {"--run-uid", out.uid, "$(context.pipelineRun.uid)"},
+	} {
+		if need.value == "" {
+			wrong = append(wrong, exit.Field{Name: need.flag, Detail: "Required to name a run.", Accepted: []string{"in Tekton: " + need.accepted}})
+		}
+	}
+	return out, wrong
+}
+
+// readTurnRun is named for a command about turns.
+func (r *runInput) readTurnRun(env func(string) string) (runInput, error) {
+	of, wrong := r.readRun(env)
+	if len(wrong) > 0 {
+		return of, exit.With(exit.Usage, &exit.Problem{Title: "The pipeline's run is not named completely.", Fields: wrong})
+	}
+	return of, nil
 }

@@ -64,9 +64,6 @@ func (a *app) newRootCommand() *cobra.Command {
 	flags.StringVar(&a.want.Context, "context", "", "the `name` of a context from ocpctl login; default: OCPCTL_CONTEXT, or the current one")
 	flags.StringVarP(&a.format, "output", "o", "", "the output `format`: json, yaml, name, wide, or field=NAME for the value of one field of the JSON answer")
 	flags.BoolVarP(&a.verbose, "verbose", "v", false, "print each request, but never a token")
-	panicOnError(root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(table.Formats(), cobra.ShellCompDirectiveNoFileComp)))
-	panicOnError(root.RegisterFlagCompletionFunc("context", a.completeContexts))
-	panicOnError(root.RegisterFlagCompletionFunc("server", cobra.NoFileCompletions))
 	a.addCommands(root, groupClusters, a.newCreateCommand(), a.newListCommand(), a.newStatusCommand(), a.newWaitCommand(), a.newExplainCommand(), a.newTimelineCommand(), a.newLogsCommand(), a.newJobsCommand(), a.newTestsCommand(), a.newExtendCommand(), a.newHoldCommand(), a.newUnholdCommand(),
 		a.newScaleCommand(), a.newRefreshCommand(), a.newSleepCommand(), a.newWakeCommand(), a.newTransferCommand(), a.newDestroyCommand(), a.newRetryCommand(), a.newAbandonCommand())
 	a.addCommands(root, groupAccess, a.newKubeconfigCommand(), a.newShellCommand(), a.newOpenCommand(), a.newOutputsCommand(), a.newShareCommand(), a.newUnshareCommand(), a.newSharesCommand(), a.newUseCommand(), a.newReleaseCommand(), a.newAccessCommand(), a.newBreakGlassCommand(), a.newRedeemCommand(), a.newCredentialCommand())
@@ -76,6 +73,7 @@ func (a *app) newRootCommand() *cobra.Command {
 	a.addCommands(root, groupSelf, a.newLoginCommand(), a.newLogoutCommand(), a.newContextCommand(), a.newCompletionCommand(), a.newVersionCommand())
 	root.AddCommand(a.newActionCommand())
 	root.SetHelpCommandGroupID(groupSelf)
+	addCompletions(root, a.flagCompleters())
 	return root
 }
 

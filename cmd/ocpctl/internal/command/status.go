@@ -23,11 +23,7 @@ func (a *app) newStatusCommand() *cobra.Command {
 		Example: "  ocpctl status team-a-smoke-01\n  ocpctl status --cluster-id clu_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT -o json",
 	})
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
-		answer, err := connect.Read[v1.ClusterDetail](api.GetCluster(ctx, id))
-		if err != nil {
-			return err
-		}
-		return a.printAnswer(answer.Raw, []string{handleOf(answer.Value.Cluster)}, func(s *table.Screen) { a.writeDetail(s, answer.Value) })
+		return showAnswer(a, func(d v1.ClusterDetail) []string { return []string{handleOf(d.Cluster)} }, a.writeDetail)(api.GetCluster(ctx, id))
 	})
 }
 
@@ -55,11 +51,9 @@ func (a *app) writeConditions(s *table.Screen, all []v1.Condition) {
 		return
 	}
 	s.Head("Conditions")
-	t := s.Columns("TYPE", "STATUS", "REASON", "SINCE", "MESSAGE")
-	for _, c := range all {
-		t.Row(c.Type, string(c.Status), c.Reason, duration.Away(c.Since, s.Now), c.Message)
-	}
-	t.Write("")
+	writeTable(s, "", []string{"TYPE", "STATUS", "REASON", "SINCE", "MESSAGE"}, all, func(s *table.Screen, c v1.Condition) []any {
+		return []any{c.Type, string(c.Status), c.Reason, duration.Away(c.Since, s.Now), c.Message}
+	})
 }
 
 func (a *app) writeAttempts(s *table.Screen, all []v1.Attempt) {
@@ -67,15 +61,13 @@ func (a *app) writeAttempts(s *table.Screen, all []v1.Attempt) {
 		return
 	}
 	s.Head("Attempts")
-	t := s.Columns("NUMBER", "KIND", "PHASE", "OUTCOME", "BEGAN", "TOOK", "MESSAGE")
-	for _, at := range all {
+	writeTable(s, "", []string{"NUMBER", "KIND", "PHASE", "OUTCOME", "BEGAN", "TOOK", "MESSAGE"}, all, func(_ *table.Screen, at v1.Attempt) []any {
 		took := ""
 		if !at.ClosedAt.IsZero() {
 			took = duration.Format(at.ClosedAt.Sub(at.OpenedAt))
 		}
-		t.Row(at.Number, string(at.Kind), humanize.Plain(at.Phase), at.Outcome, humanize.Stamp(at.OpenedAt), took, at.Message)
-	}
-	t.Write("")
+		return []any{at.Number, string(at.Kind), humanize.Plain(at.Phase), at.Outcome, humanize.Stamp(at.OpenedAt), took, at.Message}
+	})
 }
 
 // writeProof shows what DESTROYED is based on: ocpctl's own counts.
@@ -84,15 +76,13 @@ func (a *app) writeProof(s *table.Screen, passes []v1.Pass) {
 		return
 	}
 	s.Head("Verification")
-	t := s.Columns("ATTEMPT", "PASS", "AT", "RESULT", "QUERIES", "REMAINING")
-	for _, p := range passes {
+	writeTable(s, "", []string{"ATTEMPT", "PASS", "AT", "RESULT", "QUERIES", "REMAINING"}, passes, func(_ *table.Screen, p v1.Pass) []any {
 		result := table.Cell{Text: "clean", Paint: table.Good}
 		if !p.Clean {
 			result = table.Cell{Text: "not clean", Paint: table.Bad}
 		}
-		t.Row(p.Attempt, p.Number, humanize.Stamp(p.At), result, len(p.Queries), len(p.Leftovers))
-	}
-	t.Write("")
+		return []any{p.Attempt, p.Number, humanize.Stamp(p.At), result, len(p.Queries), len(p.Leftovers)}
+	})
 	last := passes[len(passes)-1]
 	var told []string
 	for _, q := range last.Queries {
@@ -151,22 +141,14 @@ func describeState(to string) string {
 func (a *app) newTimelineCommand() *cobra.Command {
 	c := &cobra.Command{Use: "timeline CLUSTER", Short: "Show a cluster's timeline, oldest first"}
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
-		answer, err := connect.Read[v1.Timeline](api.GetTimeline(ctx, id))
-		if err != nil {
-			return err
-		}
-		return a.printAnswer(answer.Raw, []string{id}, func(s *table.Screen) { a.writeEvents(s, answer.Value.Items) })
+		return showAnswer(a, func(v1.Timeline) []string { return []string{id} }, func(s *table.Screen, t v1.Timeline) { a.writeEvents(s, t.Items) })(api.GetTimeline(ctx, id))
 	})
 }
 
 func (a *app) newExplainCommand() *cobra.Command {
 	c := fromTable("explain", &cobra.Command{})
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
-		answer, err := connect.Read[v1.Explanation](api.ExplainCluster(ctx, id))
-		if err != nil {
-			return err
-		}
-		return a.printAnswer(answer.Raw, []string{handleOf(answer.Value.Cluster)}, func(s *table.Screen) { a.writeExplanation(s, answer.Value) })
+		return showAnswer(a, func(e v1.Explanation) []string { return []string{handleOf(e.Cluster)} }, a.writeExplanation)(api.ExplainCluster(ctx, id))
 	})
 }
 
@@ -175,11 +157,9 @@ func (a *app) writeExplanation(s *table.Screen, e v1.Explanation) {
 	writeParagraphs(s, "Why", e.Why)
 	if len(e.Ends) > 0 {
 		s.Head("Ends, earliest first")
-		t := s.Columns("END", "AT", "REASON")
-		for _, end := range e.Ends {
-			t.Row(humanize.Plain(end.Kind), humanize.When(end.At, s.Now), end.Message)
-		}
-		t.Write("")
+		writeTable(s, "", []string{"END", "AT", "REASON"}, e.Ends, func(s *table.Screen, end v1.End) []any {
+			return []any{humanize.Plain(end.Kind), humanize.When(end.At, s.Now), end.Message}
+		})
 	}
 	if len(e.Verdict.Checks) > 0 {
 		s.Head("Policy checks")

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -52,55 +51,13 @@ somebody has to remove the blocker, the exit code is 8.`,
 	})
 }
 
-// printRequestedJob shows a requested job, and waits for it if asked to.
-func (a *app) printRequestedJob(ctx context.Context, api *connect.API, answer connect.Answer[v1.Accepted], c v1.Cluster, goal follow.Goal, waits waiting) error {
-	got := answer.Value
-	people := func(s *table.Screen) {
-		if goal == follow.Destroyed && isGone(c) {
-			fmt.Fprintf(s.Out, "%s is already %s\n", s.Painted(humanize.Line(c.Name), table.Bold), goal)
-			f := s.Facts()
-			f.Add("gone since", humanize.When(c.ReleasedAt, s.Now))
-			f.Add("cluster", c.ClusterID)
-			f.Write()
-			return
-		}
-		fmt.Fprintf(s.Out, "%s will be %s\n", s.Painted(humanize.Line(c.Name), table.Bold), goal)
-		f := s.Facts()
-		f.Add("next", got.Message)
-		f.Add("cluster", c.ClusterID)
-		f.Add("job", got.JobID)
-		f.Add("page", cmp.Or(got.URL, api.Context.Server+"/clusters/"+c.ClusterID))
-		f.Add("wait", fmt.Sprintf("ocpctl wait %s --for=%s", waitFor(c, goal), goal))
-		f.Write()
-	}
-	if !waits.wait {
-		return a.printAnswer(answer.Raw, []string{handleOf(c)}, people)
-	}
-	screen := a.newScreen()
-	screen.Out, screen.Color = a.Err, a.ErrTTY && a.hasColours()
-	people(screen)
-	return a.awaitAndPrint(ctx, api, targetOf(c), goal, waits.timeout, nil)
-}
-
-// waitFor returns how to refer to a cluster during a wait: the name of a cluster that ends may belong to another one before the wait
-// is over.
-func waitFor(c v1.Cluster, goal follow.Goal) string {
-	if goal == follow.Destroyed {
-		return c.ClusterID
-	}
-	return handleOf(c)
-}
-
 func (a *app) newRetryCommand() *cobra.Command {
 	var reason string
 	c := fromTable("retry", &cobra.Command{
 		Example: `  ocpctl retry pr41-shop --reason "INC-1234: the VPC's peering was removed"`,
 	})
-	reasonFlag(c, &reason)
+	addRequiredReason(c, &reason)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
-		if err := needReason(reason); err != nil {
-			return err
-		}
 		return a.printCluster(api.RetryTeardown(ctx, id, v1.Reason{Reason: reason}))
 	})
 }
@@ -113,11 +70,8 @@ func (a *app) newAbandonCommand() *cobra.Command {
 nothing left. On a terminal it asks for confirmation; --yes skips the question.`,
 	})
 	c.Flags().BoolVarP(&yes, "yes", "y", false, optionUsage("abandon", "yes"))
-	reasonFlag(c, &reason)
+	addRequiredReason(c, &reason)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
-		if err := needReason(reason); err != nil {
-			return err
-		}
 		if err := a.askToConfirm("Mark the teardown of "+humanize.Line(id)+" as abandoned? The remaining resources keep costing money.", yes); err != nil {
 			return err
 		}
@@ -127,9 +81,5 @@ nothing left. On a terminal it asks for confirmation; --yes skips the question.`
 
 // printCluster shows a cluster's state after a call.
 func (a *app) printCluster(res *http.Response, err error) error {
-	answer, err := connect.Read[v1.Cluster](res, err)
-	if err != nil {
-		return err
-	}
-	return a.printAnswer(answer.Raw, []string{handleOf(answer.Value)}, func(s *table.Screen) { a.writeCluster(s, answer.Value, true) })
+	return showAnswer(a, func(c v1.Cluster) []string { return []string{handleOf(c)} }, func(s *table.Screen, c v1.Cluster) { a.writeCluster(s, c, true) })(res, err)
 }

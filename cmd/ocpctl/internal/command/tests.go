@@ -23,15 +23,10 @@ failures, then the runs before it. With -o wide it also shows the output of the 
 		Example: "  ocpctl tests pr41-shop",
 	})
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
-		answer, err := connect.Read[v1.TestRuns](api.ListTestReports(ctx, id))
-		if err != nil {
-			return err
-		}
-		var urls []string
-		for _, run := range answer.Value.Items {
-			urls = append(urls, run.URL)
-		}
-		return a.printAnswer(answer.Raw, urls, func(s *table.Screen) { writeTestResults(s, answer.Value.Items) })
+		return showAnswer(a, func(runs v1.TestRuns) []string {
+			return namesOf(runs.Items, func(run v1.TestRun) string { return run.URL })
+		},
+			func(s *table.Screen, runs v1.TestRuns) { writeTestResults(s, runs.Items) })(api.ListTestReports(ctx, id))
 	})
 }
 
@@ -48,22 +43,18 @@ func writeTestResults(s *table.Screen, runs []v1.TestRun) {
 	f.Write()
 	if len(newest.Reports) > 1 {
 		s.Head("Reports")
-		t := s.Columns("NAME", "PASSED", "FAILED", "SKIPPED", "TOOK", "REPORTED")
-		for _, r := range newest.Reports {
-			t.Row(r.Name, r.Passed, r.Failed, r.Skipped, formatTook(r.DurationSeconds), duration.Away(r.ReportedAt, s.Now))
-		}
-		t.Write("")
+		writeTable(s, "", []string{"NAME", "PASSED", "FAILED", "SKIPPED", "TOOK", "REPORTED"}, newest.Reports, func(s *table.Screen, r v1.ReportedTests) []any {
+			return []any{r.Name, r.Passed, r.Failed, r.Skipped, formatTook(r.DurationSeconds), duration.Away(r.ReportedAt, s.Now)}
+		})
 	}
 	for _, r := range newest.Reports {
 		writeTestFailures(s, r)
 	}
 	if len(runs) > 1 {
 		s.Head("Earlier runs")
-		t := s.Columns("RUN", "COMMIT", "PASSED", "FAILED", "SKIPPED", "REPORTED")
-		for _, run := range runs[1:] {
-			t.Row(run.URL, shortCommit(run.Head), run.Passed, table.Cell{Text: fmt.Sprint(run.Failed), Paint: testPaint(run.Failed + run.Crashed)}, run.Skipped, duration.Away(newestReport(run), s.Now))
-		}
-		t.Write("")
+		writeTable(s, "", []string{"RUN", "COMMIT", "PASSED", "FAILED", "SKIPPED", "REPORTED"}, runs[1:], func(s *table.Screen, run v1.TestRun) []any {
+			return []any{run.URL, shortCommit(run.Head), run.Passed, table.Cell{Text: fmt.Sprint(run.Failed), Paint: testPaint(run.Failed + run.Crashed)}, run.Skipped, duration.Away(newestReport(run), s.Now)}
+		})
 	}
 }
 

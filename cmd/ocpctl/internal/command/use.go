@@ -121,7 +121,6 @@ does nothing. With --use it ends the turn of any run, if you may destroy the clu
 		Example: "  ocpctl release pr41-shop",
 	})
 	c.Flags().StringVar(&turn, "use", "", optionUsage("release", "use"))
-	panicOnError(c.RegisterFlagCompletionFunc("use", cobra.NoFileCompletions))
 	named.addFlags(c)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		of, err := named.readTurnRun(a.Env)

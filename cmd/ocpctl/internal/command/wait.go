@@ -28,7 +28,6 @@ if the timeout passes, and 7 if it passes while the cluster waits for an approva
 		Example: "  ocpctl wait team-a-smoke-01 --for=ready --timeout 90m",
 	}
 	c.Flags().StringVar(&goal, "for", string(follow.Ready), "the `goal`: ready, destroyed, scaled, refreshed or asleep")
-	panicOnError(c.RegisterFlagCompletionFunc("for", cobra.FixedCompletions(follow.Goals(), cobra.ShellCompDirectiveNoFileComp)))
 	waits.addTimeout(c, createTime)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		if !slices.Contains(follow.Goals(), goal) {

@@ -12,25 +12,21 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
 )
 
-// printChange makes a command that changes a cluster at once and shows the server's text about the change.
+// printChange shows the response of a call that changes a cluster at once, with the server's text about the change.
 func (a *app) printChange(res *http.Response, err error) error {
-	answer, err := connect.Read[v1.Change](res, err)
-	if err != nil {
-		return err
-	}
-	c := answer.Value.Cluster
-	return a.printAnswer(answer.Raw, []string{handleOf(c)}, func(s *table.Screen) {
-		s.Linef("%s", humanize.Line(answer.Value.Message))
+	return showAnswer(a, func(c v1.Change) []string { return []string{handleOf(c.Cluster)} }, func(s *table.Screen, change v1.Change) {
+		c := change.Cluster
+		s.Linef("%s", humanize.Line(change.Message))
 		f := s.Facts()
 		f.Add("ends", humanize.Ends(c, s.Now))
 		f.Add("held until", humanize.When(c.HoldUntil, s.Now))
-		if answer.Value.Capped {
+		if change.Capped {
 			f.Paint("limited", "the profile's maximum lifetime ends "+humanize.Stamp(c.MaxDestroyAt), table.Warn)
 		} else {
 			f.Add("latest end", humanize.Stamp(c.MaxDestroyAt))
 		}
 		f.Write()
-	})
+	})(res, err)
 }
 
 func (a *app) newExtendCommand() *cobra.Command {
@@ -39,7 +35,6 @@ func (a *app) newExtendCommand() *cobra.Command {
 		Example: "  ocpctl extend team-a-smoke-01 4h\n  ocpctl extend team-a-smoke-01 --until 2025-03-02T18:00:00Z",
 	})
 	c.Flags().StringVar(&until, "until", "", optionUsage("extend", "until"))
-	panicOnError(c.RegisterFlagCompletionFunc("until", cobra.NoFileCompletions))
 	return a.onCluster(c, 0, 1, func(ctx context.Context, api *connect.API, id string, rest []string) error {
 		s, err := readSpan(rest, until)
 		if err != nil {
@@ -55,7 +50,6 @@ func (a *app) newHoldCommand() *cobra.Command {
 		Example: `  ocpctl hold pr41-shop 8h --reason "INC-1234: under investigation"` + "\n  ocpctl hold pr41-shop tonight",
 	})
 	c.Flags().StringVar(&until, "until", "", optionUsage("hold", "until"))
-	panicOnError(c.RegisterFlagCompletionFunc("until", cobra.NoFileCompletions))
 	reasonFlag(c, &reason)
 	return a.onCluster(c, 0, 1, func(ctx context.Context, api *connect.API, id string, rest []string) error {
 		if len(rest) == 1 && rest[0] == "tonight" && until == "" {
@@ -84,10 +78,7 @@ func (a *app) newTransferCommand() *cobra.Command {
 	c := fromTable("transfer", &cobra.Command{
 		Long: "Transfer a cluster to another of your teams. Quotas and costs move with it; the cloud tags keep their original values.",
 	})
-	c.Flags().StringVar(&t.Team, "team", "", optionUsage("transfer", "team"))
-	c.Flags().StringVar(&t.Owner, "owner", "", optionUsage("transfer", "owner"))
-	panicOnError(c.RegisterFlagCompletionFunc("team", a.completeTeams))
-	panicOnError(c.RegisterFlagCompletionFunc("owner", cobra.NoFileCompletions))
+	addTextFlags(c, "transfer", map[string]*string{"team": &t.Team, "owner": &t.Owner})
 	reasonFlag(c, &t.Reason)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		if t.Team == "" {
