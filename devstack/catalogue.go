@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
@@ -16,19 +17,15 @@ var catalogueFiles embed.FS
 
 // catalogue writes the stack's catalogue: the program's own profiles, add-ons and identities, plus the demo's teams, people, quotas,
 // a rule and the identities of programs. An existing folder is left unchanged, so that people can edit it and see the effect.
-func (h *Stack) catalogue() error {
+func (h *Stack) catalogue() (err error) {
+	defer must.Catch(&err)
 	dir := h.path("catalogue")
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	ours, err := fs.Sub(catalogueFiles, "catalogue")
-	if err != nil {
-		return err
-	}
+	ours := must.Get(fs.Sub(catalogueFiles, "catalogue"))
 	half := dir + ".new" // so that an interrupted start leaves no incomplete catalogue
-	if err := os.RemoveAll(half); err != nil {
-		return err
-	}
+	must.Do(os.RemoveAll(half))
 	for _, kind := range []struct {
 		name string
 		from fs.FS
@@ -36,17 +33,12 @@ func (h *Stack) catalogue() error {
 		{"profiles", profiles.EmbeddedFiles()}, {"addons", profiles.EmbeddedFiles()}, {"identities", profiles.EmbeddedFiles()},
 		{"identities", ours}, {"people", ours}, {"teams", ours}, {"quotas", ours}, {"policies", ours},
 	} {
-		files, err := fs.Sub(kind.from, kind.name)
-		if err != nil {
-			return err
-		}
+		files := must.Get(fs.Sub(kind.from, kind.name))
 		if err := os.CopyFS(half+"/"+kind.name, files); err != nil {
 			return fmt.Errorf("write the catalogue's %s: %w", kind.name, err)
 		}
 	}
-	if err := h.nameIssuers(half + "/identities/demo.yaml"); err != nil {
-		return err
-	}
+	must.Do(h.nameIssuers(half + "/identities/demo.yaml"))
 	return os.Rename(half, dir)
 }
 

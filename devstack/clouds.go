@@ -10,27 +10,17 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/aws"
 	"github.com/ocpctl/ocpctl/devstack/ibmcloud"
 	"github.com/ocpctl/ocpctl/devstack/meter"
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
 func (h *Stack) startAWS(ctx context.Context) (err error) {
-	policy, err := h.runnerPolicy()
-	if err != nil {
-		return err
-	}
-	scans, err := scanPolicy()
-	if err != nil {
-		return err
-	}
-	parts, err := bucketPolicy()
-	if err != nil {
-		return err
-	}
-	limits, err := boundaries()
-	if err != nil {
-		return err
-	}
+	defer must.Catch(&err)
+	policy := must.Get(h.runnerPolicy())
+	scans := must.Get(scanPolicy())
+	parts := must.Get(bucketPolicy())
+	limits := must.Get(boundaries())
 	h.AWS, err = aws.Start(ctx, aws.Config{
 		Addr: addr(h.Ports.AWS), AccessKey: AccessKey, SecretKey: h.Secrets.CloudKey, Account: Account, StatePath: h.state("aws.json"), Tombstone: h.tombstone(),
 		Callers: append([]aws.Caller{

@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
@@ -24,11 +25,10 @@ import (
 var serverConfig string
 
 // layOut creates the folders, the secrets and the installers' folder. It leaves existing ones unchanged.
-func (h *Stack) layOut(context.Context) error {
+func (h *Stack) layOut(context.Context) (err error) {
+	defer must.Catch(&err)
 	for _, dir := range []string{"", "secrets", "tokens", "log", "work"} {
-		if err := os.MkdirAll(h.path(dir), 0o711); err != nil {
-			return err
-		}
+		must.Do(os.MkdirAll(h.path(dir), 0o711))
 	}
 	for name, value := range map[string]string{
 		"github-webhook": h.Secrets.Webhook, "slack-signing": h.Secrets.Slack, "slack-bot": h.Secrets.SlackBot, "slack-app": h.Secrets.SlackApp, "pull-secret": h.Secrets.Pull,
@@ -39,22 +39,16 @@ func (h *Stack) layOut(context.Context) error {
 		"ibm-credentials":    fmt.Sprintf(`{"ibmcloud_api_key":%q}`, h.Secrets.IBMKey),
 		"scan-credentials":   fmt.Sprintf(`{"aws_access_key_id":%q,"aws_secret_access_key":%q}`, ScanKey, h.Secrets.ScanKey),
 	} {
-		if err := os.WriteFile(h.path("secrets", name), []byte(value+"\n"), 0o600); err != nil {
-			return err
-		}
+		must.Do(os.WriteFile(h.path("secrets", name), []byte(value+"\n"), 0o600))
 	}
 	for name, encode := range map[string]func(ed25519.PrivateKey) (*pem.Block, error){
 		"status-key.pem":  pkcs8, // signs the attempts' tokens, so that a restarted server recognises its runners
 		"session-key.pem": pkcs8, // signs people's sessions, so that they survive a restart
 		"ssh-key":         openSSH,
 	} {
-		if err := keyFile(h.path("secrets", name), encode); err != nil {
-			return err
-		}
+		must.Do(keyFile(h.path("secrets", name), encode))
 	}
-	if err := errors.Join(h.installers(), h.catalogue()); err != nil {
-		return err
-	}
+	must.Do(errors.Join(h.installers(), h.catalogue()))
 	return errors.Join(h.share(), h.writeConfig(), h.writeEnvironment())
 }
 
@@ -118,27 +112,20 @@ func (h *Stack) tool(version, name string) error {
 }
 
 // writeConfig writes the configuration of every server.
-func (h *Stack) writeConfig() error {
+func (h *Stack) writeConfig() (err error) {
+	defer must.Catch(&err)
 	for _, s := range h.Servers {
-		tmpl, err := template.New("server.yaml").Parse(s.template)
-		if err != nil {
-			return err
-		}
+		tmpl := must.Get(template.New("server.yaml").Parse(s.template))
 		ports := h.Ports
 		ports.Public, ports.Private = s.public, s.private
 		var out bytes.Buffer
-		err = tmpl.Execute(&out, struct {
+		must.Do(tmpl.Execute(&out, struct {
 			*Stack
 			Ports Ports
 			Bin   string
 			runnerConfig
-		}{h, ports, s.bin, h.runnerConfig()})
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(s.config, out.Bytes(), 0o600); err != nil {
-			return err
-		}
+		}{h, ports, s.bin, h.runnerConfig()}))
+		must.Do(os.WriteFile(s.config, out.Bytes(), 0o600))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/kubernetes"
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/internal/dispatch"
 	jobs "github.com/ocpctl/ocpctl/internal/dispatch/kubernetes"
 )
@@ -82,29 +83,24 @@ func (c Config) Shared(name string) string {
 }
 
 // share makes the folder that pods write, whose user is another than this process's.
-func (h *Stack) share() error {
+func (h *Stack) share() (err error) {
+	defer must.Catch(&err)
 	if !h.Kubernetes {
 		return nil
 	}
 	dir := h.path(sharedFolder)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
+	must.Do(os.MkdirAll(dir, 0o755))
 	for _, name := range []string{"faults.json", "faults.json.lock", "trace"} {
-		file, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_WRONLY, 0o600)
-		if err != nil {
-			return err
-		}
+		file := must.Get(os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_WRONLY, 0o600))
 		_ = file.Close() // nothing was written
-		if err := os.Chmod(file.Name(), 0o666); err != nil {
-			return err
-		}
+		must.Do(os.Chmod(file.Name(), 0o666))
 	}
 	return os.Chmod(dir, 0o777)
 }
 
 // startKubernetes starts the cluster, and prepares it for the server and the runners.
 func (h *Stack) startKubernetes(ctx context.Context) (err error) {
+	defer must.Catch(&err)
 	if !h.Kubernetes {
 		return nil
 	}
@@ -116,17 +112,11 @@ func (h *Stack) startKubernetes(ctx context.Context) (err error) {
 	if program := filepath.Join(h.Bin, "kubernetes"); isFile(program) {
 		cfg.Program = program
 	}
-	if h.Kube, err = kubernetes.Start(ctx, cfg); err != nil {
-		return err
-	}
-	if err := h.Kube.Runners(ctx, h.kubeconfig()); err != nil {
-		return err
-	}
+	h.Kube = must.Get(kubernetes.Start(ctx, cfg))
+	must.Do(h.Kube.Runners(ctx, h.kubeconfig()))
 	values := map[string][]byte{}
 	for _, name := range []string{"runner-credentials", "cloud-credentials", "scan-credentials", "ibm-credentials", "pull-secret", "ssh-key"} {
-		if values[name], err = os.ReadFile(h.path("secrets", name)); err != nil {
-			return err
-		}
+		values[name] = must.Get(os.ReadFile(h.path("secrets", name)))
 	}
 	return h.Kube.SetSecret(ctx, secretName, values)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/child"
 	"github.com/ocpctl/ocpctl/devstack/ibmcloud"
 	"github.com/ocpctl/ocpctl/devstack/installer"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Server is one of the stack's ocpctl-server processes.
@@ -38,6 +39,7 @@ type process struct {
 
 // placeServers chooses the servers' ports: the stack's own, or free ones behind load balancers.
 func (h *Stack) placeServers(context.Context) (err error) {
+	defer must.Catch(&err)
 	for n := range max(h.Replicas, 1) {
 		name := "server"
 		if n > 0 {
@@ -48,12 +50,8 @@ func (h *Stack) placeServers(context.Context) (err error) {
 			config: h.path(name + ".yaml"), log: h.path("log", name+".log"),
 		}
 		if h.Replicas > 1 {
-			if s.public, err = FreePort(); err != nil {
-				return err
-			}
-			if s.private, err = FreePort(); err != nil {
-				return err
-			}
+			s.public = must.Get(FreePort())
+			s.private = must.Get(FreePort())
 		}
 		h.Servers = append(h.Servers, s)
 	}
@@ -61,9 +59,7 @@ func (h *Stack) placeServers(context.Context) (err error) {
 		return nil
 	}
 	first := h.Servers[0]
-	if first.bin, err = filepath.Abs(h.Old); err != nil {
-		return err
-	}
+	first.bin = must.Get(filepath.Abs(h.Old))
 	raw, err := os.ReadFile(filepath.Join(first.bin, "server.yaml.tmpl"))
 	first.template = string(raw)
 	return err

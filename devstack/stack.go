@@ -15,6 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/devstack/ibmcloud"
 	"github.com/ocpctl/ocpctl/devstack/kubernetes"
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/devstack/postgres"
 	"github.com/ocpctl/ocpctl/devstack/s3"
@@ -205,27 +206,17 @@ func (h *Stack) StartPostgres(ctx context.Context) error { return h.startPostgre
 
 // startS3 starts S3 behind a Cut.
 func (h *Stack) startS3(ctx context.Context) (err error) {
-	policy, err := h.runnerPolicy()
-	if err != nil {
-		return err
-	}
-	scans, err := scanPolicy()
-	if err != nil {
-		return err
-	}
-	h.S3, err = s3.Start(ctx, s3.Config{
+	defer must.Catch(&err)
+	policy := must.Get(h.runnerPolicy())
+	scans := must.Get(scanPolicy())
+	h.S3 = must.Get(s3.Start(ctx, s3.Config{
 		Dir: h.path("s3"), Port: h.Ports.S3Behind, AccessKey: AccessKey, SecretKey: h.Secrets.CloudKey, Buckets: []string{Bucket},
 		Accounts: []s3.Account{
 			{AccessKey: RunnerKey, SecretKey: h.Secrets.RunnerKey, ARN: RunnerUser, Policy: policy},
 			{AccessKey: ScanKey, SecretKey: h.Secrets.ScanKey, ARN: ScanUser, Policy: scans},
 		},
-	})
-	if err != nil {
-		return err
-	}
-	if err := h.S3.KeepVersions(ctx, Bucket); err != nil {
-		return err
-	}
+	}))
+	must.Do(h.S3.KeepVersions(ctx, Bucket))
 	h.S3Cut, err = StartCut(addr(h.Ports.S3), addr(h.Ports.S3Behind))
 	return err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 )
 
@@ -40,23 +41,13 @@ func manyFiles(b *bundle, _ prey) {
 const tenGB = 10 << 30
 
 // zeros packs the good files and then zeros, in frames of a few kilobytes that each decompress to 128 MiB.
-func zeros(b *bundle) ([]byte, error) {
-	good, err := b.pack()
-	if err != nil {
-		return nil, err
-	}
-	inner, err := unpacked(good)
-	if err != nil {
-		return nil, err
-	}
+func zeros(b *bundle) (_ []byte, err error) {
+	defer must.Catch(&err)
+	good := must.Get(b.pack())
+	inner := must.Get(unpacked(good))
 	var header bytes.Buffer
-	if err := tar.NewWriter(&header).WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "zeros", Mode: 0o644, Size: tenGB}); err != nil {
-		return nil, err
-	}
-	encoder, err := zstd.NewWriter(nil)
-	if err != nil {
-		return nil, err
-	}
+	must.Do(tar.NewWriter(&header).WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "zeros", Mode: 0o644, Size: tenGB}))
+	encoder := must.Get(zstd.NewWriter(nil))
 	defer encoder.Close()
 	const frame = 128 << 20
 	inner = inner[:len(inner)-1024] // without the two empty blocks at the end

@@ -116,16 +116,11 @@ func (c cost) tooMuch() bool { return c.cpu > mostCost.cpu || c.memory > mostCos
 
 // requestCluster labels a new pull request of the second repository and reports whether a cluster was created.
 func (t *target) requestCluster(ctx context.Context, title string) (pr int, cluster bool, err error) {
+	defer must.Catch(&err)
 	there := t.GitHub.In(github.SecondRepo)
-	if pr, err = there.Open(title, "maya"); err != nil {
-		return 0, false, err
-	}
-	if err := there.Label(pr, "ocp/"+smallProfile, "maya"); err != nil {
-		return 0, false, err
-	}
-	if err := t.settled(ctx); err != nil {
-		return 0, false, err
-	}
+	pr = must.Get(there.Open(title, "maya"))
+	must.Do(there.Label(pr, "ocp/"+smallProfile, "maya"))
+	must.Do(t.settled(ctx))
 	n, err := t.count(ctx, "SELECT count(*) FROM clusters WHERE repo = $1 AND pr_number = $2", github.SecondRepo, pr)
 	return pr, n > 0, errors.Join(err, there.Close(pr, "maya"))
 }

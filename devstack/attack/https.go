@@ -17,6 +17,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/auth"
 	"github.com/ocpctl/ocpctl/devstack"
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/saml"
 )
 
@@ -37,10 +38,8 @@ type secure struct {
 
 // behindTLS starts a server with an https URL, a proxy that terminates TLS in front of it, and an identity provider for it.
 func (t *target) behindTLS(ctx context.Context) (s *secure, err error) {
-	port, err := devstack.FreePort()
-	if err != nil {
-		return nil, err
-	}
+	defer must.Catch(&err)
+	port := must.Get(devstack.FreePort())
 	private := fmt.Sprintf("127.0.0.1:%d", port)
 	to := &url.URL{Scheme: "http", Host: private}
 	proxy := httptest.NewTLSServer(&httputil.ReverseProxy{
@@ -48,17 +47,9 @@ func (t *target) behindTLS(ctx context.Context) (s *secure, err error) {
 		ErrorLog: log.New(io.Discard, "", 0), // errors until the server listens
 	})
 	s = &secure{url: proxy.URL, browser: proxy.Client()}
-	if s.idp, err = saml.Start(ctx, saml.Config{Home: to.String()}); err != nil {
-		return nil, err
-	}
-	config, err := t.secureConfig(private, proxy.URL, s.idp.Metadata())
-	if err != nil {
-		return nil, err
-	}
-	stop, err := t.ServeBeside(config, "api", filepath.Join(t.Dir, "log", "secure.log"))
-	if err != nil {
-		return nil, err
-	}
+	s.idp = must.Get(saml.Start(ctx, saml.Config{Home: to.String()}))
+	config := must.Get(t.secureConfig(private, proxy.URL, s.idp.Metadata()))
+	stop := must.Get(t.ServeBeside(config, "api", filepath.Join(t.Dir, "log", "secure.log")))
 	s.stop = func() error { proxy.Close(); return errors.Join(stop(), s.idp.Stop()) }
 	jar, err := newBrowser()
 	if err != nil {
@@ -162,27 +153,16 @@ func httpsCookies(ctx context.Context, t *target) (r result, err error) {
 
 // cookies signs an admin in, makes a page show a message and signs out, and returns every cookie that was set.
 func (s *secure) cookies(ctx context.Context) (sets []string, session string, err error) {
-	begun, err := s.ask(ctx, http.MethodGet, auth.BeginPath+"?next=/", nil)
-	if err != nil {
-		return nil, "", err
-	}
-	to, err := url.Parse(begun.header.Get("Location"))
-	if err != nil {
-		return nil, "", err
-	}
-	form, err := s.idp.Answer(ctx, to, "will", nil)
-	if err != nil {
-		return nil, "", err
-	}
+	defer must.Catch(&err)
+	begun := must.Get(s.ask(ctx, http.MethodGet, auth.BeginPath+"?next=/", nil))
+	to := must.Get(url.Parse(begun.header.Get("Location")))
+	form := must.Get(s.idp.Answer(ctx, to, "will", nil))
 	sets = begun.header.Values("Set-Cookie")
 	for _, step := range []struct {
 		at   string
 		form url.Values
 	}{{auth.FinishPath, form}, {"/limits/reload", url.Values{}}, {"/logout", url.Values{}}} {
-		got, err := s.ask(ctx, http.MethodPost, step.at, step.form, "Sec-Fetch-Site", "same-origin")
-		if err != nil {
-			return nil, "", err
-		}
+		got := must.Get(s.ask(ctx, http.MethodPost, step.at, step.form, "Sec-Fetch-Site", "same-origin"))
 		if got.status != http.StatusSeeOther || len(got.header.Values("Set-Cookie")) == 0 {
 			return nil, "", fmt.Errorf("POST %s was answered %d and set no cookie", step.at, got.status)
 		}

@@ -84,19 +84,11 @@ func (t *target) adminsClaims(change map[string]any) map[string]any {
 }
 
 // forgedTokens returns tokens that must never be accepted.
-func (t *target) forgedTokens() (map[string]string, error) {
-	issuers, err := t.issuersKey()
-	if err != nil {
-		return nil, err
-	}
-	own, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		return nil, err
-	}
-	_, session, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		return nil, err
-	}
+func (t *target) forgedTokens() (_ map[string]string, err error) {
+	defer must.Catch(&err)
+	issuers := must.Get(t.issuersKey())
+	own := must.Get(rsa.GenerateKey(rand.Reader, 2048))
+	_, session := must.Get2(ed25519.GenerateKey(rand.Reader))
 	public := pem.EncodeToMemory(&pem.Block{Type: "RSA PUBLIC KEY", Bytes: x509.MarshalPKCS1PublicKey(&issuers.PublicKey)})
 	now := time.Now()
 	all := map[string]string{"nothing": "x", "two dots": "..", "a space": "a b", "a megabyte": strings.Repeat("a", 900<<10), "another scheme's": "dXNlcjpwYXNz"}

@@ -59,15 +59,11 @@ func liveMarkdown(body string) string {
 }
 
 // everyPage opens all pages, including a cluster's, and returns their content by URL.
-func (t *target) everyPage(ctx context.Context, id string) (map[string]string, error) {
-	delivery, err := t.delivery(ctx)
-	if err != nil {
-		return nil, err
-	}
+func (t *target) everyPage(ctx context.Context, id string) (_ map[string]string, err error) {
+	defer must.Catch(&err)
+	delivery := must.Get(t.delivery(ctx))
 	var approval string
-	if err := t.pool.QueryRow(ctx, "SELECT coalesce((SELECT id FROM approvals ORDER BY created_at DESC LIMIT 1), 'none')").Scan(&approval); err != nil {
-		return nil, err
-	}
+	must.Do(t.pool.QueryRow(ctx, "SELECT coalesce((SELECT id FROM approvals ORDER BY created_at DESC LIMIT 1), 'none')").Scan(&approval))
 	pages := map[string]string{}
 	for _, at := range []string{
 		"/", "/clusters/" + id, "/clusters/" + id + "/destroy", "/new", "/approvals", "/approvals/" + approval, "/me", "/limits", "/usage", "/findings",
@@ -75,10 +71,7 @@ func (t *target) everyPage(ctx context.Context, id string) (map[string]string, e
 		"/?name=" + url.QueryEscape(attribute), "/audit?actor=" + url.QueryEscape(element), "/deliveries?event=" + url.QueryEscape(attribute), "/clusters/" + url.PathEscape(element), "/" + url.PathEscape(element),
 		"/usage?from=" + url.QueryEscape(element), "/runbooks/" + url.PathEscape(element), "/links/" + url.PathEscape(element), "/api/docs",
 	} {
-		got, err := t.page(ctx, oidc.Admin, at)
-		if err != nil {
-			return nil, err
-		}
+		got := must.Get(t.page(ctx, oidc.Admin, at))
 		if got.status >= 500 {
 			return nil, fmt.Errorf("GET %s was answered %d", at, got.status)
 		}

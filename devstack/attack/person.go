@@ -161,19 +161,12 @@ func plantedMessage(ctx context.Context, t *target) (result, error) {
 }
 
 // session signs one of the demo's people in, as a browser does, and returns the cookies.
-func (t *target) session(ctx context.Context, login string) (*http.Client, []*http.Cookie, error) {
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		return nil, nil, err
-	}
+func (t *target) session(ctx context.Context, login string) (_ *http.Client, _ []*http.Cookie, err error) {
+	defer must.Catch(&err)
+	jar := must.Get(cookiejar.New(nil))
 	browser := &http.Client{Jar: jar, Timeout: 30 * time.Second}
-	if err := saml.SignIn(ctx, browser, t.PrivateURL(), login, "demo-"+login, "/"); err != nil {
-		return nil, nil, err
-	}
-	home, err := url.Parse(t.PrivateURL())
-	if err != nil {
-		return nil, nil, err
-	}
+	must.Do(saml.SignIn(ctx, browser, t.PrivateURL(), login, "demo-"+login, "/"))
+	home := must.Get(url.Parse(t.PrivateURL()))
 	return browser, jar.Cookies(home), nil
 }
 

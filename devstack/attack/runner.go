@@ -192,18 +192,12 @@ func (t *target) capture(ctx context.Context, name, call string) (*taken, string
 }
 
 // failAndEnd ends the attempt as failed and the cluster, and waits until its teardown is over or blocked.
-func (t *target) failAndEnd(ctx context.Context, k *taken, id string) error {
-	if _, err := k.ask(ctx, http.MethodPost, k.path("result"), contract.Result{Outcome: "failed", Reason: "InstallFailed", Message: "it failed"}); err != nil {
-		return err
-	}
+func (t *target) failAndEnd(ctx context.Context, k *taken, id string) (err error) {
+	defer must.Catch(&err)
+	must.Get(k.ask(ctx, http.MethodPost, k.path("result"), contract.Result{Outcome: "failed", Reason: "InstallFailed", Message: "it failed"}))
 	k.stop()
-	c, err := t.as(attacker)
-	if err != nil {
-		return err
-	}
-	if err := c.destroy(ctx, id); err != nil {
-		return err
-	}
+	c := must.Get(t.as(attacker))
+	must.Do(c.destroy(ctx, id))
 	_, err = t.becomes(ctx, id, "released", "destroy_blocked")
 	return err
 }

@@ -88,25 +88,19 @@ func (t *target) endOf(ctx context.Context, id string) error {
 }
 
 // handedOut requests everything that the attacker can have of a cluster and returns what is not the cluster's own.
-func (t *target) handedOut(ctx context.Context, id string, v prey, own contract.Spec) (string, error) {
-	c, err := t.as(attacker)
-	if err != nil {
-		return "", err
-	}
-	if _, err := t.becomes(ctx, id, "ready"); err != nil {
-		return "", err
-	}
+func (t *target) handedOut(ctx context.Context, id string, v prey, own contract.Spec) (_ string, err error) {
+	defer must.Catch(&err)
+	c := must.Get(t.as(attacker))
+	must.Get(t.becomes(ctx, id, "ready"))
 	found, err := t.shown(ctx, c, id, v, own)
 	if err != nil || found != "" {
 		return found, err
 	}
 	var foreign []string
-	if err := t.pool.QueryRow(ctx, `
+	must.Do(t.pool.QueryRow(ctx, `
 		SELECT array_agg(ref) FROM cluster_outputs o, unnest(ARRAY[o.kubeconfig_s3_uri, o.kubeadmin_secret_ref, o.metadata_s3_uri]) AS ref
 		 WHERE o.cluster_id = $1 AND ref <> '' AND (ref NOT LIKE 's3://' || $2 || '/%' OR ref NOT LIKE '%/' || $1 || '/%' OR ref LIKE '%..%')`,
-		id, devstack.Bucket).Scan(&foreign); err != nil {
-		return "", err
-	}
+		id, devstack.Bucket).Scan(&foreign))
 	if len(foreign) > 0 {
 		return "its row refers to " + strings.Join(foreign, " and "), nil
 	}
@@ -114,26 +108,19 @@ func (t *target) handedOut(ctx context.Context, id string, v prey, own contract.
 }
 
 // shown returns what people see and download about a cluster that is not its own.
-func (t *target) shown(ctx context.Context, c caller, id string, v prey, own contract.Spec) (string, error) {
-	got, err := c.ask(ctx, http.MethodGet, "/api/v1/clusters/"+id+"/outputs", nil)
-	if err != nil {
-		return "", err
-	}
+func (t *target) shown(ctx context.Context, c caller, id string, v prey, own contract.Spec) (_ string, err error) {
+	defer must.Catch(&err)
+	got := must.Get(c.ask(ctx, http.MethodGet, "/api/v1/clusters/"+id+"/outputs", nil))
 	var shown v1.Outputs
 	if got.status == http.StatusOK {
-		if err := json.Unmarshal(got.body, &shown); err != nil {
-			return "", err
-		}
+		must.Do(json.Unmarshal(got.body, &shown))
 		for _, address := range []string{shown.APIURL, shown.ConsoleURL} {
 			if at, err := url.Parse(address); err != nil || at.Scheme != "https" || !strings.HasSuffix(at.Hostname(), "."+own.Name+"."+own.BaseDomain) {
 				return fmt.Sprintf("people are shown %q as its address", address), nil
 			}
 		}
 	}
-	got, err = c.ask(ctx, http.MethodGet, "/api/v1/clusters/"+id+"/kubeconfig", nil)
-	if err != nil {
-		return "", err
-	}
+	got = must.Get(c.ask(ctx, http.MethodGet, "/api/v1/clusters/"+id+"/kubeconfig", nil))
 	if got.status == http.StatusOK && string(got.body) == v.kubeconfig {
 		return "the attacker downloaded the victim's kubeconfig", nil
 	}
@@ -144,40 +131,23 @@ func (t *target) shown(ctx context.Context, c caller, id string, v prey, own con
 }
 
 // passwordOf lets a platform admin approve the attacker's request for the password and returns the result.
-func (t *target) passwordOf(ctx context.Context, c caller, id string, v prey) (string, error) {
+func (t *target) passwordOf(ctx context.Context, c caller, id string, v prey) (_ string, err error) {
+	defer must.Catch(&err)
 	var asked struct{ ApprovalID string }
-	if err := c.expect(ctx, http.StatusAccepted, &asked, http.MethodPost, "/api/v1/clusters/"+id+"/break-glass", map[string]string{"reason": "to look"}); err != nil {
-		return "", err
-	}
-	admin, err := t.as(oidc.Admin)
-	if err != nil {
-		return "", err
-	}
-	if err := admin.expect(ctx, http.StatusOK, nil, http.MethodPost, "/api/v1/approvals/"+asked.ApprovalID+"/approve", struct{}{}); err != nil {
-		return "", err
-	}
+	must.Do(c.expect(ctx, http.StatusAccepted, &asked, http.MethodPost, "/api/v1/clusters/"+id+"/break-glass", map[string]string{"reason": "to look"}))
+	admin := must.Get(t.as(oidc.Admin))
+	must.Do(admin.expect(ctx, http.StatusOK, nil, http.MethodPost, "/api/v1/approvals/"+asked.ApprovalID+"/approve", struct{}{}))
 	got, err := c.ask(ctx, http.MethodPost, "/api/v1/clusters/"+id+"/kubeadmin-links", nil)
 	if err != nil || got.status != http.StatusCreated {
 		return "", err // refused: nothing is handed out
 	}
 	var link v1.Link
-	if err := json.Unmarshal(got.body, &link); err != nil {
-		return "", err
-	}
-	shown, err := c.ask(ctx, http.MethodPost, "/api/v1/links/"+path.Base(link.URL), nil)
-	if err != nil {
-		return "", err
-	}
+	must.Do(json.Unmarshal(got.body, &link))
+	shown := must.Get(c.ask(ctx, http.MethodPost, "/api/v1/links/"+path.Base(link.URL), nil))
 	_, key, _ := strings.Cut(strings.TrimPrefix(v.KubeadminRef, "s3://"), "/")
-	password, err := t.object(ctx, key)
-	if err != nil {
-		return "", err
-	}
+	password := must.Get(t.object(ctx, key))
 	for what, secret := range map[string]string{"password": strings.TrimSpace(string(password)), "kubeconfig": v.kubeconfig} {
-		quoted, err := json.Marshal(secret)
-		if err != nil {
-			return "", err
-		}
+		quoted := must.Get(json.Marshal(secret))
 		if strings.Contains(string(shown.body), strings.Trim(string(quoted), `"`)) {
 			return "the attacker was shown the victim's " + what, nil
 		}

@@ -154,15 +154,10 @@ func runnersBucket(ctx context.Context, t *target) (result, error) {
 }
 
 // reached lists what a runner's credentials can do outside its own part of the bucket.
-func (t *target) reached(ctx context.Context, k *taken, v prey) ([]string, error) {
-	env, err := t.environmentOf(k.attempt)
-	if err != nil {
-		return nil, err
-	}
-	granted, err := k.ask(ctx, http.MethodPost, k.path("bucket-credentials"), nil)
-	if err != nil {
-		return nil, err
-	}
+func (t *target) reached(ctx context.Context, k *taken, v prey) (_ []string, err error) {
+	defer must.Catch(&err)
+	env := must.Get(t.environmentOf(k.attempt))
+	granted := must.Get(k.ask(ctx, http.MethodPost, k.path("bucket-credentials"), nil))
 	var given contract.BucketCredentials
 	if err := json.Unmarshal(granted.body, &given); err != nil || given.AccessKeyID == "" {
 		return nil, fmt.Errorf("the runner got no credentials for its part of the bucket: %d %.200s", granted.status, granted.body)
@@ -178,35 +173,26 @@ func (t *target) reached(ctx context.Context, k *taken, v prey) ([]string, error
 	if _, err := own.PutObject(ctx, &s3.PutObjectInput{Bucket: &name, Key: &probe, Body: strings.NewReader("probe")}); err != nil {
 		return nil, fmt.Errorf("the granted credentials do not even write the attempt's own spool: %w", err)
 	}
-	found, err := t.tamper(ctx, own, v)
-	if err != nil {
-		return nil, err
-	}
+	found := must.Get(t.tamper(ctx, own, v))
 	more, err := t.tamper(ctx, client(env["AWS_ACCESS_KEY_ID"], env["AWS_SECRET_ACCESS_KEY"], env["AWS_SESSION_TOKEN"]), v)
 	return append(found, more...), err
 }
 
 // tamper reads, overwrites, forges and lists the victim's objects, and returns what succeeded.
 func (t *target) tamper(ctx context.Context, bucket *s3.Client, v prey) (got []string, err error) {
+	defer must.Catch(&err)
 	name := devstack.Bucket
 	_, kubeconfig, _ := strings.Cut(strings.TrimPrefix(v.KubeconfigRef, "s3://"), "/")
 	var archive string
-	if err := t.pool.QueryRow(ctx, "SELECT s3_key FROM artifacts WHERE cluster_id = $1 ORDER BY s3_key LIMIT 1", v.ID).Scan(&archive); err != nil {
-		return nil, err
-	}
-	whole, err := t.object(ctx, archive)
-	if err != nil {
-		return nil, err
-	}
+	must.Do(t.pool.QueryRow(ctx, "SELECT s3_key FROM artifacts WHERE cluster_id = $1 ORDER BY s3_key LIMIT 1", v.ID).Scan(&archive))
+	whole := must.Get(t.object(ctx, archive))
 	spool := "spool/" + "att_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT/000001-result.json"
 	if _, err := bucket.GetObject(ctx, &s3.GetObjectInput{Bucket: &name, Key: &kubeconfig}); err == nil {
 		got = append(got, "read the victim's kubeconfig")
 	}
 	if _, err := bucket.PutObject(ctx, &s3.PutObjectInput{Bucket: &name, Key: &archive, Body: strings.NewReader("hello")}); err == nil {
 		got = append(got, "overwrote the victim's archive")
-		if err := t.putObject(ctx, archive, whole); err != nil {
-			return nil, err
-		}
+		must.Do(t.putObject(ctx, archive, whole))
 	}
 	if _, err := bucket.PutObject(ctx, &s3.PutObjectInput{Bucket: &name, Key: &spool, Body: strings.NewReader("{}")}); err == nil {
 		got = append(got, "wrote a result into another attempt's spool")

@@ -160,19 +160,13 @@ func replayedAssertion(ctx context.Context, t *target) (result, error) {
 }
 
 // edited changes a response's XML after it was signed.
-func edited(form url.Values, edit func(root *etree.Element)) (url.Values, error) {
-	raw, err := base64.StdEncoding.DecodeString(form.Get("SAMLResponse"))
-	if err != nil {
-		return nil, err
-	}
+func edited(form url.Values, edit func(root *etree.Element)) (_ url.Values, err error) {
+	defer must.Catch(&err)
+	raw := must.Get(base64.StdEncoding.DecodeString(form.Get("SAMLResponse")))
 	doc := etree.NewDocument()
-	if err := doc.ReadFromBytes(raw); err != nil {
-		return nil, err
-	}
+	must.Do(doc.ReadFromBytes(raw))
 	edit(doc.Root())
-	if raw, err = doc.WriteToBytes(); err != nil {
-		return nil, err
-	}
+	raw = must.Get(doc.WriteToBytes())
 	return url.Values{"SAMLResponse": {base64.StdEncoding.EncodeToString(raw)}, "RelayState": form["RelayState"]}, nil
 }
 

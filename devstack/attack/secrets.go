@@ -39,11 +39,9 @@ type secretScan struct {
 }
 
 // startSecretScan collects the installation's secrets and those of the victim's cluster.
-func (t *target) startSecretScan(ctx context.Context) (*secretScan, error) {
-	v, err := t.victimOf(ctx)
-	if err != nil {
-		return nil, err
-	}
+func (t *target) startSecretScan(ctx context.Context) (_ *secretScan, err error) {
+	defer must.Catch(&err)
+	v := must.Get(t.victimOf(ctx))
 	h := &secretScan{secrets: map[string][]string{}}
 	h.add("webhook secret", t.Secrets.Webhook)
 	h.add("Slack's secret", t.Secrets.Slack)
@@ -53,27 +51,18 @@ func (t *target) startSecretScan(ctx context.Context) (*secretScan, error) {
 	auth, _, _ = strings.Cut(auth, `"`)
 	h.add("pull secret", auth)
 	for what, path := range map[string]string{"session key": "secrets/session-key.pem", "status key": "secrets/status-key.pem", "ssh key": "secrets/ssh-key", "App's key": "github-app.pem"} {
-		raw, err := os.ReadFile(filepath.Join(t.Dir, path))
-		if err != nil {
-			return nil, err
-		}
+		raw := must.Get(os.ReadFile(filepath.Join(t.Dir, path)))
 		lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
 		h.add(what, strings.TrimSpace(lines[len(lines)/2]))
 	}
-	installers, err := t.stored(ctx, v.KubeconfigRef)
-	if err != nil {
-		return nil, err
-	}
+	installers := must.Get(t.stored(ctx, v.KubeconfigRef))
 	for what, in := range map[string][2]string{"a cluster's admin key": {string(installers), "client-key-data: "}, "a reader's token": {v.kubeconfig, "token: "}} {
 		_, value, _ := strings.Cut(in[0], in[1])
 		if fields := strings.Fields(value); len(fields) > 0 {
 			h.add(what, fields[0])
 		}
 	}
-	password, err := t.stored(ctx, v.KubeadminRef)
-	if err != nil {
-		return nil, err
-	}
+	password := must.Get(t.stored(ctx, v.KubeadminRef))
 	h.add("a kubeadmin password", strings.TrimSpace(string(password)))
 	for attempt, token := range t.relay.seen(20) {
 		h.add("the token of "+attempt, token[strings.LastIndexByte(token, '.')+1:])

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/attack/matrix"
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 )
 
@@ -21,46 +22,32 @@ type stage struct {
 
 // stage creates what the matrix's rows name: a ready cluster, shares, a pending approval, a running runner and one whose attempt is
 // closed, a delivery and labels.
-func (t *target) stage(ctx context.Context, name string) (*stage, error) {
+func (t *target) stage(ctx context.Context, name string) (_ *stage, err error) {
+	defer must.Catch(&err)
 	s := &stage{callers: map[matrix.Principal]caller{matrix.Nobody: t.nobody()}}
 	for who, claims := range matrix.Claims() {
-		var err error
-		if s.callers[who], err = t.as(claims); err != nil {
-			return nil, err
-		}
+		s.callers[who] = must.Get(t.as(claims))
 	}
-	id, err := t.ready(ctx, oidc.Requester, name)
-	if err != nil {
-		return nil, err
-	}
+	id := must.Get(t.ready(ctx, oidc.Requester, name))
 	s.id = id
-	if s.runner, _, err = t.capture(ctx, name+"-open", callRecordIdentity); err != nil {
-		return nil, err
-	}
+	s.runner, _ = must.Get2(t.capture(ctx, name+"-open", callRecordIdentity))
 	var attempt string
-	if err := t.pool.QueryRow(ctx, "SELECT id FROM attempts WHERE cluster_id = $1", id).Scan(&attempt); err != nil {
-		return nil, err
-	}
+	must.Do(t.pool.QueryRow(ctx, "SELECT id FROM attempts WHERE cluster_id = $1", id).Scan(&attempt))
 	closed := t.relay.token(attempt)
 	if closed == "" {
 		return nil, errors.New("the token of the ready cluster's attempt was not seen")
 	}
 	s.callers[matrix.Runner], s.callers[matrix.ClosedRunner] = s.runner.caller, t.bearing(closed)
 	requester, admin := s.callers[matrix.Requester], s.callers[matrix.Admin]
-	if err := errors.Join(t.share(ctx, s, matrix.Sees, "see"), t.share(ctx, s, matrix.Uses, "use")); err != nil {
-		return nil, err
-	}
+	must.Do(errors.Join(t.share(ctx, s, matrix.Sees, "see"), t.share(ctx, s, matrix.Uses, "use")))
 	var asked struct{ ApprovalID string }
 	var labels v1.Labels
 	var detail v1.ClusterDetail
-	err = errors.Join(
+	must.Do(errors.Join(
 		requester.expect(ctx, http.StatusAccepted, &asked, http.MethodPost, "/api/v1/clusters/"+id+"/break-glass", map[string]string{"reason": "x"}),
 		requester.expect(ctx, http.StatusOK, &detail, http.MethodGet, "/api/v1/clusters/"+id, nil),
 		admin.expect(ctx, http.StatusAccepted, &labels, http.MethodPost, "/api/v1/repositories/labels", map[string]string{"repository": "acme/shop"}, "Idempotency-Key", name),
-	)
-	if err != nil {
-		return nil, err
-	}
+	))
 	delivery, err := t.delivery(ctx)
 	s.names = strings.NewReplacer("{id}", id, "{job}", detail.Job.JobID, "{approval}", asked.ApprovalID, "{delivery}", delivery,
 		"{labels}", labels.ID, "{attempt}", s.runner.attempt, "{name}", "aws-standard", "{link}", "none")

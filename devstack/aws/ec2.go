@@ -3,6 +3,8 @@ package aws
 import (
 	"cmp"
 	"maps"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // kind describes one type of resource for the generic EC2 calls.
@@ -114,13 +116,8 @@ func (c *call) made(typ string, r Resource) *Resource {
 // remove returns the handler that deletes one resource of a type at once.
 func remove(typ string) handler {
 	return func(c *call) ([]node, error) {
-		r, err := c.get(typ, c.params.get(kinds[typ].param))
-		if err != nil {
-			return nil, err
-		}
-		if err := c.removable(r); err != nil {
-			return nil, err
-		}
+		r := must.Get(c.get(typ, c.params.get(kinds[typ].param)))
+		must.Do(c.removable(r))
 		c.world.remove(r)
 		return []node{el("return", true)}, nil
 	}
@@ -153,19 +150,11 @@ func describe(typ string) handler {
 		k := kinds[typ]
 		ids := c.params.list(k.param)
 		for _, id := range ids {
-			if _, err := c.get(typ, id); err != nil {
-				return nil, err
-			}
+			must.Get(c.get(typ, id))
 		}
-		filters, err := c.filters(k)
-		if err != nil {
-			return nil, err
-		}
+		filters := must.Get(c.filters(k))
 		found := c.listed(typ, func(r *Resource) bool { return wanted(ids, r.ID) && k.asked(c, r) && c.passes(r, k, filters) })
-		found, next, err := page(c, found, k.whole || len(ids) > 0, bySeq)
-		if err != nil {
-			return nil, err
-		}
+		found, next := must.Get2(page(c, found, k.whole || len(ids) > 0, bySeq))
 		var items [][]node
 		for _, r := range found {
 			items = append(items, k.render(c, r))

@@ -1,11 +1,13 @@
 package aws
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
+)
 
 func allocateAddress(c *call) ([]node, error) {
-	if err := c.checkQuota("L-0263D0A3", "", 1); err != nil {
-		return nil, err
-	}
+	must.Do(c.checkQuota("L-0263D0A3", "", 1))
 	r := c.made("elastic-ip", Resource{Attrs: map[string]string{"domain": "vpc"}})
 	r.Attrs["public-ip"] = fmt.Sprintf("203.0.%d.%d", 113+r.Seq/250%100, 1+r.Seq%250)
 	return []node{el("publicIp", r.Attrs["public-ip"]), el("allocationId", r.ID), el("domain", "vpc")}, nil
@@ -23,20 +25,12 @@ func renderAddress(c *call, r *Resource) []node {
 }
 
 func createNAT(c *call) ([]node, error) {
-	sub, err := c.get("subnet", c.params.get("SubnetId"))
-	if err != nil {
-		return nil, err
-	}
+	sub := must.Get(c.get("subnet", c.params.get("SubnetId")))
 	zone := sub.Attrs["availability-zone"]
-	if err := c.checkQuota("L-FE5A380F", zone, 1); err != nil {
-		return nil, err
-	}
+	must.Do(c.checkQuota("L-FE5A380F", zone, 1))
 	r := Resource{VPC: sub.VPC, Attrs: map[string]string{"subnet-id": sub.ID, "availability-zone": zone}}
 	if id := c.params.get("AllocationId"); id != "" {
-		ip, err := c.get("elastic-ip", id)
-		if err != nil {
-			return nil, err
-		}
+		ip := must.Get(c.get("elastic-ip", id))
 		if c.user(ip.ID) != nil {
 			return nil, fault("Resource.AlreadyAssociated", "Elastic IP address [%s] is already associated", ip.ID)
 		}
@@ -62,13 +56,8 @@ func renderNAT(c *call, r *Resource) []node {
 }
 
 func deleteNAT(c *call) ([]node, error) {
-	r, err := c.get("natgateway", c.params.get("NatGatewayId"))
-	if err != nil {
-		return nil, err
-	}
-	if err := c.removable(r); err != nil {
-		return nil, err
-	}
+	r := must.Get(c.get("natgateway", c.params.get("NatGatewayId")))
+	must.Do(c.removable(r))
 	if r.Alive() {
 		c.move(r, "deleting", "deleted")
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"strconv"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // launch is a checked RunInstances request.
@@ -58,10 +60,7 @@ func (c *call) disks(kind string, gib int) error {
 }
 
 func runInstances(c *call) ([]node, error) {
-	l, err := c.launching()
-	if err != nil {
-		return nil, err
-	}
+	l := must.Get(c.launching())
 	reservation, zone := newID("r-"), l.subnet.Attrs["availability-zone"]
 	var items [][]node
 	for range l.count {
@@ -114,13 +113,8 @@ func reservations(found []*Resource, items [][]node) [][]node {
 func terminateInstances(c *call) ([]node, error) {
 	var found []*Resource
 	for _, id := range c.params.list("InstanceId") {
-		r, err := c.get("instance", id)
-		if err != nil {
-			return nil, err
-		}
-		if err := c.protected(r); err != nil {
-			return nil, err
-		}
+		r := must.Get(c.get("instance", id))
+		must.Do(c.protected(r))
 		if c.Pinned[r.ID] || (r.Name != "" && c.Pinned[r.Name]) {
 			return nil, fault("OperationNotPermitted", "The instance '%s' may not be terminated. Modify its 'disableApiTermination' instance attribute and try again.", id)
 		}
@@ -156,10 +150,7 @@ func startInstances(c *call) ([]node, error) {
 func (c *call) power(verb, from, through, to string, before func(*Resource) error) ([]node, error) {
 	var found []*Resource
 	for _, id := range c.params.list("InstanceId") {
-		r, err := c.get("instance", id)
-		if err != nil {
-			return nil, err
-		}
+		r := must.Get(c.get("instance", id))
 		if r.State != from && r.State != through && r.State != to {
 			return nil, fault("IncorrectInstanceState", "The instance '%s' is not in a state from which it can be %sed.", id, map[string]string{"stop": "stopp", "start": "start"}[verb])
 		}
@@ -169,9 +160,7 @@ func (c *call) power(verb, from, through, to string, before func(*Resource) erro
 	for _, r := range found {
 		was := r.State
 		if was == from {
-			if err := before(r); err != nil {
-				return nil, err
-			}
+			must.Do(before(r))
 			c.move(r, through, to)
 		}
 		items = append(items, []node{el("instanceId", r.ID), stateOf("currentState", r.State), stateOf("previousState", was)})
@@ -180,14 +169,9 @@ func (c *call) power(verb, from, through, to string, before func(*Resource) erro
 }
 
 func createVolume(c *call) ([]node, error) {
-	zone, err := c.zoneOr(c.params.get("AvailabilityZone"))
-	if err != nil {
-		return nil, err
-	}
+	zone := must.Get(c.zoneOr(c.params.get("AvailabilityZone")))
 	kind, gib := cmp.Or(c.params.get("VolumeType"), "gp3"), max(1, c.params.number("Size"))
-	if err := c.disks(kind, gib); err != nil {
-		return nil, err
-	}
+	must.Do(c.disks(kind, gib))
 	r := c.made("volume", Resource{Attrs: map[string]string{"availability-zone": zone, "size": strconv.Itoa(gib), "type": kind}})
 	return renderVolume(c, r), nil
 }
@@ -213,10 +197,7 @@ func copyImage(c *call) ([]node, error) {
 
 // deregisterImage leaves the snapshot behind, unless told otherwise.
 func deregisterImage(c *call) ([]node, error) {
-	r, err := c.get("image", c.params.get("ImageId"))
-	if err != nil {
-		return nil, err
-	}
+	r := must.Get(c.get("image", c.params.get("ImageId")))
 	out, err := remove("image")(c)
 	if err == nil && c.params.get("DeleteAssociatedSnapshots") == "true" {
 		if snap, err := c.get("snapshot", r.Attrs["snapshot-id"]); err == nil {
@@ -233,10 +214,7 @@ func renderImage(_ *call, r *Resource) []node {
 }
 
 func createSnapshot(c *call) ([]node, error) {
-	volume, err := c.get("volume", c.params.get("VolumeId"))
-	if err != nil {
-		return nil, err
-	}
+	volume := must.Get(c.get("volume", c.params.get("VolumeId")))
 	return renderSnapshot(c, c.made("snapshot", Resource{Attrs: map[string]string{"volume-id": volume.ID, "description": c.params.get("Description")}})), nil
 }
 

@@ -3,13 +3,12 @@ package aws
 import (
 	"slices"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 func createGroup(c *call) ([]node, error) {
-	v, err := c.get("vpc", c.params.get("VpcId"))
-	if err != nil {
-		return nil, err
-	}
+	v := must.Get(c.get("vpc", c.params.get("VpcId")))
 	name := c.params.get("GroupName")
 	twin := c.first(func(r *Resource) bool {
 		return c.here(r, "security-group") && r.VPC == v.ID && r.Attrs["group-name"] == name
@@ -17,9 +16,7 @@ func createGroup(c *call) ([]node, error) {
 	if twin != nil {
 		return nil, fault("InvalidGroup.Duplicate", "The security group '%s' already exists for VPC '%s'", name, v.ID)
 	}
-	if err := c.checkQuota("L-E79EC296", "", 1); err != nil {
-		return nil, err
-	}
+	must.Do(c.checkQuota("L-E79EC296", "", 1))
 	r := c.made("security-group", Resource{Name: name, VPC: v.ID, Uses: []string{v.ID},
 		Attrs: map[string]string{"group-name": name, "description": c.params.get("GroupDescription")}})
 	return []node{el("groupId", r.ID), el("return", true), tagSet(r)}, nil
@@ -49,10 +46,7 @@ func (c *call) rules() []string {
 }
 
 func authorizeIngress(c *call) ([]node, error) {
-	r, err := c.get("security-group", c.params.get("GroupId"))
-	if err != nil {
-		return nil, err
-	}
+	r := must.Get(c.get("security-group", c.params.get("GroupId")))
 	for _, rule := range c.rules() {
 		if slices.Contains(r.vals("ingress"), rule) {
 			return nil, fault("InvalidPermission.Duplicate", "the specified rule \"%s\" already exists", rule)
@@ -64,10 +58,7 @@ func authorizeIngress(c *call) ([]node, error) {
 }
 
 func revokeIngress(c *call) ([]node, error) {
-	r, err := c.get("security-group", c.params.get("GroupId"))
-	if err != nil {
-		return nil, err
-	}
+	r := must.Get(c.get("security-group", c.params.get("GroupId")))
 	gone := c.rules()
 	for _, rule := range gone {
 		if !slices.Contains(r.vals("ingress"), rule) {

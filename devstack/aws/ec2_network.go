@@ -3,6 +3,8 @@ package aws
 import (
 	"cmp"
 	"net/netip"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 func createVPC(c *call) ([]node, error) {
@@ -10,9 +12,7 @@ func createVPC(c *call) ([]node, error) {
 	if err != nil || cidr.Bits() < 16 || cidr.Bits() > 28 {
 		return nil, fault("InvalidVpc.Range", "The CIDR '%s' is invalid.", c.params.get("CidrBlock"))
 	}
-	if err := c.checkQuota("L-F678F1CE", "", 1); err != nil {
-		return nil, err
-	}
+	must.Do(c.checkQuota("L-F678F1CE", "", 1))
 	v := c.made("vpc", Resource{Attrs: map[string]string{"cidr": cidr.Masked().String()}})
 	v.Attrs["is-default"] = "false"
 	group := Resource{Service: "ec2", Type: "security-group", Region: c.region, ID: newID("sg-"), Name: "default", VPC: v.ID, Parent: v.ID}
@@ -32,10 +32,7 @@ func renderVPC(c *call, r *Resource) []node {
 var vpcAttributes = map[string]string{"EnableDnsSupport": "enableDnsSupport", "EnableDnsHostnames": "enableDnsHostnames"}
 
 func modifyVPC(c *call) ([]node, error) {
-	v, err := c.get("vpc", c.params.get("VpcId"))
-	if err != nil {
-		return nil, err
-	}
+	v := must.Get(c.get("vpc", c.params.get("VpcId")))
 	for name, attr := range vpcAttributes {
 		if value := c.params.get(name + ".Value"); value != "" {
 			v.Attrs[attr] = value
@@ -45,10 +42,7 @@ func modifyVPC(c *call) ([]node, error) {
 }
 
 func describeVPCAttribute(c *call) ([]node, error) {
-	v, err := c.get("vpc", c.params.get("VpcId"))
-	if err != nil {
-		return nil, err
-	}
+	v := must.Get(c.get("vpc", c.params.get("VpcId")))
 	out := []node{el("vpcId", v.ID)}
 	for _, attr := range vpcAttributes {
 		if attr == c.params.get("Attribute") {
@@ -59,10 +53,7 @@ func describeVPCAttribute(c *call) ([]node, error) {
 }
 
 func createSubnet(c *call) ([]node, error) {
-	v, err := c.get("vpc", c.params.get("VpcId"))
-	if err != nil {
-		return nil, err
-	}
+	v := must.Get(c.get("vpc", c.params.get("VpcId")))
 	cidr, err := netip.ParsePrefix(c.params.get("CidrBlock"))
 	if err != nil {
 		return nil, fault("InvalidParameterValue", "Value (%s) for parameter cidrBlock is invalid.", c.params.get("CidrBlock"))
@@ -77,10 +68,7 @@ func createSubnet(c *call) ([]node, error) {
 	if clash != nil {
 		return nil, fault("InvalidSubnet.Conflict", "The CIDR '%s' conflicts with another subnet", cidr)
 	}
-	zone, err := c.zoneOr(c.params.get("AvailabilityZone"))
-	if err != nil {
-		return nil, err
-	}
+	zone := must.Get(c.zoneOr(c.params.get("AvailabilityZone")))
 	r := c.made("subnet", Resource{VPC: v.ID, Uses: []string{v.ID}, Attrs: map[string]string{"cidr-block": cidr.String(), "availability-zone": zone}})
 	return []node{{name: "subnet", kids: renderSubnet(c, r)}}, nil
 }
@@ -91,9 +79,7 @@ func renderSubnet(c *call, r *Resource) []node {
 }
 
 func createGateway(c *call) ([]node, error) {
-	if err := c.checkQuota("L-A4707A72", "", 1); err != nil {
-		return nil, err
-	}
+	must.Do(c.checkQuota("L-A4707A72", "", 1))
 	return []node{{name: "internetGateway", kids: renderGateway(c, c.made("internet-gateway", Resource{}))}}, nil
 }
 
@@ -116,10 +102,7 @@ func gatewayAndVPC(c *call) (*Resource, *Resource, error) {
 }
 
 func attachGateway(c *call) ([]node, error) {
-	g, v, err := gatewayAndVPC(c)
-	if err != nil {
-		return nil, err
-	}
+	g, v := must.Get2(gatewayAndVPC(c))
 	if g.VPC != "" {
 		return nil, fault("Resource.AlreadyAssociated", "resource %s is already attached to network %s", g.ID, g.VPC)
 	}
@@ -128,10 +111,7 @@ func attachGateway(c *call) ([]node, error) {
 }
 
 func detachGateway(c *call) ([]node, error) {
-	g, v, err := gatewayAndVPC(c)
-	if err != nil {
-		return nil, err
-	}
+	g, v := must.Get2(gatewayAndVPC(c))
 	if g.VPC != v.ID {
 		return nil, fault("Gateway.NotAttached", "resource %s is not attached to network %s", g.ID, v.ID)
 	}
@@ -146,10 +126,7 @@ func detachGateway(c *call) ([]node, error) {
 }
 
 func deleteGateway(c *call) ([]node, error) {
-	g, err := c.get("internet-gateway", c.params.get("InternetGatewayId"))
-	if err != nil {
-		return nil, err
-	}
+	g := must.Get(c.get("internet-gateway", c.params.get("InternetGatewayId")))
 	if g.VPC != "" {
 		return nil, fault("DependencyViolation", "The internetGateway '%s' has dependencies and cannot be deleted.", g.ID)
 	}

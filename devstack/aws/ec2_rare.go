@@ -2,6 +2,8 @@ package aws
 
 import (
 	"cmp"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // rareKinds are kinds that no install creates by itself, but that a destroyer handles or a user may create beside a cluster.
@@ -33,14 +35,8 @@ func rareCalls() map[string]handler {
 
 // createPeering accepts at once, because both sides are in the caller's account. The peering ends with the VPC that requested it.
 func createPeering(c *call) ([]node, error) {
-	mine, err := c.get("vpc", c.params.get("VpcId"))
-	if err != nil {
-		return nil, err
-	}
-	theirs, err := c.get("vpc", c.params.get("PeerVpcId"))
-	if err != nil {
-		return nil, err
-	}
+	mine := must.Get(c.get("vpc", c.params.get("VpcId")))
+	theirs := must.Get(c.get("vpc", c.params.get("PeerVpcId")))
 	r := c.made("vpc-peering-connection", Resource{Parent: mine.ID, Attrs: map[string]string{"requester-vpc-info.vpc-id": mine.ID, "accepter-vpc-info.vpc-id": theirs.ID}})
 	return []node{{name: "vpcPeeringConnection", kids: renderPeering(c, r)}}, nil
 }
@@ -60,10 +56,7 @@ func renderPeering(_ *call, r *Resource) []node {
 // inVPC returns the handler that creates a gateway that prevents the deletion of its VPC.
 func inVPC(typ, element string) handler {
 	return func(c *call) ([]node, error) {
-		v, err := c.get("vpc", c.params.get("VpcId"))
-		if err != nil {
-			return nil, err
-		}
+		v := must.Get(c.get("vpc", c.params.get("VpcId")))
 		r := c.made(typ, Resource{VPC: v.ID, Uses: []string{v.ID}})
 		return []node{{name: element, kids: kinds[typ].render(c, r)}}, nil
 	}
@@ -75,9 +68,7 @@ func renderEgress(_ *call, r *Resource) []node {
 }
 
 func deleteEgress(c *call) ([]node, error) {
-	if _, err := remove("egress-only-internet-gateway")(c); err != nil {
-		return nil, err
-	}
+	must.Get(remove("egress-only-internet-gateway")(c))
 	return []node{el("returnCode", true)}, nil
 }
 
@@ -107,16 +98,10 @@ func renderDHCP(_ *call, r *Resource) []node {
 
 // associateDHCP sets a VPC's options, which then cannot be deleted; "default" removes them.
 func associateDHCP(c *call) ([]node, error) {
-	v, err := c.get("vpc", c.params.get("VpcId"))
-	if err != nil {
-		return nil, err
-	}
+	v := must.Get(c.get("vpc", c.params.get("VpcId")))
 	uses, attr := []string(nil), "default"
 	if id := c.params.get("DhcpOptionsId"); id != "default" {
-		o, err := c.get("dhcp-options", id)
-		if err != nil {
-			return nil, err
-		}
+		o := must.Get(c.get("dhcp-options", id))
 		uses, attr = []string{o.ID}, o.ID
 	}
 	v.Uses, v.Attrs["dhcp-options-id"] = uses, attr
@@ -149,9 +134,7 @@ func removeNamed(typ string) handler {
 		if r == nil {
 			return nil, fault(k.notFound, "The %s '%s' does not exist", typ, cmp.Or(id, name))
 		}
-		if err := c.removable(r); err != nil {
-			return nil, err
-		}
+		must.Do(c.removable(r))
 		c.world.remove(r)
 		if typ == "launch-template" {
 			return []node{{name: "launchTemplate", kids: renderTemplate(c, r)}}, nil

@@ -4,13 +4,12 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 func createRouteTable(c *call) ([]node, error) {
-	v, err := c.get("vpc", c.params.get("VpcId"))
-	if err != nil {
-		return nil, err
-	}
+	v := must.Get(c.get("vpc", c.params.get("VpcId")))
 	r := c.made("route-table", Resource{VPC: v.ID, Uses: []string{v.ID}})
 	return []node{{name: "routeTable", kids: renderRouteTable(c, r)}}, nil
 }
@@ -48,10 +47,7 @@ func renderRouteTable(c *call, r *Resource) []node {
 }
 
 func deleteRouteTable(c *call) ([]node, error) {
-	r, err := c.get("route-table", c.params.get("RouteTableId"))
-	if err != nil {
-		return nil, err
-	}
+	r := must.Get(c.get("route-table", c.params.get("RouteTableId")))
 	if len(c.associations(r, func(a *Resource) string { return a.ID })) > 0 {
 		return nil, fault("DependencyViolation", "The routeTable '%s' has dependencies and cannot be deleted.", r.ID)
 	}
@@ -59,14 +55,8 @@ func deleteRouteTable(c *call) ([]node, error) {
 }
 
 func associateRouteTable(c *call) ([]node, error) {
-	table, err := c.get("route-table", c.params.get("RouteTableId"))
-	if err != nil {
-		return nil, err
-	}
-	sub, err := c.get("subnet", c.params.get("SubnetId"))
-	if err != nil {
-		return nil, err
-	}
+	table := must.Get(c.get("route-table", c.params.get("RouteTableId")))
+	sub := must.Get(c.get("subnet", c.params.get("SubnetId")))
 	taken := c.first(func(r *Resource) bool { return r.Type == "route-table-association" && r.Parent == sub.ID })
 	if taken != nil {
 		return nil, fault("Resource.AlreadyAssociated", "the specified association for route table %s conflicts with an existing association", table.ID)
@@ -86,10 +76,7 @@ func disassociateRouteTable(c *call) ([]node, error) {
 }
 
 func createRoute(c *call) ([]node, error) {
-	r, err := c.get("route-table", c.params.get("RouteTableId"))
-	if err != nil {
-		return nil, err
-	}
+	r := must.Get(c.get("route-table", c.params.get("RouteTableId")))
 	cidr := c.params.get("DestinationCidrBlock")
 	target := cmp.Or(c.params.get("GatewayId"), c.params.get("NatGatewayId"), c.params.get("VpcEndpointId"), c.params.get("NetworkInterfaceId"))
 	if nat := c.params.get("NatGatewayId"); nat != "" {
@@ -105,15 +92,10 @@ func createRoute(c *call) ([]node, error) {
 }
 
 func createEndpoint(c *call) ([]node, error) {
-	v, err := c.get("vpc", c.params.get("VpcId"))
-	if err != nil {
-		return nil, err
-	}
+	v := must.Get(c.get("vpc", c.params.get("VpcId")))
 	kind := cmp.Or(c.params.get("VpcEndpointType"), "Gateway")
 	if kind == "Gateway" {
-		if err := c.checkQuota("L-1B52E74A", "", 1); err != nil {
-			return nil, err
-		}
+		must.Do(c.checkQuota("L-1B52E74A", "", 1))
 	}
 	r := c.made("vpc-endpoint", Resource{VPC: v.ID, Uses: []string{v.ID}, Attrs: map[string]string{"service-name": c.params.get("ServiceName"), "vpc-endpoint-type": kind}})
 	r.Values["route-tables"] = c.params.list("RouteTableId")

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 func tagSet(r *Resource) node {
@@ -35,10 +37,7 @@ func (c *call) tagged() ([]*Resource, error) {
 }
 
 func createTags(c *call) ([]node, error) {
-	found, err := c.tagged()
-	if err != nil {
-		return nil, err
-	}
+	found := must.Get(c.tagged())
 	for _, r := range found {
 		maps.Copy(r.Tags, c.params.tags("Tag"))
 		r.Name = cmp.Or(r.Tags["Name"], r.Name)
@@ -47,10 +46,7 @@ func createTags(c *call) ([]node, error) {
 }
 
 func deleteTags(c *call) ([]node, error) {
-	found, err := c.tagged()
-	if err != nil {
-		return nil, err
-	}
+	found := must.Get(c.tagged())
 	for _, r := range found {
 		for k := range c.params.tags("Tag") {
 			delete(r.Tags, k)

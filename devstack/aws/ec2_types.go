@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // families are the offered instance families, with GiB of memory per vCPU; sizes are their sizes, with vCPUs. The burstable ones have
@@ -80,10 +82,7 @@ func describeOfferings(c *call) ([]node, error) {
 			}
 		}
 	}
-	found, next, err := page(c, found, false, func(o offering) string { return o.place + " " + o.name })
-	if err != nil {
-		return nil, err
-	}
+	found, next := must.Get2(page(c, found, false, func(o offering) string { return o.place + " " + o.name }))
 	var items [][]node
 	for _, o := range found {
 		items = append(items, []node{el("instanceType", o.name), el("locationType", kind), el("location", o.place)})
@@ -103,10 +102,7 @@ func describeTypes(c *call) ([]node, error) {
 		return nil, fault("InvalidInstanceType", "The following supplied instance types do not exist: [%s]", strings.Join(unknown, ", "))
 	}
 	found := slices.DeleteFunc(instanceTypes(), func(t instanceType) bool { return !wanted(names, t.name) || !wanted(c.asked("instance-type"), t.name) })
-	found, next, err := page(c, found, len(names) > 0, func(t instanceType) string { return t.name })
-	if err != nil {
-		return nil, err
-	}
+	found, next := must.Get2(page(c, found, len(names) > 0, func(t instanceType) string { return t.name }))
 	var items [][]node
 	for _, t := range found {
 		items = append(items, []node{el("instanceType", t.name), el("currentGeneration", true), el("bareMetal", false),

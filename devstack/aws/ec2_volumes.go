@@ -1,15 +1,13 @@
 package aws
 
+import (
+	"github.com/ocpctl/ocpctl/devstack/must"
+)
+
 // attachVolume gives a volume to an instance.
 func attachVolume(c *call) ([]node, error) {
-	volume, err := c.get("volume", c.params.get("VolumeId"))
-	if err != nil {
-		return nil, err
-	}
-	instance, err := c.get("instance", c.params.get("InstanceId"))
-	if err != nil {
-		return nil, err
-	}
+	volume := must.Get(c.get("volume", c.params.get("VolumeId")))
+	instance := must.Get(c.get("instance", c.params.get("InstanceId")))
 	if volume.Attrs["attachment.instance-id"] != "" {
 		return nil, fault("VolumeInUse", "%s is already attached to an instance", volume.ID)
 	}
@@ -19,10 +17,7 @@ func attachVolume(c *call) ([]node, error) {
 
 // detachVolume takes a volume from its instance.
 func detachVolume(c *call) ([]node, error) {
-	volume, err := c.get("volume", c.params.get("VolumeId"))
-	if err != nil {
-		return nil, err
-	}
+	volume := must.Get(c.get("volume", c.params.get("VolumeId")))
 	from := volume.Attrs["attachment.instance-id"]
 	if from == "" {
 		return nil, fault("IncorrectState", "Volume '%s' is in the 'available' state.", volume.ID)

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 var elbCalls = map[string]handler{
@@ -42,14 +44,9 @@ func createBalancer(c *call) ([]node, error) {
 	for _, m := range c.params.each("SubnetMappings") {
 		ids = append(ids, m.get("SubnetId"))
 	}
-	subnets, err := c.subnets(ids)
-	if err != nil {
-		return nil, err
-	}
+	subnets := must.Get(c.subnets(ids))
 	if kind == "network" {
-		if err := c.checkQuota("L-69A177A2", "", 1); err != nil {
-			return nil, err
-		}
+		must.Do(c.checkQuota("L-69A177A2", "", 1))
 	}
 	path := "loadbalancer/" + map[string]string{"network": "net", "gateway": "gwy"}[kind]
 	if kind == "application" {
@@ -156,9 +153,7 @@ func (c *call) withdraw(r *Resource) {
 // deleteBalancer succeeds if there is none, as the real call does.
 func deleteBalancer(c *call) ([]node, error) {
 	for _, r := range c.balancing("loadbalancer", func(r *Resource) bool { return r.ID == c.params.get("LoadBalancerArn") }) {
-		if err := c.protected(r); err != nil {
-			return nil, err
-		}
+		must.Do(c.protected(r))
 		if c.pinned(r) {
 			return nil, fault("OperationNotPermitted", "Load balancer '%s' cannot be deleted because deletion protection is enabled", r.ID)
 		}
@@ -186,10 +181,7 @@ func (c *call) byARN() ([]*Resource, error) {
 }
 
 func describeTags(c *call) ([]node, error) {
-	found, err := c.byARN()
-	if err != nil {
-		return nil, err
-	}
+	found := must.Get(c.byARN())
 	var items [][]node
 	for _, r := range found {
 		items = append(items, []node{el("ResourceArn", r.ID), tagMembers(r)})
@@ -198,10 +190,7 @@ func describeTags(c *call) ([]node, error) {
 }
 
 func addTags(c *call) ([]node, error) {
-	found, err := c.byARN()
-	if err != nil {
-		return nil, err
-	}
+	found := must.Get(c.byARN())
 	for _, r := range found {
 		maps.Copy(r.Tags, c.params.tags("Tags"))
 	}

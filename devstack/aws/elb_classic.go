@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // classicCalls are the load balancers of 2012. They share the service's endpoint and name with the newer ones and are distinguished
@@ -30,13 +32,8 @@ func createClassic(c *call) ([]node, error) {
 		}
 		return []node{el("DNSName", twin.Attrs["dns"])}, nil
 	}
-	if err := c.checkQuota("L-E9E9831D", "", 1); err != nil {
-		return nil, err
-	}
-	subnets, err := c.subnets(c.params.list("Subnets"))
-	if err != nil {
-		return nil, err
-	}
+	must.Do(c.checkQuota("L-E9E9831D", "", 1))
+	subnets := must.Get(c.subnets(c.params.list("Subnets")))
 	groups := c.params.list("SecurityGroups")
 	for _, id := range groups {
 		if _, err := c.get("security-group", id); err != nil {
@@ -90,10 +87,7 @@ func (c *call) classics() ([]*Resource, error) {
 }
 
 func describeClassic(c *call) ([]node, error) {
-	found, err := c.classics()
-	if err != nil {
-		return nil, err
-	}
+	found := must.Get(c.classics())
 	found, next, err := after(found, c.params.get("Marker"), c.limited(c.params.number("PageSize"), 400), bySeq)
 	if err != nil {
 		return nil, fault("ValidationError", "'%s' is not a valid marker", c.params.get("Marker"))
@@ -111,9 +105,7 @@ func describeClassic(c *call) ([]node, error) {
 
 func deleteClassic(c *call) ([]node, error) {
 	if r := c.classic(c.params.get("LoadBalancerName")); r != nil {
-		if err := c.protected(r); err != nil {
-			return nil, err
-		}
+		must.Do(c.protected(r))
 		if c.pinned(r) {
 			return nil, fault("OperationNotPermitted", "Load balancer '%s' cannot be deleted", r.Name)
 		}
@@ -123,10 +115,7 @@ func deleteClassic(c *call) ([]node, error) {
 }
 
 func describeClassicTags(c *call) ([]node, error) {
-	found, err := c.classics()
-	if err != nil {
-		return nil, err
-	}
+	found := must.Get(c.classics())
 	var items [][]node
 	for _, r := range found {
 		items = append(items, []node{el("LoadBalancerName", r.Name), tagMembers(r)})
@@ -135,10 +124,7 @@ func describeClassicTags(c *call) ([]node, error) {
 }
 
 func addClassicTags(c *call) ([]node, error) {
-	found, err := c.classics()
-	if err != nil {
-		return nil, err
-	}
+	found := must.Get(c.classics())
 	for _, r := range found {
 		maps.Copy(r.Tags, c.params.tags("Tags"))
 	}
@@ -146,10 +132,7 @@ func addClassicTags(c *call) ([]node, error) {
 }
 
 func removeClassicTags(c *call) ([]node, error) {
-	found, err := c.classics()
-	if err != nil {
-		return nil, err
-	}
+	found := must.Get(c.classics())
 	gone := slices.Collect(maps.Keys(c.params.tags("Tags")))
 	for _, r := range found {
 		maps.DeleteFunc(r.Tags, func(k, _ string) bool { return slices.Contains(gone, k) })

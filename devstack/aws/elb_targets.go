@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 func createTargets(c *call) ([]node, error) {
@@ -23,9 +25,7 @@ func renderTargets(r *Resource) []node {
 
 func deleteTargets(c *call) ([]node, error) {
 	for _, r := range c.balancing("targetgroup", func(r *Resource) bool { return r.ID == c.params.get("TargetGroupArn") }) {
-		if err := c.protected(r); err != nil {
-			return nil, err
-		}
+		must.Do(c.protected(r))
 		if c.user(r.ID) != nil || c.pinned(r) {
 			return nil, fault("ResourceInUse", "Target group '%s' is currently in use by a listener or a rule", r.ID)
 		}
@@ -88,10 +88,7 @@ func (c *call) targets() (*Resource, []string, error) {
 }
 
 func registerTargets(c *call) ([]node, error) {
-	r, ids, err := c.targets()
-	if err != nil {
-		return nil, err
-	}
+	r, ids := must.Get2(c.targets())
 	for _, id := range ids {
 		if !slices.Contains(r.vals("targets"), id) {
 			r.Values["targets"] = append(r.Values["targets"], id)
@@ -101,19 +98,13 @@ func registerTargets(c *call) ([]node, error) {
 }
 
 func deregisterTargets(c *call) ([]node, error) {
-	r, ids, err := c.targets()
-	if err != nil {
-		return nil, err
-	}
+	r, ids := must.Get2(c.targets())
 	r.Values["targets"] = slices.DeleteFunc(r.Values["targets"], func(id string) bool { return slices.Contains(ids, id) })
 	return nil, nil
 }
 
 func targetHealth(c *call) ([]node, error) {
-	r, _, err := c.targets()
-	if err != nil {
-		return nil, err
-	}
+	r, _ := must.Get2(c.targets())
 	var items [][]node
 	for _, id := range r.vals("targets") {
 		items = append(items, []node{group("Target", el("Id", id)), group("TargetHealth", el("State", "healthy"))})

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 var iamCalls = map[string]handler{
@@ -87,10 +89,7 @@ func (e entity) common(r *Resource) []node {
 
 func getIAM(e entity) handler {
 	return func(c *call) ([]node, error) {
-		r, err := c.entity(e)
-		if err != nil {
-			return nil, err
-		}
+		r := must.Get(c.entity(e))
 		return []node{group(e.element, e.render(c, r, true)...)}, nil
 	}
 }
@@ -98,13 +97,8 @@ func getIAM(e entity) handler {
 // deleteIAM refuses while anything (an inline policy, a profile, an access key) depends on the entity.
 func deleteIAM(e entity) handler {
 	return func(c *call) ([]node, error) {
-		r, err := c.entity(e)
-		if err != nil {
-			return nil, err
-		}
-		if err := c.protected(r); err != nil {
-			return nil, err
-		}
+		r := must.Get(c.entity(e))
+		must.Do(c.protected(r))
 		if len(r.vals("attached")) > 0 {
 			return nil, fault("DeleteConflict", "Cannot delete entity, must detach all policies first.")
 		}
@@ -153,10 +147,7 @@ func iamPage[T any](c *call, found []T, set string, key func(T) string, render f
 
 func createIAM(e entity) handler {
 	return func(c *call) ([]node, error) {
-		r, err := c.newEntity(e)
-		if err != nil {
-			return nil, err
-		}
+		r := must.Get(c.newEntity(e))
 		if e.typ == "role" {
 			r.Attrs["boundary"] = c.params.get("PermissionsBoundary")
 			r.Attrs["trust"], r.Attrs["description"] = c.params.get("AssumeRolePolicyDocument"), c.params.get("Description")
@@ -218,10 +209,7 @@ func tagIAM(e entity) handler {
 
 func untagIAM(e entity) handler {
 	return func(c *call) ([]node, error) {
-		r, err := c.entity(e)
-		if err != nil {
-			return nil, err
-		}
+		r := must.Get(c.entity(e))
 		for _, key := range c.params.list("TagKeys") {
 			delete(r.Tags, key)
 		}
@@ -231,10 +219,7 @@ func untagIAM(e entity) handler {
 
 func tagsIAM(e entity) handler {
 	return func(c *call) ([]node, error) {
-		r, err := c.entity(e)
-		if err != nil {
-			return nil, err
-		}
+		r := must.Get(c.entity(e))
 		return tagPage(c, r)
 	}
 }

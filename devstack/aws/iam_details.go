@@ -1,6 +1,10 @@
 package aws
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
+)
 
 // accountDetails lists roles and users together, in pages and with their tags, which no other list of IAM contains. Policies and groups,
 // which the real call can list too, are refused.
@@ -13,7 +17,7 @@ func accountDetails(c *call) ([]node, error) {
 	found := c.all(func(r *Resource) bool {
 		return r.Service == "iam" && r.Account == c.Account && (r.Type == "role" && slices.Contains(kinds, "Role") || r.Type == "user" && slices.Contains(kinds, "User"))
 	})
-	page, err := iamPage(c, found, "Page", byID, func(r *Resource) node {
+	page := must.Get(iamPage(c, found, "Page", byID, func(r *Resource) node {
 		e := role
 		if r.Type == "user" {
 			e = user
@@ -21,9 +25,6 @@ func accountDetails(c *call) ([]node, error) {
 		list := lists[r.Type]
 		list.kids = append(list.kids, group("member", append(e.common(r), tagMembers(r))...))
 		return node{}
-	})
-	if err != nil {
-		return nil, err
-	}
+	}))
 	return append([]node{*lists["role"], *lists["user"]}, page[1:]...), nil
 }

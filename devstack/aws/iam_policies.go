@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // An inline policy is a resource that uses its role or user, so that neither can be deleted before it.
@@ -15,10 +17,7 @@ func (c *call) policy(owner *Resource) *Resource {
 
 func putPolicy(e entity) handler {
 	return func(c *call) ([]node, error) {
-		owner, err := c.entity(e)
-		if err != nil {
-			return nil, err
-		}
+		owner := must.Get(c.entity(e))
 		p, name := c.policy(owner), c.params.get("PolicyName")
 		if p == nil {
 			p = c.add(Resource{Service: "iam", Type: "policy", ID: owner.ID + "/policy/" + name, Name: name, Uses: []string{owner.ID}})
@@ -43,20 +42,14 @@ func ownedPolicy(c *call, e entity) (*Resource, *Resource, error) {
 
 func getPolicy(e entity) handler {
 	return func(c *call) ([]node, error) {
-		owner, p, err := ownedPolicy(c, e)
-		if err != nil {
-			return nil, err
-		}
+		owner, p := must.Get2(ownedPolicy(c, e))
 		return []node{el(e.nameField, owner.Name), el("PolicyName", p.Name), el("PolicyDocument", url.QueryEscape(p.Attrs["document"]))}, nil
 	}
 }
 
 func deletePolicy(e entity) handler {
 	return func(c *call) ([]node, error) {
-		_, p, err := ownedPolicy(c, e)
-		if err != nil {
-			return nil, err
-		}
+		_, p := must.Get2(ownedPolicy(c, e))
 		c.world.remove(p)
 		return nil, nil
 	}
@@ -64,10 +57,7 @@ func deletePolicy(e entity) handler {
 
 func listPolicies(e entity) handler {
 	return func(c *call) ([]node, error) {
-		owner, err := c.entity(e)
-		if err != nil {
-			return nil, err
-		}
+		owner := must.Get(c.entity(e))
 		found := c.all(func(r *Resource) bool {
 			return r.Type == "policy" && r.Account == c.Account && slices.Contains(r.Uses, owner.ID)
 		})
@@ -78,10 +68,7 @@ func listPolicies(e entity) handler {
 // attach gives a role or user a managed policy. AWS's own all exist; customers' are not implemented.
 func attach(e entity) handler {
 	return func(c *call) ([]node, error) {
-		owner, err := c.entity(e)
-		if err != nil {
-			return nil, err
-		}
+		owner := must.Get(c.entity(e))
 		arn := c.params.get("PolicyArn")
 		if !strings.HasPrefix(arn, "arn:aws:iam::aws:policy/") {
 			return nil, fault("NoSuchEntity", "Policy %s does not exist or is not attachable.", arn)
@@ -95,10 +82,7 @@ func attach(e entity) handler {
 
 func detach(e entity) handler {
 	return func(c *call) ([]node, error) {
-		owner, err := c.entity(e)
-		if err != nil {
-			return nil, err
-		}
+		owner := must.Get(c.entity(e))
 		arn := c.params.get("PolicyArn")
 		if !slices.Contains(owner.vals("attached"), arn) {
 			return nil, fault("NoSuchEntity", "Policy %s was not found.", arn)
@@ -110,10 +94,7 @@ func detach(e entity) handler {
 
 func listAttached(e entity) handler {
 	return func(c *call) ([]node, error) {
-		owner, err := c.entity(e)
-		if err != nil {
-			return nil, err
-		}
+		owner := must.Get(c.entity(e))
 		return iamPage(c, owner.vals("attached"), "AttachedPolicies", func(arn string) string { return arn }, func(arn string) node {
 			return group("member", el("PolicyName", arn[strings.LastIndex(arn, "/")+1:]), el("PolicyArn", arn))
 		})
@@ -122,10 +103,7 @@ func listAttached(e entity) handler {
 
 // createKey creates a key that the stand-in then accepts in signatures.
 func createKey(c *call) ([]node, error) {
-	u, err := c.entity(user)
-	if err != nil {
-		return nil, err
-	}
+	u := must.Get(c.entity(user))
 	secret := strings.ToLower(newUpper("", 40))
 	k := c.add(Resource{Service: "iam", Type: "access-key", ID: newUpper("AKIA", 16), Name: u.Name, Uses: []string{u.ID}, Secrets: map[string]string{"key": secret}})
 	return []node{group("AccessKey", append(renderKey(k), el("SecretAccessKey", secret))...)}, nil
@@ -142,18 +120,12 @@ func (c *call) keys(u *Resource) []*Resource {
 }
 
 func listKeys(c *call) ([]node, error) {
-	u, err := c.entity(user)
-	if err != nil {
-		return nil, err
-	}
+	u := must.Get(c.entity(user))
 	return iamPage(c, c.keys(u), "AccessKeyMetadata", byID, func(k *Resource) node { return group("member", renderKey(k)...) })
 }
 
 func deleteKey(c *call) ([]node, error) {
-	u, err := c.entity(user)
-	if err != nil {
-		return nil, err
-	}
+	u := must.Get(c.entity(user))
 	id := c.params.get("AccessKeyId")
 	for _, k := range c.keys(u) {
 		if k.ID == id {

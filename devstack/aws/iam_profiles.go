@@ -1,16 +1,14 @@
 package aws
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
+)
 
 func addRole(c *call) ([]node, error) {
-	p, err := c.entity(profile)
-	if err != nil {
-		return nil, err
-	}
-	r, err := c.entity(role)
-	if err != nil {
-		return nil, err
-	}
+	p := must.Get(c.entity(profile))
+	r := must.Get(c.entity(role))
 	if len(p.Uses) > 0 {
 		return nil, fault("LimitExceeded", "Cannot exceed quota for InstanceSessionsPerInstanceProfile: 1")
 	}
@@ -19,14 +17,8 @@ func addRole(c *call) ([]node, error) {
 }
 
 func dropRole(c *call) ([]node, error) {
-	p, err := c.entity(profile)
-	if err != nil {
-		return nil, err
-	}
-	r, err := c.entity(role)
-	if err != nil {
-		return nil, err
-	}
+	p := must.Get(c.entity(profile))
+	r := must.Get(c.entity(role))
 	if !slices.Contains(p.Uses, r.ID) {
 		return nil, fault("NoSuchEntity", "The role with name %s cannot be found in the instance profile.", r.Name)
 	}
@@ -35,10 +27,7 @@ func dropRole(c *call) ([]node, error) {
 }
 
 func profilesOf(c *call) ([]node, error) {
-	r, err := c.entity(role)
-	if err != nil {
-		return nil, err
-	}
+	r := must.Get(c.entity(role))
 	found := c.all(func(p *Resource) bool {
 		return p.Type == "instance-profile" && p.Account == c.Account && slices.Contains(p.Uses, r.ID)
 	})

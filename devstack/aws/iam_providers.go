@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 func createProvider(c *call) ([]node, error) {
@@ -14,9 +16,7 @@ func createProvider(c *call) ([]node, error) {
 	if c.named("oidc-provider", name) != nil {
 		return nil, fault("EntityAlreadyExists", "Provider with url https://%s already exists.", name)
 	}
-	if err := c.checkQuota("L-858F3967", "", 1); err != nil {
-		return nil, err
-	}
+	must.Do(c.checkQuota("L-858F3967", "", 1))
 	r := c.add(Resource{Service: "iam", Type: "oidc-provider", ID: "oidc-provider/" + name, Name: name, Tags: c.params.tags("Tags")})
 	r.Values["clients"], r.Values["thumbprints"] = c.params.list("ClientIDList"), c.params.list("ThumbprintList")
 	return []node{el("OpenIDConnectProviderArn", r.ARN()), tagMembers(r)}, nil
@@ -33,22 +33,14 @@ func (c *call) provider() (*Resource, error) {
 }
 
 func getProvider(c *call) ([]node, error) {
-	r, err := c.provider()
-	if err != nil {
-		return nil, err
-	}
+	r := must.Get(c.provider())
 	return []node{el("Url", r.Name), el("CreateDate", r.Created), texts("ClientIDList", "member", r.vals("clients")),
 		texts("ThumbprintList", "member", r.vals("thumbprints")), tagMembers(r)}, nil
 }
 
 func deleteProvider(c *call) ([]node, error) {
-	r, err := c.provider()
-	if err != nil {
-		return nil, err
-	}
-	if err := c.protected(r); err != nil {
-		return nil, err
-	}
+	r := must.Get(c.provider())
+	must.Do(c.protected(r))
 	if c.pinned(r) {
 		return nil, fault("DeleteConflict", "Cannot delete entity, something still uses it.")
 	}
@@ -92,9 +84,6 @@ var (
 )
 
 func providerTags(c *call) ([]node, error) {
-	r, err := c.provider()
-	if err != nil {
-		return nil, err
-	}
+	r := must.Get(c.provider())
 	return tagPage(c, r)
 }

@@ -1,6 +1,10 @@
 package aws
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
+)
 
 // Organization is the organisation of the stand-in's accounts.
 const Organization = "o-demo1234ab"
@@ -8,9 +12,7 @@ const Organization = "o-demo1234ab"
 var organizationCalls = map[string]handler{
 	"DescribeAccount": func(c *call) ([]node, error) {
 		var in struct{ AccountId string }
-		if err := c.decode(&in); err != nil {
-			return nil, err
-		}
+		must.Do(c.decode(&in))
 		if in.AccountId != c.server.cfg.Account && !slices.Contains(c.server.cfg.Members, in.AccountId) {
 			return nil, fault("AccountNotFoundException", "You specified an account that doesn't exist.")
 		}

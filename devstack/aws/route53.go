@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 var route53Routes = []route{
@@ -86,9 +88,7 @@ func createZone(c *call) ([]node, error) {
 			return nil, fault("ConflictingDomainExists", "The VPC %s is already associated with another hosted zone for domain %s", vpc, name)
 		}
 	}
-	if err := c.checkQuota("L-4EA4796A", "", 1); err != nil {
-		return nil, err
-	}
+	must.Do(c.checkQuota("L-4EA4796A", "", 1))
 	z := c.zone(name, in.CallerReference, in.Comment, vpc != "")
 	out := []node{zoneNode(c, z)}
 	if vpc != "" {
@@ -141,10 +141,7 @@ func getChange(c *call) ([]node, error) {
 }
 
 func getZone(c *call) ([]node, error) {
-	z, err := c.zoneAsked()
-	if err != nil {
-		return nil, err
-	}
+	z := must.Get(c.zoneAsked())
 	out := []node{zoneNode(c, z)}
 	if z.Attrs["private"] != "true" {
 		return append(out, delegation(c, z)), nil
@@ -158,13 +155,8 @@ func getZone(c *call) ([]node, error) {
 }
 
 func deleteZone(c *call) ([]node, error) {
-	z, err := c.zoneAsked()
-	if err != nil {
-		return nil, err
-	}
-	if err := c.protected(z); err != nil {
-		return nil, err
-	}
+	z := must.Get(c.zoneAsked())
+	must.Do(c.protected(z))
 	own := slices.ContainsFunc(c.records(z), func(r *Resource) bool { return r.Attrs["apex"] != "true" })
 	if own || c.pinned(z) {
 		return nil, fault("HostedZoneNotEmpty", "The specified hosted zone contains non-required resource record sets and so cannot be deleted.")

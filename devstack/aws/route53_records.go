@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // recordSet is a ResourceRecordSet in its wire format.
@@ -60,18 +62,13 @@ func (r *Resource) same(s recordSet) bool {
 
 // changeRecords is all or nothing: it checks every change before it makes the first one.
 func changeRecords(c *call) ([]node, error) {
-	z, err := c.zoneAsked()
-	if err != nil {
-		return nil, err
-	}
+	z := must.Get(c.zoneAsked())
 	var in changeBatch
 	if err := xml.Unmarshal(c.body, &in); err != nil {
 		return nil, fault("InvalidInput", "%s", err)
 	}
 	for _, ch := range in.Changes {
-		if err := c.checkChange(z, ch.Action, ch.Set); err != nil {
-			return nil, err
-		}
+		must.Do(c.checkChange(z, ch.Action, ch.Set))
 	}
 	for _, ch := range in.Changes {
 		old := c.recordOf(z, ch.Set)
@@ -124,10 +121,7 @@ func (r *Resource) recordKey() string {
 
 // listRecords begins at the given name and type and returns at most maxitems (default and maximum 300).
 func listRecords(c *call) ([]node, error) {
-	z, err := c.zoneAsked()
-	if err != nil {
-		return nil, err
-	}
+	z := must.Get(c.zoneAsked())
 	limit := min(c.limited(c.params.number("maxitems"), 300), 300)
 	from := ""
 	if name := c.params.get("name"); name != "" {

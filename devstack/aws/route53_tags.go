@@ -5,6 +5,8 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 type tagChange struct {
@@ -16,10 +18,7 @@ type tagChange struct {
 }
 
 func changeZoneTags(c *call) ([]node, error) {
-	z, err := c.zoneAsked()
-	if err != nil {
-		return nil, err
-	}
+	z := must.Get(c.zoneAsked())
 	var in tagChange
 	if err := xml.Unmarshal(c.body, &in); err != nil {
 		return nil, fault("InvalidInput", "%s", err)
@@ -38,10 +37,7 @@ func changeZoneTags(c *call) ([]node, error) {
 }
 
 func listZoneTags(c *call) ([]node, error) {
-	z, err := c.zoneAsked()
-	if err != nil {
-		return nil, err
-	}
+	z := must.Get(c.zoneAsked())
 	return []node{zoneTags(z)}, nil
 }
 

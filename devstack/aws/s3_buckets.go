@@ -4,6 +4,8 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // The lists of buckets are all of S3 that this stand-in has, for accounts with planted buckets in many regions (service s3, type bucket).
@@ -72,10 +74,7 @@ func (c *call) bucket() (*Resource, error) {
 
 // listBucket shows one object, with the planted number of bytes.
 func listBucket(c *call) ([]node, error) {
-	b, err := c.bucket()
-	if err != nil {
-		return nil, err
-	}
+	b := must.Get(c.bucket())
 	out := []node{el("Name", b.Name), el("IsTruncated", false)}
 	if b.Attrs["bytes"] != "" {
 		out = append(out, group("Contents", el("Key", "all"), el("Size", b.Attrs["bytes"])))

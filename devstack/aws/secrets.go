@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 var secretCalls = map[string]handler{
@@ -108,9 +110,7 @@ func (c *call) secretAsked() (*Resource, secretInput, error) {
 
 func createSecret(c *call) ([]node, error) {
 	var in secretInput
-	if err := c.decode(&in); err != nil {
-		return nil, err
-	}
+	must.Do(c.decode(&in))
 	if in.Name == "" {
 		return nil, fault("InvalidParameterException", "You must provide a name for the secret.")
 	}
@@ -132,10 +132,7 @@ func createSecret(c *call) ([]node, error) {
 }
 
 func putSecretValue(c *call) ([]node, error) {
-	r, in, err := c.secretAsked()
-	if err != nil {
-		return nil, err
-	}
+	r, in := must.Get2(c.secretAsked())
 	value, given := in.value()
 	if old, known := r.Secrets[in.ClientRequestToken]; known && old != value {
 		return nil, fault("ResourceExistsException", "You can't use ClientRequestToken %s because that value is already in use for a version of secret %s.", in.ClientRequestToken, r.ID)
@@ -151,10 +148,7 @@ func putSecretValue(c *call) ([]node, error) {
 }
 
 func getSecretValue(c *call) ([]node, error) {
-	r, in, err := c.secretAsked()
-	if err != nil {
-		return nil, err
-	}
+	r, in := must.Get2(c.secretAsked())
 	version := cmp.Or(in.VersionId, r.Attrs[cmp.Or(in.VersionStage, current)])
 	value, known := r.Secrets[version]
 	if !known {

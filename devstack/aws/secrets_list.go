@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 func (r *Resource) secretJSON() map[string]any {
@@ -40,9 +42,7 @@ func describeSecret(c *call) ([]node, error) {
 
 func listSecrets(c *call) ([]node, error) {
 	var in secretInput
-	if err := c.decode(&in); err != nil {
-		return nil, err
-	}
+	must.Do(c.decode(&in))
 	found := c.all(func(r *Resource) bool {
 		return c.isSecret(r) && (r.Next == "" || in.IncludePlannedDeletion) && in.passes(r)
 	})
@@ -93,13 +93,8 @@ func (in secretInput) passes(r *Resource) bool {
 
 // deleteSecret only marks the secret: it is deleted when its recovery window ends, or at once without one.
 func deleteSecret(c *call) ([]node, error) {
-	r, in, err := c.secretAsked()
-	if err != nil {
-		return nil, err
-	}
-	if err := c.protected(r); err != nil {
-		return nil, err
-	}
+	r, in := must.Get2(c.secretAsked())
+	must.Do(c.protected(r))
 	if c.pinned(r) {
 		return nil, fault("InvalidRequestException", "You can't delete secret %s: something still uses it.", r.Name)
 	}
@@ -116,20 +111,14 @@ func deleteSecret(c *call) ([]node, error) {
 }
 
 func restoreSecret(c *call) ([]node, error) {
-	r, _, err := c.secretAsked()
-	if err != nil {
-		return nil, err
-	}
+	r, _ := must.Get2(c.secretAsked())
 	r.State, r.Next, r.NextAt = "", "", time.Time{}
 	c.json = map[string]any{"ARN": r.ID, "Name": r.Name}
 	return nil, nil
 }
 
 func tagSecret(c *call) ([]node, error) {
-	r, in, err := c.secretAsked()
-	if err != nil {
-		return nil, err
-	}
+	r, in := must.Get2(c.secretAsked())
 	for _, t := range in.Tags {
 		r.Tags[t.Key] = t.Value
 	}
@@ -138,10 +127,7 @@ func tagSecret(c *call) ([]node, error) {
 }
 
 func untagSecret(c *call) ([]node, error) {
-	r, in, err := c.secretAsked()
-	if err != nil {
-		return nil, err
-	}
+	r, in := must.Get2(c.secretAsked())
 	for _, k := range in.TagKeys {
 		delete(r.Tags, k)
 	}

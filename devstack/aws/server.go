@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/faults"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Config configures the stand-in. Every field except the keys has a default for its zero value.
@@ -130,6 +131,12 @@ type call struct {
 // handler executes one call under the server's lock. It returns the response's elements.
 type handler func(*call) ([]node, error)
 
+// try handles a call until the first error.
+func (h handler) try(c *call) (nodes []node, err error) {
+	defer must.Catch(&err)
+	return h(c)
+}
+
 const largest = 1 << 20
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
@@ -197,7 +204,7 @@ func (s *Server) do(ctx context.Context, c *call, h handler) ([]node, error) {
 	s.world.tick()
 	s.world.reading = reads(c.action)
 	c.world = s.world.view(c)
-	nodes, err := h(c)
+	nodes, err := h.try(c)
 	s.world.reading = false
 	changes := err == nil && !reads(c.action)
 	if err != nil {

@@ -3,6 +3,8 @@ package aws
 import (
 	"fmt"
 	"slices"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 var quotaCalls = map[string]handler{
@@ -32,9 +34,7 @@ func global(service string) bool {
 func getQuota(value func(*call, quota) int) handler {
 	return func(c *call) ([]node, error) {
 		var in quotaInput
-		if err := c.decode(&in); err != nil {
-			return nil, err
-		}
+		must.Do(c.decode(&in))
 		for _, q := range c.quotasOf(in.ServiceCode) {
 			if q.code == in.QuotaCode {
 				c.json = map[string]any{"Quota": c.quotaJSON(q, value(c, q))}
@@ -48,9 +48,7 @@ func getQuota(value func(*call, quota) int) handler {
 func listQuotas(value func(*call, quota) int) handler {
 	return func(c *call) ([]node, error) {
 		var in quotaInput
-		if err := c.decode(&in); err != nil {
-			return nil, err
-		}
+		must.Do(c.decode(&in))
 		found := c.quotasOf(in.ServiceCode)
 		if len(found) == 0 {
 			return nil, fault("NoSuchResourceException", "The request failed because the specified service %s does not exist.", in.ServiceCode)

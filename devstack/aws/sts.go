@@ -8,6 +8,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/aws/iampolicy"
 	"github.com/ocpctl/ocpctl/devstack/aws/session"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 var stsCalls = map[string]handler{
@@ -39,10 +40,7 @@ func assumeRole(c *call) ([]node, error) {
 	if i < 0 {
 		return nil, fault("AccessDenied", "User: %s is not authorized to perform: sts:AssumeRole on resource: %s", c.who.arn, arn)
 	}
-	lasts, err := c.sessionLength(name)
-	if err != nil {
-		return nil, err
-	}
+	lasts := must.Get(c.sessionLength(name))
 	policy := c.params.get("Policy")
 	if len(policy) > longestPolicyText {
 		return nil, fault("PackedPolicyTooLarge", "PackedPolicySize: the session policy has %d characters, and %d are allowed", len(policy), longestPolicyText)
@@ -53,13 +51,10 @@ func assumeRole(c *call) ([]node, error) {
 		}
 	}
 	role := c.server.cfg.Roles[i]
-	s, token, err := session.New(c.server.cfg.SecretKey, session.Session{
+	s, token := must.Get2(session.New(c.server.cfg.SecretKey, session.Session{
 		ARN: "arn:aws:sts::" + c.server.cfg.Account + ":assumed-role/" + role.Name + "/" + name, RolePolicy: role.Policy, Policy: policy,
 		Expires: time.Now().UTC().Add(lasts).Truncate(time.Second),
-	})
-	if err != nil {
-		return nil, err
-	}
+	}))
 	return []node{credentialsNode(s, token), assumedRole(s, "AROA"+strings.ToUpper(role.Name), name)}, nil
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/aws/iampolicy"
 	"github.com/ocpctl/ocpctl/devstack/aws/session"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // webIdentity is the one call of STS without a signature: its caller proves with a token of an issuer whom it is.
@@ -70,14 +71,8 @@ func assumeWithToken(c *call) ([]node, error) {
 	if role == nil || role.ARN() != arn || !trusts(role, provider, issuer, claims) {
 		return nil, fault("AccessDenied", "Not authorized to perform sts:AssumeRoleWithWebIdentity")
 	}
-	lasts, err := c.sessionLength(name)
-	if err != nil {
-		return nil, err
-	}
-	s, opened, err := c.roleSession(role, name, lasts)
-	if err != nil {
-		return nil, err
-	}
+	lasts := must.Get(c.sessionLength(name))
+	s, opened := must.Get2(c.roleSession(role, name, lasts))
 	return []node{credentialsNode(s, opened), assumedRole(s, role.Attrs["uniqueId"], name), el("SubjectFromWebIdentityToken", claims.Subject),
 		el("Audience", strings.Join(claims.Audience, ",")), el("Provider", provider.ARN())}, nil
 }
@@ -172,25 +167,17 @@ func (s *Server) issuerKeys(issuer string) (*jose.JSONWebKeySet, error) {
 	return &keys, s.issuerDocument(discovery.Keys, &keys)
 }
 
-func (s *Server) issuerDocument(address string, into any) error {
-	at, err := url.Parse(address)
-	if err != nil {
-		return err
-	}
+func (s *Server) issuerDocument(address string, into any) (err error) {
+	defer must.Catch(&err)
+	at := must.Get(url.Parse(address))
 	bucket, _, isBucket := strings.Cut(at.Host, ".s3.")
 	if !isBucket || s.cfg.Buckets == "" {
 		return fmt.Errorf("%s is no bucket of the stand-in S3", at.Host)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.cfg.Buckets+"/"+bucket+at.Path, nil)
-	if err != nil {
-		return err
-	}
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return err
-	}
+	r := must.Get(http.NewRequestWithContext(ctx, http.MethodGet, s.cfg.Buckets+"/"+bucket+at.Path, nil))
+	answer := must.Get(http.DefaultClient.Do(r))
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s: status %d", address, answer.StatusCode)

@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"slices"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 var taggingCalls = map[string]handler{"GetResources": getResources}
@@ -49,9 +51,7 @@ var firstToken = base64.RawURLEncoding.EncodeToString([]byte("0"))
 // getResources pages before it filters, like the real API: pages may be short or empty before the last.
 func getResources(c *call) ([]node, error) {
 	var in taggingInput
-	if err := c.decode(&in); err != nil {
-		return nil, err
-	}
+	must.Do(c.decode(&in))
 	if c.short() && in.PaginationToken == "" {
 		c.json = map[string]any{"PaginationToken": firstToken, "ResourceTagMappingList": []any{}}
 		return nil, nil

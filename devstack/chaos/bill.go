@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/app/api/v1"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // mostError is how much what is reported may differ from what the cloud's meter counts.
@@ -77,15 +78,10 @@ func (t *Run) jobsByType(ctx context.Context) (text string, err error) {
 
 // costs returns what each cluster cost, by its cloud and name: by the report that people read, and by the cloud's meter. What the meter knows
 // to be no cluster's has no name.
-func (t *Run) costs(ctx context.Context) (map[string]map[string]cost, error) {
-	clusters, err := t.clustersByID(ctx)
-	if err != nil {
-		return nil, err
-	}
-	metered, err := t.Metered()
-	if err != nil {
-		return nil, err
-	}
+func (t *Run) costs(ctx context.Context) (_ map[string]map[string]cost, err error) {
+	defer must.Catch(&err)
+	clusters := must.Get(t.clustersByID(ctx))
+	metered := must.Get(t.Metered())
 	costs := map[string]map[string]cost{}
 	add := func(cloud, cluster string, more cost) {
 		sum := costs[cloud][cluster]
@@ -98,10 +94,7 @@ func (t *Run) costs(ctx context.Context) (map[string]map[string]cost, error) {
 			add(cloud, clusters[id].Name, cost{metered: cents})
 		}
 	}
-	report, err := t.usage(ctx)
-	if err != nil {
-		return nil, err
-	}
+	report := must.Get(t.usage(ctx))
 	for _, line := range report.Items {
 		of, known := clusters[strings.ToLower(line.Key)]
 		if !known {

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ocpctl/ocpctl/devstack/installer"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // The two jobs to which a boundary can belong.
@@ -109,22 +110,13 @@ func (t *Run) survey(ctx context.Context) ([]boundary, error) {
 
 // undisturbed runs one life without faults; ready is how many calls to S3 were made until the cluster was ready.
 func (t *Run) undisturbed(ctx context.Context) (pr, ready int, err error) {
-	if pr, err = t.GitHub.Open("A life nobody disturbs", person); err != nil {
-		return 0, 0, err
-	}
-	if err := t.GitHub.Label(pr, t.label(), person); err != nil {
-		return 0, 0, err
-	}
-	if err := t.await(ctx, pr, "READY", patience, isReady); err != nil {
-		return 0, 0, err
-	}
+	defer must.Catch(&err)
+	pr = must.Get(t.GitHub.Open("A life nobody disturbs", person))
+	must.Do(t.GitHub.Label(pr, t.label(), person))
+	must.Do(t.await(ctx, pr, "READY", patience, isReady))
 	ready = len(t.s3.of(pr))
-	if err := t.destroy(pr); err != nil {
-		return 0, 0, err
-	}
-	if err := t.await(ctx, pr, "released", patience, isReleased); err != nil {
-		return 0, 0, err
-	}
+	must.Do(t.destroy(pr))
+	must.Do(t.await(ctx, pr, "released", patience, isReleased))
 	return pr, ready, sleep(ctx, 100*time.Millisecond) // the trace is read every few milliseconds
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/github"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // patience is the time limit of a life once nothing disturbs it any more.
@@ -51,34 +52,24 @@ func isReleased(c cluster) bool { return c.Phase == "released" }
 // place opens the cell's pull request and requests a cluster. For a fault during the create the cluster is on its way to its boundary
 // afterwards, for a fault during the teardown it is ready.
 func (c *cell) place(ctx context.Context, t *Run) (err error) {
-	if c.pr, err = t.GitHub.Open("A cell of the crash matrix", person); err != nil {
-		return err
-	}
+	defer must.Catch(&err)
+	c.pr = must.Get(t.GitHub.Open("A cell of the crash matrix", person))
 	if c.Job == creating {
-		if c.pin, err = c.arm(t, c.pr); err != nil {
-			return err
-		}
+		c.pin = must.Get(c.arm(t, c.pr))
 	}
-	if err := t.GitHub.Label(c.pr, t.label(), person); err != nil {
-		return err
-	}
+	must.Do(t.GitHub.Label(c.pr, t.label(), person))
 	if c.Job == destroying {
-		if err := t.await(ctx, c.pr, "READY before its end is struck", patience, isReady); err != nil {
-			return err
-		}
+		must.Do(t.await(ctx, c.pr, "READY before its end is struck", patience, isReady))
 	}
 	return nil
 }
 
 // hold waits until the cluster is at its boundary. A cluster that passes it is missed, and goes on undisturbed.
 func (c *cell) hold(ctx context.Context, t *Run) (err error) {
+	defer must.Catch(&err)
 	if c.Job == destroying {
-		if c.pin, err = c.arm(t, c.pr); err != nil {
-			return err
-		}
-		if err := t.destroy(c.pr); err != nil {
-			return err
-		}
+		c.pin = must.Get(c.arm(t, c.pr))
+		must.Do(t.destroy(c.pr))
 	}
 	var past time.Time // a call may be held shortly after the cluster is seen past it
 	for end := time.Now().Add(patience); !c.pin.held(); {
@@ -93,9 +84,7 @@ func (c *cell) hold(ctx context.Context, t *Run) (err error) {
 			c.missed = true
 			return nil
 		}
-		if err := sleep(ctx, 5*time.Millisecond); err != nil {
-			return err
-		}
+		must.Do(sleep(ctx, 5*time.Millisecond))
 	}
 	// Two lives differ a little, so the last write is read here.
 	if service, action, ok := strings.Cut(c.pin.after(), ":"); ok {
@@ -115,20 +104,15 @@ func (c *cell) stands(t *Run) bool {
 }
 
 // converge waits for the cluster's end: first ready if it is wanted, then released, with nothing left.
-func (c *cell) converge(ctx context.Context, t *Run) error {
+func (c *cell) converge(ctx context.Context, t *Run) (err error) {
+	defer must.Catch(&err)
 	if c.Job == creating {
 		if c.wanted && !c.missed {
-			if err := t.await(ctx, c.pr, "READY", patience, isReady); err != nil {
-				return err
-			}
+			must.Do(t.await(ctx, c.pr, "READY", patience, isReady))
 		}
-		if err := t.destroy(c.pr); err != nil {
-			return err
-		}
+		must.Do(t.destroy(c.pr))
 	}
-	if err := t.await(ctx, c.pr, "released", patience, isReleased); err != nil {
-		return err
-	}
+	must.Do(t.await(ctx, c.pr, "released", patience, isReleased))
 	return t.nothingLeft(ctx, c.pr)
 }
 

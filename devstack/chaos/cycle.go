@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/installer"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // cycle is one cluster's life in a soak.
@@ -87,21 +88,16 @@ func (t *Run) live(ctx context.Context, c *cycle) error {
 
 // begin requests the cycle's cluster and waits until it is ready, or given up, unless its end is to come before.
 func (t *Run) begin(ctx context.Context, c *cycle) (err error) {
+	defer must.Catch(&err)
 	if c.name = fmt.Sprintf("cli%04d", c.number); !c.cli {
-		if c.pr, err = t.GitHub.Open("One of many", person); err != nil {
-			return err
-		}
+		c.pr = must.Get(t.GitHub.Open("One of many", person))
 		c.name = nameOf(c.pr)
 	}
 	key, fault := c.plan(c.name)
 	if key != "" {
-		if err := t.setFault(key, &fault); err != nil {
-			return err
-		}
+		must.Do(t.setFault(key, &fault))
 	}
-	if err := t.request(ctx, c); err != nil {
-		return err
-	}
+	must.Do(t.request(ctx, c))
 	if err := t.midway(ctx, c); err != nil || c.fault == "ended mid-install" {
 		return err
 	}

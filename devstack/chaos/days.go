@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/ocpctl/ocpctl/devstack/file"
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
@@ -56,23 +57,16 @@ func (t *Run) days(ctx context.Context, o SoakOptions) (done []*cycle, err error
 
 // prepare writes the soak's profiles, and returns the nights that they allow. A catalogue without rules for idle clusters allows none of these.
 func (d *days) prepare(ctx context.Context) (all []night, err error) {
-	if d.team, err = os.ReadFile(d.teamFile()); err != nil {
-		return nil, err
-	}
-	if err := d.writeProfiles(nightly); err != nil {
-		return nil, err
-	}
-	if err := d.writeProfiles(idle); err != nil {
-		return nil, err
-	}
+	defer must.Catch(&err)
+	d.team = must.Get(os.ReadFile(d.teamFile()))
+	must.Do(d.writeProfiles(nightly))
+	must.Do(d.writeProfiles(idle))
 	all = nights()
 	if _, err := d.ocpctl(ctx, "admin", "catalog", "validate", filepath.Join(d.Dir, "catalogue")); err != nil {
 		d.say("  no cluster ends for idleness, because this catalogue is refused: %v", err)
 		all = slices.DeleteFunc(all, func(n night) bool { return n.way == idle })
 		for _, from := range d.profiles() {
-			if err := os.Remove(d.profileFile(idle, from)); err != nil {
-				return nil, err
-			}
+			must.Do(os.Remove(d.profileFile(idle, from)))
 		}
 	}
 	return all, nil
@@ -169,26 +163,19 @@ func together(width int, all []*cycle, do func(*cycle) error) {
 }
 
 // passTo lets time pass until the next time at which the clock shows that time of the day.
-func (d *days) passTo(ctx context.Context, at time.Duration) error {
+func (d *days) passTo(ctx context.Context, at time.Duration) (err error) {
+	defer must.Catch(&err)
 	now := time.Now().UTC().Add(d.ahead)
 	next := now.Truncate(24 * time.Hour).Add(at)
 	if !next.After(now) {
 		next = next.Add(24 * time.Hour)
 	}
 	by := (next.Sub(now) + time.Minute - 1).Truncate(time.Minute)
-	if err := d.atRest(ctx); err != nil {
-		return err
-	}
+	must.Do(d.atRest(ctx))
 	d.ahead += by
-	if err := d.writeHours(ctx); err != nil {
-		return err
-	}
-	if err := d.atRest(ctx); err != nil {
-		return err
-	}
-	if err := MoveBack(ctx, d.pool, by); err != nil {
-		return err
-	}
+	must.Do(d.writeHours(ctx))
+	must.Do(d.atRest(ctx))
+	must.Do(MoveBack(ctx, d.pool, by))
 	d.Elapse(by)
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/devstack/kubernetes"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // podPID returns the process id, on this machine, of the runner in an attempt's pod.
@@ -37,28 +38,20 @@ func (t *Run) podPID(attempt string) (int, error) {
 
 // forgotten removes what is left of all runners, as the server does an hour after the end of each, and waits until no object of them is
 // left in the API: every Job, pod and secret must go with its attempt.
-func (t *Run) forgotten(ctx context.Context) error {
-	runners, err := t.Dispatcher()
-	if err != nil {
-		return err
-	}
+func (t *Run) forgotten(ctx context.Context) (err error) {
+	defer must.Catch(&err)
+	runners := must.Get(t.Dispatcher())
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
-		kept, err := runners.Kept(ctx)
-		if err != nil {
-			return err
-		}
+		kept := must.Get(runners.Kept(ctx))
 		var refused error
 		for _, attempt := range kept {
 			if err := runners.Forget(ctx, attempt); err != nil {
 				refused = err // its pod may still be ending
 			}
 		}
-		left, err := t.objects(ctx)
-		if err != nil {
-			return err
-		}
+		left := must.Get(t.objects(ctx))
 		if len(left) == 0 {
 			return nil
 		}

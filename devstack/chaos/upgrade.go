@@ -11,6 +11,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack"
 	"github.com/ocpctl/ocpctl/devstack/installer"
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -20,16 +21,11 @@ const pausedAfter = 5
 // Upgrade replaces the first server, an older release, by the second, while installs are held in their middle. Where the schema serves both, they run
 // side by side, and the older one comes back as after a rollback. Attempts must not notice, and clusters come and go at each step, whichever server
 // works.
-func Upgrade(ctx context.Context, t *Run) error {
-	held, err := t.holdInstalls(ctx, 3)
-	if err != nil {
-		return err
-	}
+func Upgrade(ctx context.Context, t *Run) (err error) {
+	defer must.Catch(&err)
+	held := must.Get(t.holdInstalls(ctx, 3))
 	t.say("the older server runs, and holds %d installs in their middle", len(held))
-	steps, err := t.upgradeSteps(ctx, t.Servers[0], t.Servers[1])
-	if err != nil {
-		return err
-	}
+	steps := must.Get(t.upgradeSteps(ctx, t.Servers[0], t.Servers[1]))
 	for _, step := range steps {
 		began := time.Now()
 		if err := step.do(); err != nil {
@@ -41,9 +37,7 @@ func Upgrade(ctx context.Context, t *Run) error {
 		}
 		t.say("  %-48s %5.1f s; two clusters came and went, the held installs are undisturbed", step.text, took.Seconds())
 	}
-	if err := t.finish(ctx, held); err != nil {
-		return err
-	}
+	must.Do(t.finish(ctx, held))
 	t.say("every held install finished in its first attempt, and nothing is left")
 	return t.nothingLost(ctx)
 }
@@ -84,27 +78,17 @@ func (t *Run) upgradeSteps(ctx context.Context, old, next *devstack.Server) ([]u
 
 // excludesOlder reports whether this release's schema excludes the older server, by migrating an empty database. The older server has migrated the
 // stack's to the newest schema that it knows.
-func (t *Run) excludesOlder(ctx context.Context) (bool, error) {
-	older, err := store.ReadSchema(ctx, t.pool)
-	if err != nil {
-		return false, err
-	}
+func (t *Run) excludesOlder(ctx context.Context) (_ bool, err error) {
+	defer must.Catch(&err)
+	older := must.Get(store.ReadSchema(ctx, t.pool))
 	const name = "of_this_release"
 	if _, err := t.pool.Exec(ctx, "CREATE DATABASE "+name); err != nil {
 		return false, fmt.Errorf("make an empty database: %w", err)
 	}
-	address, err := url.Parse(t.DatabaseURL())
-	if err != nil {
-		return false, err
-	}
+	address := must.Get(url.Parse(t.DatabaseURL()))
 	address.Path = "/" + name
-	if err := store.Migrate(ctx, address.String()); err != nil {
-		return false, err
-	}
-	pool, err := pgxpool.New(ctx, address.String())
-	if err != nil {
-		return false, err
-	}
+	must.Do(store.Migrate(ctx, address.String()))
+	pool := must.Get(pgxpool.New(ctx, address.String()))
 	defer pool.Close()
 	newer, err := store.ReadSchema(ctx, pool)
 	return older.Database < newer.Oldest, err
@@ -117,29 +101,18 @@ type heldInstall struct {
 }
 
 func (t *Run) holdInstalls(ctx context.Context, n int) (held []heldInstall, err error) {
+	defer must.Catch(&err)
 	for range n {
-		pr, err := t.GitHub.Open("Held while servers change", person)
-		if err != nil {
-			return nil, err
-		}
+		pr := must.Get(t.GitHub.Open("Held while servers change", person))
 		key := "create/" + nameOf(pr)
-		if err := t.setFault(key, &installer.Fault{AfterWrites: pausedAfter, Pause: true}); err != nil {
-			return nil, err
-		}
-		if err := t.GitHub.Label(pr, t.label(), person); err != nil {
-			return nil, err
-		}
+		must.Do(t.setFault(key, &installer.Fault{AfterWrites: pausedAfter, Pause: true}))
+		must.Do(t.GitHub.Label(pr, t.label(), person))
 		h := heldInstall{pr: pr}
-		err = t.await(ctx, pr, "installing", patience, func(now cluster) bool {
+		must.Do(t.await(ctx, pr, "installing", patience, func(now cluster) bool {
 			h.attempt = now.Attempt
 			return t.trace.pausedAt(key)
-		})
-		if err != nil {
-			return nil, err
-		}
-		if h.pid, err = t.runnerPID(h.attempt); err != nil {
-			return nil, err
-		}
+		}))
+		h.pid = must.Get(t.runnerPID(h.attempt))
 		held = append(held, h)
 	}
 	return held, nil
@@ -158,41 +131,28 @@ func (t *Run) stillHeld(held []heldInstall) error {
 }
 
 // lives lets clusters come and go.
-func (t *Run) lives(ctx context.Context, n int) error {
+func (t *Run) lives(ctx context.Context, n int) (err error) {
+	defer must.Catch(&err)
 	for range n {
-		pr, err := t.GitHub.Open("One while servers change", person)
-		if err != nil {
-			return err
-		}
-		if err := t.GitHub.Label(pr, t.label(), person); err != nil {
-			return err
-		}
-		if err := t.await(ctx, pr, "READY", patience, isReady); err != nil {
-			return err
-		}
-		if err := t.release(ctx, pr); err != nil {
-			return err
-		}
+		pr := must.Get(t.GitHub.Open("One while servers change", person))
+		must.Do(t.GitHub.Label(pr, t.label(), person))
+		must.Do(t.await(ctx, pr, "READY", patience, isReady))
+		must.Do(t.release(ctx, pr))
 	}
 	return nil
 }
 
 // finish lets the held installs go on, and ends their clusters.
-func (t *Run) finish(ctx context.Context, held []heldInstall) error {
+func (t *Run) finish(ctx context.Context, held []heldInstall) (err error) {
+	defer must.Catch(&err)
 	for _, h := range held {
-		if err := t.setFault("create/"+nameOf(h.pr), nil); err != nil {
-			return err
-		}
+		must.Do(t.setFault("create/"+nameOf(h.pr), nil))
 		err := t.await(ctx, h.pr, "READY", patience, isReady)
 		if now, _ := t.board.of(h.pr); err == nil && now.Attempt != h.attempt {
 			err = fmt.Errorf("#%d is READY by attempt %s, and %s was running", h.pr, now.Attempt, h.attempt)
 		}
-		if err != nil {
-			return err
-		}
-		if err := t.release(ctx, h.pr); err != nil {
-			return err
-		}
+		must.Do(err)
+		must.Do(t.release(ctx, h.pr))
 	}
 	return nil
 }

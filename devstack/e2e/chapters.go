@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/github"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // The test's pull requests.
@@ -22,15 +23,13 @@ const (
 )
 
 // sources checks that requests that are unsigned, not JSON or not ours are refused by every entry point.
-func (t *scenario) sources(ctx context.Context) error {
+func (t *scenario) sources(ctx context.Context) {
 	body := []byte(`{"zen":"hi"}`)
 	comment, err := github.Payload(github.Event{
 		Name: "issue_comment", Action: "deleted", Sender: "maya", PR: github.PullRequest{Number: 41, Author: "will", HeadOwner: github.Org},
 		Comment: github.Comment{ID: 7, Author: "maya", Body: "/ocp help"},
 	})
-	if err != nil {
-		return err
-	}
+	must.Do(err)
 	status := func(want int, event, secret string, body []byte) func() error {
 		return func() error {
 			got, err := t.hook(ctx, event, github.GUID(), secret, body)
@@ -40,90 +39,52 @@ func (t *scenario) sources(ctx context.Context) error {
 			return err
 		}
 	}
-	return all(
-		func() error {
-			return t.step("a webhook without a signature is answered 401", status(401, "pull_request", "", body))
-		},
-		func() error {
-			return t.step("one with a wrong signature is answered 401", status(401, "pull_request", "wrong", body))
-		},
-		func() error {
-			return t.step("malformed JSON is answered 400", status(400, "pull_request", t.at.WebhookSecret, []byte("{")))
-		},
-		func() error {
-			return t.step("an event that is none of our business is answered 202", status(202, "star", t.at.WebhookSecret, body))
-		},
-		func() error {
-			return t.step("a comment sent as a deleted repository is answered 422", status(422, "repository", t.at.WebhookSecret, comment))
-		},
-		func() error {
-			return t.step("Slack's url_verification is answered, an unsigned request is not", func() error { return t.slackAsks(ctx) })
-		},
-		func() error {
-			return t.step("the API asks for a token", func() error {
-				raw, code, err := t.fetch(ctx, t.at.Private+"/api/v1/clusters", "")
-				if err == nil && code != http.StatusUnauthorized {
-					err = fmt.Errorf("answered %d %s", code, raw)
-				}
-				return err
-			})
-		},
-		func() error {
-			return t.step("the pages ask people to sign in, and a wrong password does not", func() error { return t.closed(ctx) })
-		},
-		func() error {
-			return t.step("Maya signs in through SAML, sees her page and signs out", func() error { return t.signedIn(ctx, "maya", "Maya") })
-		},
-		func() error {
-			return t.step("so does an auditor", func() error { return t.signedIn(ctx, "ada", "Ada") })
-		},
-	)
+	t.step("a webhook without a signature is answered 401", status(401, "pull_request", "", body))
+	t.step("one with a wrong signature is answered 401", status(401, "pull_request", "wrong", body))
+	t.step("malformed JSON is answered 400", status(400, "pull_request", t.at.WebhookSecret, []byte("{")))
+	t.step("an event that is none of our business is answered 202", status(202, "star", t.at.WebhookSecret, body))
+	t.step("a comment sent as a deleted repository is answered 422", status(422, "repository", t.at.WebhookSecret, comment))
+	t.step("Slack's url_verification is answered, an unsigned request is not", func() error { return t.slackAsks(ctx) })
+	t.step("the API asks for a token", func() error {
+		raw, code, err := t.fetch(ctx, t.at.Private+"/api/v1/clusters", "")
+		if err == nil && code != http.StatusUnauthorized {
+			err = fmt.Errorf("answered %d %s", code, raw)
+		}
+		return err
+	})
+	t.step("the pages ask people to sign in, and a wrong password does not", func() error { return t.closed(ctx) })
+	t.step("Maya signs in through SAML, sees her page and signs out", func() error { return t.signedIn(ctx, "maya", "Maya") })
+	t.step("so does an auditor", func() error { return t.signedIn(ctx, "ada", "Ada") })
 }
 
 // label checks that a signed delivery in GitHub's format, sent twice, gives one cluster with one comment.
-func (t *scenario) label(ctx context.Context) error {
+func (t *scenario) label(ctx context.Context) {
 	var pr struct {
 		Labels []struct{ Name string }
 	}
-	return all(
-		func() error {
-			return t.step("maya labels #41 in the playground", func() error {
-				return t.act(ctx, labelled, "label", url.Values{"text": {label}})
-			})
-		},
-		func() error {
-			return t.step("the label stands on the pull request", func() error {
-				err := t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/pulls/%d", t.at.GitHub, labelled), &pr)
-				if err == nil && len(pr.Labels) != 1 {
-					err = fmt.Errorf("labels are %v", pr.Labels)
-				}
-				return err
-			})
-		},
-		func() error { return t.step("one cluster is accepted", t.oneLive(ctx, labelled)) },
-		func() error {
-			return t.step("its comment moves through the phases", t.says(ctx, labelled, 20*time.Second, "install"))
-		},
-		func() error {
-			return t.step("it is READY within 30 s", t.reaches(ctx, labelled, "READY", 30*time.Second))
-		},
-		func() error {
-			return t.step("the same delivery twice changes nothing", func() error { return t.twice(ctx) })
-		},
-		func() error {
-			return t.step("the comment has console, API, price and how to get the kubeconfig",
-				t.says(ctx, labelled, 10*time.Second, "console-openshift-console", "https://api.", "an hour by list price", "kubeconfig"))
-		},
-		func() error { return t.step("there is one comment of the cluster, not many", t.oneComment(ctx)) },
-		func() error { return t.step("its check run says success", t.checkSays(ctx, labelled, "success")) },
-		func() error {
-			return t.step("the kubeconfig comes over the API, for its team only", func() error { return t.kubeconfig(ctx) })
-		},
-	)
+	t.step("maya labels #41 in the playground", func() error {
+		return t.act(ctx, labelled, "label", url.Values{"text": {label}})
+	})
+	t.step("the label stands on the pull request", func() error {
+		err := t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/pulls/%d", t.at.GitHub, labelled), &pr)
+		if err == nil && len(pr.Labels) != 1 {
+			err = fmt.Errorf("labels are %v", pr.Labels)
+		}
+		return err
+	})
+	t.step("one cluster is accepted", t.oneLive(ctx, labelled))
+	t.step("its comment moves through the phases", t.says(ctx, labelled, 20*time.Second, "install"))
+	t.step("it is READY within 30 s", t.reaches(ctx, labelled, "READY", 30*time.Second))
+	t.step("the same delivery twice changes nothing", func() error { return t.twice(ctx) })
+	t.step("the comment has console, API, price and how to get the kubeconfig",
+		t.says(ctx, labelled, 10*time.Second, "console-openshift-console", "https://api.", "an hour by list price", "kubeconfig"))
+	t.step("there is one comment of the cluster, not many", t.oneComment(ctx))
+	t.step("its check run says success", t.checkSays(ctx, labelled, "success"))
+	t.step("the kubeconfig comes over the API, for its team only", func() error { return t.kubeconfig(ctx) })
 }
 
 // commands checks commands in comments, from people who may give them and from others.
-func (t *scenario) commands(ctx context.Context) error {
+func (t *scenario) commands(ctx context.Context) {
 	said := func(n int, who, body string, want ...string) func() error {
 		return func() error {
 			if err := t.as(ctx, who); err != nil {
@@ -145,117 +106,75 @@ func (t *scenario) commands(ctx context.Context) error {
 			})
 		}
 	}
-	return all(
-		func() error {
-			return t.step("/ocp help lists the commands", said(labelled, "will", "/ocp help", "extend", "destroy", "status"))
-		},
-		func() error {
-			return t.step("/ocp status answers", said(labelled, "will", "/ocp status", "aws-minimal-test"))
-		},
-		func() error {
-			return t.step("/ocp extend 4h moves the end, up to the maximum", func() error { return t.extend(ctx, said(labelled, "will", "/ocp extend 4h", "end")) })
-		},
-		func() error {
-			return t.step("a typo gets a suggestion", said(labelled, "will", "/ocp destory", "destroy"))
-		},
-		func() error {
-			return t.step("rita may only read and is told so", said(labelled, "rita", "/ocp destroy", "rita", "write"))
-		},
-		func() error { return t.as(ctx, "maya") },
-	)
+	t.step("/ocp help lists the commands", said(labelled, "will", "/ocp help", "extend", "destroy", "status"))
+	t.step("/ocp status answers", said(labelled, "will", "/ocp status", "aws-minimal-test"))
+	t.step("/ocp extend 4h moves the end, up to the maximum", func() error { return t.extend(ctx, said(labelled, "will", "/ocp extend 4h", "end")) })
+	t.step("a typo gets a suggestion", said(labelled, "will", "/ocp destory", "destroy"))
+	t.step("rita may only read and is told so", said(labelled, "rita", "/ocp destroy", "rita", "write"))
+	must.Do(t.as(ctx, "maya"))
 }
 
 // closing checks the grace period, its cancellation, the teardown and the proof.
-func (t *scenario) closing(ctx context.Context) error {
+func (t *scenario) closing(ctx context.Context) {
 	var before, c cluster
-	return all(
-		func() error {
-			return t.step("maya closes #41: its end moves to now and the grace", func() (err error) {
-				if before, err = t.newest(ctx, labelled); err != nil {
-					return err
-				}
-				if err = t.act(ctx, labelled, "close", nil); err != nil {
-					return err
-				}
-				return t.endMoves(ctx, before, func(now cluster) bool { return now.DestroyAt.Before(before.DestroyAt) })
-			})
-		},
-		func() error {
-			return t.step("she reopens it in time: the end is as before", func() error {
-				if err := t.act(ctx, labelled, "reopen", nil); err != nil {
-					return err
-				}
-				return t.endMoves(ctx, before, func(now cluster) bool { return now.DestroyAt.Equal(before.DestroyAt) })
-			})
-		},
-		func() error {
-			return t.step("she closes it for good: after the grace it is DESTROYED", func() error {
-				if err := t.act(ctx, labelled, "close", nil); err != nil {
-					return err
-				}
-				return t.reaches(ctx, labelled, "DESTROYED", t.at.Grace+time.Minute)()
-			})
-		},
-		func() error {
-			return t.step("the proof: two clean counts, every query answered", func() (err error) {
-				if c, err = t.newest(ctx, labelled); err != nil {
-					return err
-				}
-				return t.proof(ctx, c.ClusterID)
-			})
-		},
-		func() error {
-			return t.step("the stand-in cloud's own count is zero", func() error { return t.nothing(ctx, c.Name) })
-		},
-		func() error { return t.step("the comment says so", t.says(ctx, labelled, 10*time.Second, "two")) },
-		func() error { return t.step("and so does the check run", t.checkSays(ctx, labelled, "neutral")) },
-	)
+	t.step("maya closes #41: its end moves to now and the grace", func() (err error) {
+		if before, err = t.newest(ctx, labelled); err != nil {
+			return err
+		}
+		if err = t.act(ctx, labelled, "close", nil); err != nil {
+			return err
+		}
+		return t.endMoves(ctx, before, func(now cluster) bool { return now.DestroyAt.Before(before.DestroyAt) })
+	})
+	t.step("she reopens it in time: the end is as before", func() error {
+		if err := t.act(ctx, labelled, "reopen", nil); err != nil {
+			return err
+		}
+		return t.endMoves(ctx, before, func(now cluster) bool { return now.DestroyAt.Equal(before.DestroyAt) })
+	})
+	t.step("she closes it for good: after the grace it is DESTROYED", func() error {
+		if err := t.act(ctx, labelled, "close", nil); err != nil {
+			return err
+		}
+		return t.reaches(ctx, labelled, "DESTROYED", t.at.Grace+time.Minute)()
+	})
+	t.step("the proof: two clean counts, every query answered", func() (err error) {
+		if c, err = t.newest(ctx, labelled); err != nil {
+			return err
+		}
+		return t.proof(ctx, c.ClusterID)
+	})
+	t.step("the stand-in cloud's own count is zero", func() error { return t.nothing(ctx, c.Name) })
+	t.step("the comment says so", t.says(ctx, labelled, 10*time.Second, "two"))
+	t.step("and so does the check run", t.checkSays(ctx, labelled, "neutral"))
 }
 
 // ttl starts a cluster whose TTL runs during the following steps.
-func (t *scenario) ttl(ctx context.Context) error {
-	return all(
-		func() error {
-			return t.step("/ocp create --ttl 1h on #42", func() error {
-				return t.comment(ctx, timed, "/ocp create aws-minimal-test --ttl 1h")
-			})
-		},
-		func() error { return t.step("one cluster is accepted", t.oneLive(ctx, timed)) },
-	)
+func (t *scenario) ttl(ctx context.Context) {
+	t.step("/ocp create --ttl 1h on #42", func() error {
+		return t.comment(ctx, timed, "/ocp create aws-minimal-test --ttl 1h")
+	})
+	t.step("one cluster is accepted", t.oneLive(ctx, timed))
 }
 
 // ttlEnds checks that the TTL ends it, without an event of the pull request.
-func (t *scenario) ttlEnds(ctx context.Context) error {
-	return all(
-		func() error {
-			return t.step(fmt.Sprintf("its hour (%s here) ends and it is DESTROYED", t.at.Hour), t.reaches(ctx, timed, "DESTROYED", t.at.Hour+90*time.Second))
-		},
-		func() error { return t.step("nothing is left of it", func() error { return t.nothingOf(ctx, timed) }) },
-	)
+func (t *scenario) ttlEnds(ctx context.Context) {
+	t.step(fmt.Sprintf("its hour (%s here) ends and it is DESTROYED", t.at.Hour), t.reaches(ctx, timed, "DESTROYED", t.at.Hour+90*time.Second))
+	t.step("nothing is left of it", func() error { return t.nothingOf(ctx, timed) })
 }
 
 // midInstall checks that an install is stopped, then torn down, then counted.
-func (t *scenario) midInstall(ctx context.Context) error {
-	return all(
-		func() error {
-			return t.step("maya labels #43", func() error { return t.act(ctx, early, "label", url.Values{"text": {label}}) })
-		},
-		func() error {
-			return t.step("the installer is at work", t.inPhase(ctx, early, "installing", 20*time.Second))
-		},
-		func() error {
-			return t.step("she closes #43 and it is DESTROYED", func() error {
-				if err := t.act(ctx, early, "close", nil); err != nil {
-					return err
-				}
-				return t.reaches(ctx, early, "DESTROYED", t.at.Grace+90*time.Second)()
-			})
-		},
-		func() error {
-			return t.step("the install was stopped first, not destroyed beside", func() error { return t.wasIn(ctx, early, "stopping") })
-		},
-		func() error { return t.step("nothing is left of it", func() error { return t.nothingOf(ctx, early) }) },
-	)
+func (t *scenario) midInstall(ctx context.Context) {
+	t.step("maya labels #43", func() error { return t.act(ctx, early, "label", url.Values{"text": {label}}) })
+	t.step("the installer is at work", t.inPhase(ctx, early, "installing", 20*time.Second))
+	t.step("she closes #43 and it is DESTROYED", func() error {
+		if err := t.act(ctx, early, "close", nil); err != nil {
+			return err
+		}
+		return t.reaches(ctx, early, "DESTROYED", t.at.Grace+90*time.Second)()
+	})
+	t.step("the install was stopped first, not destroyed beside", func() error { return t.wasIn(ctx, early, "stopping") })
+	t.step("nothing is left of it", func() error { return t.nothingOf(ctx, early) })
 }
 
 func contains(text string, want ...string) error {

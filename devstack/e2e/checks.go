@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/github"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 func (t *scenario) newest(ctx context.Context, n int) (cluster, error) {
@@ -133,32 +134,22 @@ func (t *scenario) checkSays(ctx context.Context, n int, conclusion string) func
 }
 
 // twice posts GitHub's own sample, adapted to this stack, twice with one delivery id.
-func (t *scenario) twice(ctx context.Context) error {
-	before, err := t.newest(ctx, labelled)
-	if err != nil {
-		return err
-	}
+func (t *scenario) twice(ctx context.Context) (err error) {
+	defer must.Catch(&err)
+	before := must.Get(t.newest(ctx, labelled))
 	var pr struct{ Head struct{ SHA, Ref string } }
-	if err := t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/pulls/%d", t.at.GitHub, labelled), &pr); err != nil {
-		return err
-	}
-	body, err := github.Payload(github.Event{
+	must.Do(t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/pulls/%d", t.at.GitHub, labelled), &pr))
+	body := must.Get(github.Payload(github.Event{
 		Name: "pull_request", Action: "labeled", Sender: "maya", Label: label,
 		PR: github.PullRequest{
 			Number: labelled, Title: "posted from outside", Author: "will", Open: true, Labels: []string{label},
 			HeadOwner: github.Org, HeadRef: pr.Head.Ref, HeadSHA: pr.Head.SHA,
 			CreatedAt: time.Now().Add(-time.Hour), UpdatedAt: time.Now(),
 		},
-	})
-	if err != nil {
-		return err
-	}
+	}))
 	id := github.GUID()
 	for range 2 {
-		status, err := t.hook(ctx, "pull_request", id, t.at.WebhookSecret, body)
-		if err != nil {
-			return err
-		}
+		status := must.Get(t.hook(ctx, "pull_request", id, t.at.WebhookSecret, body))
 		if status != http.StatusAccepted {
 			return fmt.Errorf("answered %d instead of 202", status)
 		}

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Places says where the stack listens, and how fast its time is.
@@ -30,7 +32,7 @@ func Play(ctx context.Context, at Places, out io.Writer) error {
 	}
 	type chapter struct {
 		title string
-		tell  func(context.Context) error
+		tell  func(context.Context)
 	}
 	chapters := []chapter{
 		{"The entry points are protected", t.sources},
@@ -50,7 +52,7 @@ func Play(ctx context.Context, at Places, out io.Writer) error {
 	}
 	for _, chapter := range chapters {
 		fmt.Fprintf(out, "\n%s\n", chapter.title)
-		if err := chapter.tell(ctx); err != nil {
+		if err := tell(ctx, chapter.tell); err != nil {
 			return fmt.Errorf("%s: %w", chapter.title, err)
 		}
 	}
@@ -58,15 +60,21 @@ func Play(ctx context.Context, at Places, out io.Writer) error {
 	return nil
 }
 
+// tell runs a chapter until its first unexpected result.
+func tell(ctx context.Context, chapter func(context.Context)) (err error) {
+	defer must.Catch(&err)
+	chapter(ctx)
+	return nil
+}
+
 // step runs one check, prints it with its duration, and stops the test if it fails.
-func (t *scenario) step(what string, check func() error) error {
+func (t *scenario) step(what string, check func() error) {
 	began := time.Now()
 	if err := check(); err != nil {
 		fmt.Fprintf(t.out, "  ✗ %s (%.2f s): %v\n", what, time.Since(began).Seconds(), err)
-		return fmt.Errorf("%s: %w", what, err)
+		must.Do(fmt.Errorf("%s: %w", what, err))
 	}
 	fmt.Fprintf(t.out, "  ✓ %-74s %6.2f s\n", what, time.Since(began).Seconds())
-	return nil
 }
 
 // until repeats a check until it succeeds or time is up; the error is the last result.

@@ -12,60 +12,44 @@ import (
 )
 
 // fork checks that nothing runs for a fork's code before a team member approved exactly that commit.
-func (t *scenario) fork(ctx context.Context) error {
-	return all(
-		func() error {
-			return t.step("maya labels the fork's #45", func() error { return t.act(ctx, forked, "label", url.Values{"text": {label}}) })
-		},
-		func() error {
-			return t.step("its cluster waits for a person's word", t.inPhase(ctx, forked, "awaiting_approval", 10*time.Second))
-		},
-		func() error {
-			return t.step("it is told why, and what to type", func() error {
-				return until(ctx, 10*time.Second, func() error {
-					list, err := t.comments(ctx, forked)
-					if err != nil {
-						return err
-					}
-					return contains(strings.Join(list, "\n"), "comes from a fork", "/ocp approve")
-				})
-			})
-		},
-		func() error {
-			return t.step("a push makes what was asked for void, and asks anew", func() error {
-				if err := t.approvals(ctx, "pending"); err != nil {
-					return err
-				}
-				if err := t.act(ctx, forked, "push", nil); err != nil {
-					return err
-				}
-				return t.approvals(ctx, "pending", "void")
-			})
-		},
-		func() error {
-			return t.step("nothing of it runs yet", t.inPhase(ctx, forked, "awaiting_approval", 0))
-		},
-		func() error {
-			return t.step("maya says /ocp approve with the commit, and it begins", func() error {
-				head, err := t.awaited(ctx)
-				if err != nil {
-					return err
-				}
-				if err := t.comment(ctx, forked, "/ocp approve "+head); err != nil {
-					return err
-				}
-				return t.inPhase(ctx, forked, "installing", 20*time.Second)()
-			})
-		},
-		func() error {
-			return t.step("/ocp destroy takes it down", func() error {
-				if err := t.comment(ctx, forked, "/ocp destroy"); err != nil {
-					return err
-				}
-				return t.reaches(ctx, forked, "DESTROYED", 90*time.Second)()
-			})
-		},
-	)
+func (t *scenario) fork(ctx context.Context) {
+	t.step("maya labels the fork's #45", func() error { return t.act(ctx, forked, "label", url.Values{"text": {label}}) })
+	t.step("its cluster waits for a person's word", t.inPhase(ctx, forked, "awaiting_approval", 10*time.Second))
+	t.step("it is told why, and what to type", func() error {
+		return until(ctx, 10*time.Second, func() error {
+			list, err := t.comments(ctx, forked)
+			if err != nil {
+				return err
+			}
+			return contains(strings.Join(list, "\n"), "comes from a fork", "/ocp approve")
+		})
+	})
+	t.step("a push makes what was asked for void, and asks anew", func() error {
+		if err := t.approvals(ctx, "pending"); err != nil {
+			return err
+		}
+		if err := t.act(ctx, forked, "push", nil); err != nil {
+			return err
+		}
+		return t.approvals(ctx, "pending", "void")
+	})
+	t.step("nothing of it runs yet", t.inPhase(ctx, forked, "awaiting_approval", 0))
+	t.step("maya says /ocp approve with the commit, and it begins", func() error {
+		head, err := t.awaited(ctx)
+		if err != nil {
+			return err
+		}
+		if err := t.comment(ctx, forked, "/ocp approve "+head); err != nil {
+			return err
+		}
+		return t.inPhase(ctx, forked, "installing", 20*time.Second)()
+	})
+	t.step("/ocp destroy takes it down", func() error {
+		if err := t.comment(ctx, forked, "/ocp destroy"); err != nil {
+			return err
+		}
+		return t.reaches(ctx, forked, "DESTROYED", 90*time.Second)()
+	})
 }
 
 // asked is an approval of the fork's cluster.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/saml"
 )
 
@@ -40,24 +41,15 @@ func (t *scenario) closed(ctx context.Context) error {
 }
 
 // signedIn signs one of the demo's people in and out again, as a browser does.
-func (t *scenario) signedIn(ctx context.Context, login, name string) error {
-	browser, err := newBrowser()
-	if err != nil {
-		return err
-	}
-	if err := saml.SignIn(ctx, browser, t.at.Private, login, "demo-"+login, "/"); err != nil {
-		return err
-	}
-	at, body, err := page(ctx, browser, http.MethodGet, t.at.Private+"/")
-	if err != nil {
-		return err
-	}
+func (t *scenario) signedIn(ctx context.Context, login, name string) (err error) {
+	defer must.Catch(&err)
+	browser := must.Get(newBrowser())
+	must.Do(saml.SignIn(ctx, browser, t.at.Private, login, "demo-"+login, "/"))
+	at, body := must.Get2(page(ctx, browser, http.MethodGet, t.at.Private+"/"))
 	if at.Path != "/" || !strings.Contains(body, name) {
 		return fmt.Errorf("%s is shown %s without the name", login, at)
 	}
-	if _, _, err := page(ctx, browser, http.MethodPost, t.at.Private+"/logout"); err != nil {
-		return err
-	}
+	must.Get2(page(ctx, browser, http.MethodPost, t.at.Private+"/logout"))
 	if at, _, err = page(ctx, browser, http.MethodGet, t.at.Private+"/"); err == nil && at.Path != "/login" {
 		err = fmt.Errorf("%s is still signed in", login)
 	}

@@ -14,13 +14,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/saml"
 	"github.com/ocpctl/ocpctl/devstack/slack"
 )
 
 // slackAsks sends Slack's first request to the entry point, once signed as Slack signs and once unsigned.
 // https://docs.slack.dev/authentication/verifying-requests-from-slack
-func (t *scenario) slackAsks(ctx context.Context) error {
+func (t *scenario) slackAsks(ctx context.Context) (err error) {
+	defer must.Catch(&err)
 	const body = `{"type":"url_verification","challenge":"a-challenge"}`
 	stamp := strconv.FormatInt(time.Now().Unix(), 10)
 	for _, try := range []struct {
@@ -31,22 +33,14 @@ func (t *scenario) slackAsks(ctx context.Context) error {
 		{slack.Sign(t.at.SlackSecret, stamp, body), http.StatusOK, "a-challenge"},
 		{"v0=00", http.StatusUnauthorized, ""},
 	} {
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.at.Public+"/webhooks/slack", strings.NewReader(body))
-		if err != nil {
-			return err
-		}
+		req := must.Get(http.NewRequestWithContext(ctx, http.MethodPost, t.at.Public+"/webhooks/slack", strings.NewReader(body)))
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("X-Slack-Request-Timestamp", stamp)
 		req.Header.Set("X-Slack-Signature", try.signature)
-		resp, err := t.web.Do(req)
-		if err != nil {
-			return err
-		}
+		resp := must.Get(t.web.Do(req))
 		answer, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
-		if err != nil {
-			return err
-		}
+		must.Do(err)
 		if resp.StatusCode != try.status || !strings.Contains(string(answer), try.says) {
 			return fmt.Errorf("answered %d %s instead of %d", resp.StatusCode, answer, try.status)
 		}
@@ -56,65 +50,46 @@ func (t *scenario) slackAsks(ctx context.Context) error {
 
 // aWordInSlack checks an approval in Slack: maya's request on a pull request needs a platform admin. Rob, of another team, is told
 // that it does not exist; ada, an auditor, that she may not approve; will links his account and approves.
-func (t *scenario) aWordInSlack(ctx context.Context) error {
+func (t *scenario) aWordInSlack(ctx context.Context) {
 	var c cluster
 	will, err := newBrowser()
-	if err != nil {
-		return err
+	must.Do(err)
+	hears := func(what, who, channel, command string, want ...string) {
+		t.step(what, func() error { _, err := t.inSlack(ctx, who, channel, command, want...); return err })
 	}
-	hears := func(what, who, channel string, command func() string, want ...string) func() error {
-		return func() error {
-			return t.step(what, func() error { _, err := t.inSlack(ctx, who, channel, command(), want...); return err })
+	t.step("maya asks for more than four days on #44, and nothing begins", func() error {
+		if err := t.comment(ctx, spoken, "/ocp create aws-standard --ttl 101h"); err != nil {
+			return err
 		}
-	}
-	typed := func(text string) func() string { return func() string { return text } }
-	return all(
-		func() error {
-			return t.step("maya asks for more than four days on #44, and nothing begins", func() error {
-				if err := t.comment(ctx, spoken, "/ocp create aws-standard --ttl 101h"); err != nil {
-					return err
-				}
-				if err := t.inPhase(ctx, spoken, "awaiting_approval", 20*time.Second)(); err != nil {
-					return err
-				}
-				c, err = t.newest(ctx, spoken)
-				return err
-			})
-		},
-		hears("in Slack rob, of another team, finds nothing of it", "rob", slack.Clusters,
-			func() string { return "approve " + c.Name }, "There is no cluster", "that you may see"),
-		hears("ada, an auditor, sees it, and her word does not count", "ada", slack.Clusters,
-			func() string { return "approve " + c.Name + " fine" }, "platform admin", "yours is auditor"),
-		func() error {
-			return t.step("she presses Approve in #admins, and it counts as little", func() error {
-				return t.answered(ctx, "ada", []string{"yours is auditor"}, func() error { return t.press(ctx, "ada", slack.Admins, "", c.Name, "Approve") })
-			})
-		},
-		func() error { return t.unlinked(ctx, will) },
-		hears("will is nobody there yet, and is told how to be somebody", "will", slack.Clusters, typed("approvals"), "/ocp link"),
-		func() error {
-			return t.step("he types /ocp link, follows it, signs in and says yes", func() error { return t.links(ctx, will) })
-		},
-		hears("now he sees what waits; where the bot is not it is a direct message", "will", slack.Random,
-			typed("approvals"), "Waiting for approval", "requested by Maya"),
-		hears("/ocp approve: his word counts", "will", slack.Clusters, func() string { return "approve " + c.Name + " go ahead" }, "You approved", "It starts now"),
-		func() error {
-			return t.step("in #admins the buttons are gone", t.shown(ctx, "ada", slack.Admins, "", 10*time.Second, c.Name+" was waiting for an approval"))
-		},
-		func() error {
-			return t.step("the cluster begins", t.inPhase(ctx, spoken, "installing", 20*time.Second))
-		},
-		hears("/ocp status shows it", "will", slack.Clusters, func() string { return "status " + c.Name }, "is being created"),
-		func() error {
-			return t.step("maya takes it down, and it is DESTROYED", func() error {
-				if err := t.comment(ctx, spoken, "/ocp destroy"); err != nil {
-					return err
-				}
-				return t.reaches(ctx, spoken, "DESTROYED", time.Minute)()
-			})
-		},
-		func() error { return t.approvedByButton(ctx) },
-	)
+		if err := t.inPhase(ctx, spoken, "awaiting_approval", 20*time.Second)(); err != nil {
+			return err
+		}
+		c, err = t.newest(ctx, spoken)
+		return err
+	})
+	hears("in Slack rob, of another team, finds nothing of it", "rob", slack.Clusters,
+		"approve "+c.Name, "There is no cluster", "that you may see")
+	hears("ada, an auditor, sees it, and her word does not count", "ada", slack.Clusters,
+		"approve "+c.Name+" fine", "platform admin", "yours is auditor")
+	t.step("she presses Approve in #admins, and it counts as little", func() error {
+		return t.answered(ctx, "ada", []string{"yours is auditor"}, func() error { return t.press(ctx, "ada", slack.Admins, "", c.Name, "Approve") })
+	})
+	must.Do(t.unlinked(ctx, will))
+	hears("will is nobody there yet, and is told how to be somebody", "will", slack.Clusters, "approvals", "/ocp link")
+	t.step("he types /ocp link, follows it, signs in and says yes", func() error { return t.links(ctx, will) })
+	hears("now he sees what waits; where the bot is not it is a direct message", "will", slack.Random,
+		"approvals", "Waiting for approval", "requested by Maya")
+	hears("/ocp approve: his word counts", "will", slack.Clusters, "approve "+c.Name+" go ahead", "You approved", "It starts now")
+	t.step("in #admins the buttons are gone", t.shown(ctx, "ada", slack.Admins, "", 10*time.Second, c.Name+" was waiting for an approval"))
+	t.step("the cluster begins", t.inPhase(ctx, spoken, "installing", 20*time.Second))
+	hears("/ocp status shows it", "will", slack.Clusters, "status "+c.Name, "is being created")
+	t.step("maya takes it down, and it is DESTROYED", func() error {
+		if err := t.comment(ctx, spoken, "/ocp destroy"); err != nil {
+			return err
+		}
+		return t.reaches(ctx, spoken, "DESTROYED", time.Minute)()
+	})
+	t.approvedByButton(ctx)
 }
 
 var (

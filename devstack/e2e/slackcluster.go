@@ -21,70 +21,35 @@ const (
 
 // fromSlack checks the life of a cluster that never leaves Slack: maya requests it with the form, is mentioned when it is ready, extends
 // it from a warning and offers it to rob, who accepts it and destroys it.
-func (t *scenario) fromSlack(ctx context.Context) error {
+func (t *scenario) fromSlack(ctx context.Context) {
 	var thread string
-	in := func(who, channel string, thread *string, within time.Duration, want ...string) func() error {
-		return func() error { return t.shown(ctx, who, channel, *thread, within, want...)() }
-	}
-	none := ""
-	pressed := func(who, channel string, thread *string, near, label string) func() error {
-		return func() error { return t.press(ctx, who, channel, *thread, near, label) }
-	}
-	return all(
-		func() error {
-			return t.step("maya opens the form with the shortcut, and fills it in", func() error { return t.fillsIn(ctx) })
-		},
-		func() error {
-			return t.step("#clusters shows that it is being created", in("rob", slack.Clusters, &none, 20*time.Second, filledIn+" is being created"))
-		},
-		func() error {
-			return t.step("the same message shows that it is ready, with its buttons", func() (err error) {
-				if err := in("rob", slack.Clusters, &none, 30*time.Second, filledIn+" is ready", "Kubeconfig", "Destroy")(); err != nil {
-					return err
-				}
-				thread, err = t.threadOf(ctx, "maya", filledIn)
-				return err
-			})
-		},
-		func() error {
-			return t.step("in its thread maya is mentioned", in("maya", slack.Clusters, &thread, 10*time.Second, "@maya, your cluster is ready."))
-		},
-		func() error {
-			return t.step("an hour before its end a warning comes", in("maya", slack.Clusters, &thread, 2*t.at.Hour, filledIn+" ends soon", "@maya, your cluster ends soon."))
-		},
-		func() error {
-			return t.step("she presses Extend", pressed("maya", slack.Clusters, &thread, filledIn+" ends soon", "Extend"))
-		},
-		func() error {
-			return t.step("the warning says who extended it", in("rob", slack.Clusters, &thread, 10*time.Second, "Extended until", "by @maya."))
-		},
-		func() error {
-			return t.step("she offers it to rob", func() error {
-				_, err := t.inSlack(ctx, "maya", slack.Clusters, "transfer "+filledIn+" @rob", "is offered to rob")
-				return err
-			})
-		},
-		func() error {
-			return t.step("he reads it in a direct message, and accepts", func() error {
-				if err := in("rob", direct("rob"), &none, 10*time.Second, filledIn+" is offered to you", "Accept")(); err != nil {
-					return err
-				}
-				return t.press(ctx, "rob", direct("rob"), "", filledIn+" is offered to you", "Accept")
-			})
-		},
-		func() error {
-			return t.step("it is his, and his team's", in("maya", slack.Clusters, &none, 15*time.Second, filledIn+" is ready", "Rob, team payments"))
-		},
-		func() error {
-			return t.step("he presses Destroy", pressed("rob", slack.Clusters, &none, filledIn+" is ready", "Destroy"))
-		},
-		func() error {
-			return t.step("its message says that nothing is left of it", in("maya", slack.Clusters, &none, time.Minute, filledIn+" is gone"))
-		},
-		func() error {
-			return t.step("the stand-in cloud's own count is zero", func() error { return t.nothing(ctx, filledIn) })
-		},
-	)
+	t.step("maya opens the form with the shortcut, and fills it in", func() error { return t.fillsIn(ctx) })
+	t.step("#clusters shows that it is being created", t.shown(ctx, "rob", slack.Clusters, "", 20*time.Second, filledIn+" is being created"))
+	t.step("the same message shows that it is ready, with its buttons", func() (err error) {
+		if err := t.shown(ctx, "rob", slack.Clusters, "", 30*time.Second, filledIn+" is ready", "Kubeconfig", "Destroy")(); err != nil {
+			return err
+		}
+		thread, err = t.threadOf(ctx, "maya", filledIn)
+		return err
+	})
+	t.step("in its thread maya is mentioned", t.shown(ctx, "maya", slack.Clusters, thread, 10*time.Second, "@maya, your cluster is ready."))
+	t.step("an hour before its end a warning comes", t.shown(ctx, "maya", slack.Clusters, thread, 2*t.at.Hour, filledIn+" ends soon", "@maya, your cluster ends soon."))
+	t.step("she presses Extend", func() error { return t.press(ctx, "maya", slack.Clusters, thread, filledIn+" ends soon", "Extend") })
+	t.step("the warning says who extended it", t.shown(ctx, "rob", slack.Clusters, thread, 10*time.Second, "Extended until", "by @maya."))
+	t.step("she offers it to rob", func() error {
+		_, err := t.inSlack(ctx, "maya", slack.Clusters, "transfer "+filledIn+" @rob", "is offered to rob")
+		return err
+	})
+	t.step("he reads it in a direct message, and accepts", func() error {
+		if err := t.shown(ctx, "rob", direct("rob"), "", 10*time.Second, filledIn+" is offered to you", "Accept")(); err != nil {
+			return err
+		}
+		return t.press(ctx, "rob", direct("rob"), "", filledIn+" is offered to you", "Accept")
+	})
+	t.step("it is his, and his team's", t.shown(ctx, "maya", slack.Clusters, "", 15*time.Second, filledIn+" is ready", "Rob, team payments"))
+	t.step("he presses Destroy", func() error { return t.press(ctx, "rob", slack.Clusters, "", filledIn+" is ready", "Destroy") })
+	t.step("its message says that nothing is left of it", t.shown(ctx, "maya", slack.Clusters, "", time.Minute, filledIn+" is gone"))
+	t.step("the stand-in cloud's own count is zero", func() error { return t.nothing(ctx, filledIn) })
 }
 
 // shown waits until a conversation shows the texts.
@@ -101,36 +66,28 @@ func (t *scenario) shown(ctx context.Context, who, channel, thread string, withi
 }
 
 // approvedByButton checks that will, who is linked, approves with the button of the admin channel.
-func (t *scenario) approvedByButton(ctx context.Context) error {
-	return all(
-		func() error {
-			return t.step("maya asks for another one in #clusters", func() error {
-				if _, err := t.inSlack(ctx, "maya", slack.Clusters, "create aws-standard --name "+approved+" --ttl 101h", "waits for an approval"); err != nil {
-					return err
-				}
-				return t.shown(ctx, "will", slack.Admins, "", 10*time.Second, approved+" is waiting for an approval")()
-			})
-		},
-		func() error {
-			return t.step("will presses Approve in #admins, which then shows that he did", func() error {
-				if err := t.press(ctx, "will", slack.Admins, "", approved+" is waiting for an approval", "Approve"); err != nil {
-					return err
-				}
-				return t.shown(ctx, "ada", slack.Admins, "", 10*time.Second, approved+" was waiting for an approval", "It was approved by will@")()
-			})
-		},
-		func() error {
-			return t.step("she destroys it with the button of its message", func() error {
-				if err := t.shown(ctx, "maya", slack.Clusters, "", 10*time.Second, approved+" is being created")(); err != nil {
-					return err
-				}
-				if err := t.press(ctx, "maya", slack.Clusters, "", approved+" is being created", "Destroy"); err != nil {
-					return err
-				}
-				return t.shown(ctx, "maya", slack.Clusters, "", time.Minute, approved+" is gone")()
-			})
-		},
-	)
+func (t *scenario) approvedByButton(ctx context.Context) {
+	t.step("maya asks for another one in #clusters", func() error {
+		if _, err := t.inSlack(ctx, "maya", slack.Clusters, "create aws-standard --name "+approved+" --ttl 101h", "waits for an approval"); err != nil {
+			return err
+		}
+		return t.shown(ctx, "will", slack.Admins, "", 10*time.Second, approved+" is waiting for an approval")()
+	})
+	t.step("will presses Approve in #admins, which then shows that he did", func() error {
+		if err := t.press(ctx, "will", slack.Admins, "", approved+" is waiting for an approval", "Approve"); err != nil {
+			return err
+		}
+		return t.shown(ctx, "ada", slack.Admins, "", 10*time.Second, approved+" was waiting for an approval", "It was approved by will@")()
+	})
+	t.step("she destroys it with the button of its message", func() error {
+		if err := t.shown(ctx, "maya", slack.Clusters, "", 10*time.Second, approved+" is being created")(); err != nil {
+			return err
+		}
+		if err := t.press(ctx, "maya", slack.Clusters, "", approved+" is being created", "Destroy"); err != nil {
+			return err
+		}
+		return t.shown(ctx, "maya", slack.Clusters, "", time.Minute, approved+" is gone")()
+	})
 }
 
 // fillsIn opens the form as maya, enters a name and a lifetime, and submits it.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/github"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // scenario holds the state that the test keeps between its chapters.
@@ -23,44 +24,30 @@ type scenario struct {
 }
 
 // open makes the browser act as maya on GitHub, and opens the test's pull requests without labels, whatever an earlier run left.
-func (t *scenario) open(ctx context.Context) error {
-	var err error
-	if t.web, err = newBrowser(); err != nil {
-		return err
-	}
-	if err := t.as(ctx, "maya"); err != nil {
-		return err
-	}
+func (t *scenario) open(ctx context.Context) (err error) {
+	defer must.Catch(&err)
+	t.web = must.Get(newBrowser())
+	must.Do(t.as(ctx, "maya"))
 	for _, n := range []int{labelled, timed, early, spoken, forked} {
-		if err := t.bare(ctx, n); err != nil {
-			return err
-		}
+		must.Do(t.bare(ctx, n))
 	}
 	return nil
 }
 
 // bare opens a pull request again and removes its labels, and waits until it has no live cluster.
-func (t *scenario) bare(ctx context.Context, n int) error {
+func (t *scenario) bare(ctx context.Context, n int) (err error) {
+	defer must.Catch(&err)
 	var pr struct {
 		State  string
 		Labels []struct{ Name string }
 	}
-	if err := t.get(ctx, t.at.GitHub+fmt.Sprintf("/repos/acme/shop/pulls/%d", n), &pr); err != nil {
-		return err
-	}
-	live, err := t.clusters(ctx, n, true)
-	if err != nil {
-		return err
-	}
+	must.Do(t.get(ctx, t.at.GitHub+fmt.Sprintf("/repos/acme/shop/pulls/%d", n), &pr))
+	live := must.Get(t.clusters(ctx, n, true))
 	if len(live) > 0 && pr.State == "open" {
-		if err := t.comment(ctx, n, "/ocp destroy"); err != nil {
-			return err
-		}
+		must.Do(t.comment(ctx, n, "/ocp destroy"))
 	}
 	for _, l := range pr.Labels {
-		if err := t.act(ctx, n, "unlabel", url.Values{"label": {l.Name}}); err != nil {
-			return err
-		}
+		must.Do(t.act(ctx, n, "unlabel", url.Values{"label": {l.Name}}))
 	}
 	if err := until(ctx, 2*time.Minute, func() error {
 		live, err := t.clusters(ctx, n, true)

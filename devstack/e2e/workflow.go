@@ -10,70 +10,50 @@ import (
 
 // workflow checks that a push starts a workflow whose jobs ask for a cluster with their own token and share it, and that the cluster goes
 // with the run, also with one that somebody cancels.
-func (t *scenario) workflow(ctx context.Context) error {
+func (t *scenario) workflow(ctx context.Context) {
 	var run workflowRun
 	var made cluster
-	return all(
-		func() error {
-			return t.step("maya pushes a commit to main", func() error {
-				return t.post(ctx, t.at.GitHub+"/playground/runs/start/push", nil)
-			})
-		},
-		func() error {
-			return t.step("it starts a run", func() error {
-				return until(ctx, 10*time.Second, func() error { return t.newestRun(ctx, &run) })
-			})
-		},
-		func() error {
-			return t.step("the run's token gets a cluster that belongs to the run", func() error {
-				return until(ctx, 60*time.Second, func() (err error) {
-					made, err = t.ofRun(ctx, run)
-					return err
-				})
-			})
-		},
-		func() error {
-			return t.step("three jobs test on it, and the run succeeds", func() error {
-				return until(ctx, 2*time.Minute, func() error { return t.concluded(ctx, run, "success") })
-			})
-		},
-		func() error {
-			return t.step("its page shows the cluster in a summary, and the steps of each job", func() error {
-				raw, _, err := t.fetch(ctx, fmt.Sprintf("%s/playground/runs/%d", t.at.GitHub, run.ID), "")
-				if err != nil {
-					return err
-				}
-				return contains(string(raw), made.Name+" is ready", "ok 6 - cart case 6", "test (search)")
-			})
-		},
-		func() error {
-			return t.step("no job asked for it, and yet the cluster goes with its run", func() error { return t.goes(ctx, &made) })
-		},
-		func() error {
-			return t.step("another push starts another run, and gets another cluster", func() error {
-				if err := t.post(ctx, t.at.GitHub+"/playground/runs/start/push", nil); err != nil {
-					return err
-				}
-				return until(ctx, 60*time.Second, func() (err error) {
-					if err = t.newestRun(ctx, &run); err == nil {
-						made, err = t.ofRun(ctx, run)
-					}
-					return err
-				})
-			})
-		},
-		func() error {
-			return t.step("maya cancels that run while it waits for its cluster", func() error {
-				if err := t.post(ctx, fmt.Sprintf("%s/playground/runs/%d/cancel", t.at.GitHub, run.ID), nil); err != nil {
-					return err
-				}
-				return until(ctx, 60*time.Second, func() error { return t.concluded(ctx, run, "cancelled") })
-			})
-		},
-		func() error {
-			return t.step("that cluster goes, too", func() error { return t.goes(ctx, &made) })
-		},
-	)
+	t.step("maya pushes a commit to main", func() error {
+		return t.post(ctx, t.at.GitHub+"/playground/runs/start/push", nil)
+	})
+	t.step("it starts a run", func() error {
+		return until(ctx, 10*time.Second, func() error { return t.newestRun(ctx, &run) })
+	})
+	t.step("the run's token gets a cluster that belongs to the run", func() error {
+		return until(ctx, 60*time.Second, func() (err error) {
+			made, err = t.ofRun(ctx, run)
+			return err
+		})
+	})
+	t.step("three jobs test on it, and the run succeeds", func() error {
+		return until(ctx, 2*time.Minute, func() error { return t.concluded(ctx, run, "success") })
+	})
+	t.step("its page shows the cluster in a summary, and the steps of each job", func() error {
+		raw, _, err := t.fetch(ctx, fmt.Sprintf("%s/playground/runs/%d", t.at.GitHub, run.ID), "")
+		if err != nil {
+			return err
+		}
+		return contains(string(raw), made.Name+" is ready", "ok 6 - cart case 6", "test (search)")
+	})
+	t.step("no job asked for it, and yet the cluster goes with its run", func() error { return t.goes(ctx, &made) })
+	t.step("another push starts another run, and gets another cluster", func() error {
+		if err := t.post(ctx, t.at.GitHub+"/playground/runs/start/push", nil); err != nil {
+			return err
+		}
+		return until(ctx, 60*time.Second, func() (err error) {
+			if err = t.newestRun(ctx, &run); err == nil {
+				made, err = t.ofRun(ctx, run)
+			}
+			return err
+		})
+	})
+	t.step("maya cancels that run while it waits for its cluster", func() error {
+		if err := t.post(ctx, fmt.Sprintf("%s/playground/runs/%d/cancel", t.at.GitHub, run.ID), nil); err != nil {
+			return err
+		}
+		return until(ctx, 60*time.Second, func() error { return t.concluded(ctx, run, "cancelled") })
+	})
+	t.step("that cluster goes, too", func() error { return t.goes(ctx, &made) })
 }
 
 // workflowRun is a run as GitHub's API shows it.

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // codeloadPath stands for https://codeload.github.com, which serves the files of public repositories to anybody and counts no calls.
@@ -31,7 +33,8 @@ func (s *Server) getArchive(w http.ResponseWriter, r *http.Request) {
 	_ = writeArchive(w, folder, files, s.now()) // the caller disconnected
 }
 
-func writeArchive(w io.Writer, folder string, files map[string]string, at time.Time) error {
+func writeArchive(w io.Writer, folder string, files map[string]string, at time.Time) (err error) {
+	defer must.Catch(&err)
 	zipped := gzip.NewWriter(w)
 	out := tar.NewWriter(zipped)
 	for _, path := range slices.Sorted(maps.Keys(files)) {
@@ -39,15 +42,9 @@ func writeArchive(w io.Writer, folder string, files map[string]string, at time.T
 		if strings.HasPrefix(files[path], "#!") {
 			header.Mode = 0o755
 		}
-		if err := out.WriteHeader(header); err != nil {
-			return err
-		}
-		if _, err := io.WriteString(out, files[path]); err != nil {
-			return err
-		}
+		must.Do(out.WriteHeader(header))
+		must.Get(io.WriteString(out, files[path]))
 	}
-	if err := out.Close(); err != nil {
-		return err
-	}
+	must.Do(out.Close())
 	return zipped.Close()
 }

@@ -3,6 +3,8 @@ package ibmcloud
 import (
 	"net/http"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 func cisRoutes() []route {
@@ -53,13 +55,8 @@ func (c *call) cisPage(all []object, most int) (any, error) {
 }
 
 func listZones(c *call) (any, error) {
-	if err := c.only("page", "per_page"); err != nil {
-		return nil, err
-	}
-	instance, err := c.cisInstance()
-	if err != nil {
-		return nil, err
-	}
+	must.Do(c.only("page", "per_page"))
+	instance := must.Get(c.cisInstance())
 	var all []object
 	for _, z := range c.all(func(r *Resource) bool { return r.Type == "zone" && r.Parent == instance.ID }) {
 		all = append(all, object{
@@ -78,13 +75,8 @@ func recordView(z, r *Resource) object {
 }
 
 func listRecords(c *call) (any, error) {
-	if err := c.only("type", "name", "content", "page", "per_page"); err != nil {
-		return nil, err
-	}
-	z, err := c.cisZone()
-	if err != nil {
-		return nil, err
-	}
+	must.Do(c.only("type", "name", "content", "page", "per_page"))
+	z := must.Get(c.cisZone())
 	want := func(param, value string) bool { v := c.query.Get(param); return v == "" || strings.EqualFold(v, value) }
 	var all []object
 	for _, r := range c.all(func(r *Resource) bool {
@@ -96,14 +88,9 @@ func listRecords(c *call) (any, error) {
 }
 
 func createRecord(c *call) (any, error) {
-	z, err := c.cisZone()
-	if err != nil {
-		return nil, err
-	}
+	z := must.Get(c.cisZone())
 	var in struct{ Name, Type, Content string }
-	if err := c.decode(&in); err != nil {
-		return nil, err
-	}
+	must.Do(c.decode(&in))
 	name := strings.TrimSuffix(in.Name, ".")
 	if name == "" || in.Type == "" || in.Content == "" {
 		return nil, refuse(http.StatusBadRequest, "1004", "DNS Validation Error: name, type and content are required.")
@@ -140,21 +127,13 @@ func (c *call) cisRecord() (z, r *Resource, err error) {
 }
 
 func getRecord(c *call) (any, error) {
-	z, r, err := c.cisRecord()
-	if err != nil {
-		return nil, err
-	}
+	z, r := must.Get2(c.cisRecord())
 	return object{"success": true, "errors": []object{}, "messages": []object{}, "result": recordView(z, r)}, nil
 }
 
 func deleteRecord(c *call) (any, error) {
-	_, r, err := c.cisRecord()
-	if err != nil {
-		return nil, err
-	}
-	if err := c.protected(r); err != nil {
-		return nil, err
-	}
+	_, r := must.Get2(c.cisRecord())
+	must.Do(c.protected(r))
 	if c.pinned(r) {
 		return nil, refuse(http.StatusConflict, "1005", "The record is locked.")
 	}

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 func cosRoutes() []route {
@@ -40,10 +42,7 @@ type bucketItem struct{ Name, CreationDate string }
 
 // listBuckets lists the buckets of one instance, in every region.
 func listBuckets(c *call) (any, error) {
-	instance, err := c.cosInstance()
-	if err != nil {
-		return nil, err
-	}
+	instance := must.Get(c.cosInstance())
 	var out bucketList
 	out.Owner.ID, out.Owner.DisplayName = instance.ID, instance.ID
 	for _, b := range c.all(func(r *Resource) bool { return r.Type == "bucket" && r.Parent == instance.ID }) {
@@ -54,10 +53,7 @@ func listBuckets(c *call) (any, error) {
 
 // createBucket: names are unique over all accounts. The location constraint begins with the region.
 func createBucket(c *call) (any, error) {
-	instance, err := c.cosInstance()
-	if err != nil {
-		return nil, err
-	}
+	instance := must.Get(c.cosInstance())
 	var in struct{ LocationConstraint string }
 	if len(c.body) > 0 {
 		if err := xml.Unmarshal(c.body, &in); err != nil {
@@ -96,13 +92,8 @@ func headBucket(c *call) (any, error) {
 }
 
 func deleteBucket(c *call) (any, error) {
-	b, err := c.bucket()
-	if err != nil {
-		return nil, err
-	}
-	if err := c.protected(b); err != nil {
-		return nil, err
-	}
+	b := must.Get(c.bucket())
+	must.Do(c.protected(b))
 	if c.first(func(r *Resource) bool { return r.Type == "object" && r.Parent == b.ID }) != nil || c.pinned(b) {
 		return nil, refuse(http.StatusConflict, "BucketNotEmpty", "The bucket you tried to delete is not empty.")
 	}
@@ -128,24 +119,13 @@ type objectItem struct {
 }
 
 func listObjects(c *call) (any, error) {
-	if err := c.only("list-type", "prefix", "max-keys", "continuation-token", "x-id"); err != nil {
-		return nil, err
-	}
-	b, err := c.bucket()
-	if err != nil {
-		return nil, err
-	}
-	limit, err := c.length("max-keys", 1000, 1000)
-	if err != nil {
-		return nil, err
-	}
+	must.Do(c.only("list-type", "prefix", "max-keys", "continuation-token", "x-id"))
+	b := must.Get(c.bucket())
+	limit := must.Get(c.length("max-keys", 1000, 1000))
 	prefix := c.query.Get("prefix")
-	found, next, err := after(c.all(func(r *Resource) bool {
+	found, next := must.Get2(after(c.all(func(r *Resource) bool {
 		return r.Type == "object" && r.Parent == b.ID && strings.HasPrefix(r.Name, prefix)
-	}), c.query.Get("continuation-token"), limit)
-	if err != nil {
-		return nil, err
-	}
+	}), c.query.Get("continuation-token"), limit))
 	out := objectList{Name: b.Name, Prefix: prefix, KeyCount: len(found), MaxKeys: limit, IsTruncated: next != "", NextContinuationToken: next}
 	for _, o := range found {
 		out.Contents = append(out.Contents, objectItem{o.Name, o.Created.UTC().Format(time.RFC3339), `"` + hexes(32) + `"`, o.Attrs["size"], "STANDARD"})
@@ -159,10 +139,7 @@ func (c *call) object(b *Resource) *Resource {
 
 // putObject keeps that there is an object and how long it is, and not its content.
 func putObject(c *call) (any, error) {
-	b, err := c.bucket()
-	if err != nil {
-		return nil, err
-	}
+	b := must.Get(c.bucket())
 	if old := c.object(b); old != nil {
 		c.remove(old)
 	}
@@ -176,10 +153,7 @@ func putObject(c *call) (any, error) {
 }
 
 func headObject(c *call) (any, error) {
-	b, err := c.bucket()
-	if err != nil {
-		return nil, err
-	}
+	b := must.Get(c.bucket())
 	if c.object(b) == nil {
 		return nil, refuse(http.StatusNotFound, "NoSuchKey", "The specified key does not exist.")
 	}
@@ -188,10 +162,7 @@ func headObject(c *call) (any, error) {
 }
 
 func deleteObject(c *call) (any, error) {
-	b, err := c.bucket()
-	if err != nil {
-		return nil, err
-	}
+	b := must.Get(c.bucket())
 	if o := c.object(b); o != nil {
 		c.remove(o)
 	}

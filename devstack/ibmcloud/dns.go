@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 func dnsRoutes() []route {
@@ -46,17 +48,9 @@ func (c *call) dnsZone() (*Resource, error) {
 
 // dnsPage is one page of a list whose next page has an offset.
 func (c *call) dnsPage(field string, all []object) (any, error) {
-	if err := c.only("offset", "limit"); err != nil {
-		return nil, err
-	}
-	limit, err := c.length("limit", 200, 1000)
-	if err != nil {
-		return nil, err
-	}
-	offset, err := c.number("offset", 0, 1<<30)
-	if err != nil {
-		return nil, err
-	}
+	must.Do(c.only("offset", "limit"))
+	limit := must.Get(c.length("limit", 200, 1000))
+	offset := must.Get(c.number("offset", 0, 1<<30))
 	shown := append([]object{}, slicePage(all, offset, limit)...)
 	href := func(at int) object {
 		return object{"href": fmt.Sprintf("%s/instances/%s/%s?offset=%d&limit=%d", c.server.URL("dns", ""), c.path("id"), field, at, limit)}
@@ -78,10 +72,7 @@ func (c *call) dnsZoneView(z *Resource) object {
 }
 
 func listDNSZones(c *call) (any, error) {
-	instance, err := c.dnsInstance()
-	if err != nil {
-		return nil, err
-	}
+	instance := must.Get(c.dnsInstance())
 	var all []object
 	for _, z := range c.all(func(r *Resource) bool { return r.Type == "zone" && r.Parent == instance.ID }) {
 		all = append(all, c.dnsZoneView(z))
@@ -90,22 +81,14 @@ func listDNSZones(c *call) (any, error) {
 }
 
 func createDNSZone(c *call) (any, error) {
-	instance, err := c.dnsInstance()
-	if err != nil {
-		return nil, err
-	}
+	instance := must.Get(c.dnsInstance())
 	var in struct{ Name string }
-	if err := c.decode(&in); err != nil {
-		return nil, err
-	}
+	must.Do(c.decode(&in))
 	return c.dnsZoneView(c.add(Resource{Account: instance.Account, Service: "dns-svcs", Type: "zone", ID: newUUID(), Name: in.Name, Parent: instance.ID})), nil
 }
 
 func getDNSZone(c *call) (any, error) {
-	z, err := c.dnsZone()
-	if err != nil {
-		return nil, err
-	}
+	z := must.Get(c.dnsZone())
 	return c.dnsZoneView(z), nil
 }
 
@@ -118,10 +101,7 @@ func dnsRecordView(r *Resource) object {
 }
 
 func listDNSRecords(c *call) (any, error) {
-	z, err := c.dnsZone()
-	if err != nil {
-		return nil, err
-	}
+	z := must.Get(c.dnsZone())
 	var all []object
 	for _, r := range c.all(func(r *Resource) bool { return r.Type == "dns-record" && r.Parent == z.ID }) {
 		all = append(all, dnsRecordView(r))
@@ -130,17 +110,12 @@ func listDNSRecords(c *call) (any, error) {
 }
 
 func createDNSRecord(c *call) (any, error) {
-	z, err := c.dnsZone()
-	if err != nil {
-		return nil, err
-	}
+	z := must.Get(c.dnsZone())
 	var in struct {
 		Name, Type string
 		RData      json.RawMessage `json:"rdata"`
 	}
-	if err := c.decode(&in); err != nil {
-		return nil, err
-	}
+	must.Do(c.decode(&in))
 	name := strings.TrimSuffix(in.Name, ".")
 	if name == "" || in.Type == "" || len(in.RData) == 0 {
 		return nil, refuse(http.StatusBadRequest, "invalid_request", "A record needs a name, a type and rdata.")
@@ -177,10 +152,7 @@ func (c *call) ofZone(typ string) (*Resource, error) {
 }
 
 func deleteDNSRecord(c *call) (any, error) {
-	r, err := c.ofZone("dns-record")
-	if err != nil {
-		return nil, err
-	}
+	r := must.Get(c.ofZone("dns-record"))
 	c.remove(r)
 	return nil, nil
 }
@@ -192,10 +164,7 @@ func networkView(r *Resource) object {
 }
 
 func listNetworks(c *call) (any, error) {
-	z, err := c.dnsZone()
-	if err != nil {
-		return nil, err
-	}
+	z := must.Get(c.dnsZone())
 	all := []object{}
 	for _, r := range c.all(func(r *Resource) bool { return r.Type == "permitted-network" && r.Parent == z.ID }) {
 		all = append(all, networkView(r))
@@ -205,19 +174,14 @@ func listNetworks(c *call) (any, error) {
 
 // createNetwork lets a VPC use a zone. It stays when the VPC is deleted.
 func createNetwork(c *call) (any, error) {
-	z, err := c.dnsZone()
-	if err != nil {
-		return nil, err
-	}
+	z := must.Get(c.dnsZone())
 	var in struct {
 		Type    string
 		Network struct {
 			VPC string `json:"vpc_crn"`
 		} `json:"permitted_network"`
 	}
-	if err := c.decode(&in); err != nil {
-		return nil, err
-	}
+	must.Do(c.decode(&in))
 	crn := in.Network.VPC
 	if in.Type != "vpc" || c.first(func(r *Resource) bool { return r.Type == "vpc" && r.called(crn) }) == nil {
 		return nil, refuse(http.StatusBadRequest, "invalid_vpc", "There is no VPC %q.", crn)
@@ -233,10 +197,7 @@ func createNetwork(c *call) (any, error) {
 }
 
 func deleteNetwork(c *call) (any, error) {
-	r, err := c.ofZone("permitted-network")
-	if err != nil {
-		return nil, err
-	}
+	r := must.Get(c.ofZone("permitted-network"))
 	if r.Next == "" {
 		c.move(r, "REMOVAL_IN_PROGRESS", gone)
 	}

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // identity is the service of service IDs and API keys in CRNs.
@@ -70,9 +72,7 @@ func keyDetails(c *call) (any, error) {
 // listKeys lists the keys of one user or service ID, who is the caller unless the request names another, or those of the whole account if
 // it says so.
 func listKeys(c *call) (any, error) {
-	if err := c.only("account_id", "iam_id", "pagesize", "pagetoken", "scope", "type"); err != nil {
-		return nil, err
-	}
+	must.Do(c.only("account_id", "iam_id", "pagesize", "pagetoken", "scope", "type"))
 	iamID, typ := c.query.Get("iam_id"), c.query.Get("type")
 	if iamID == "" && c.query.Get("scope") != "account" {
 		iamID = c.who.iamID
@@ -87,9 +87,7 @@ func listKeys(c *call) (any, error) {
 }
 
 func listServiceIDs(c *call) (any, error) {
-	if err := c.only("account_id", "name", "pagesize", "pagetoken"); err != nil {
-		return nil, err
-	}
+	must.Do(c.only("account_id", "name", "pagesize", "pagetoken"))
 	name := c.query.Get("name")
 	return c.identities("serviceids", "serviceid", func(r *Resource) bool { return name == "" || r.Name == name })
 }
@@ -99,17 +97,11 @@ func (c *call) identities(field, typ string, match func(*Resource) bool) (any, e
 	if account := c.query.Get("account_id"); account != "" && account != c.who.account {
 		return nil, c.denied()
 	}
-	limit, err := c.length("pagesize", 20, 100)
-	if err != nil {
-		return nil, err
-	}
+	limit := must.Get(c.length("pagesize", 20, 100))
 	found := c.all(func(r *Resource) bool {
 		return r.Service == identity && r.Type == typ && r.Account == c.who.account && match(r)
 	})
-	found, next, err := after(found, c.query.Get("pagetoken"), limit)
-	if err != nil {
-		return nil, err
-	}
+	found, next := must.Get2(after(found, c.query.Get("pagetoken"), limit))
 	shown := []object{}
 	for _, r := range found {
 		shown = append(shown, identityView(r))
@@ -145,10 +137,7 @@ func (c *call) newIdentity() (in newIdentity, err error) {
 
 // createServiceID does not look whether the name is in use: names are not unique.
 func createServiceID(c *call) (any, error) {
-	in, err := c.newIdentity()
-	if err != nil {
-		return nil, err
-	}
+	in := must.Get(c.newIdentity())
 	r := c.add(Resource{
 		Account: c.who.account, Service: identity, Type: "serviceid", ID: "ServiceId-" + newUUID(), Name: in.Name,
 		Attrs: map[string]string{"description": in.Description, "created_by": c.who.iamID},
@@ -158,18 +147,12 @@ func createServiceID(c *call) (any, error) {
 }
 
 func getServiceID(c *call) (any, error) {
-	r, err := c.identity("serviceid", c.path("id"))
-	if err != nil {
-		return nil, err
-	}
+	r := must.Get(c.identity("serviceid", c.path("id")))
 	return identityView(r), nil
 }
 
 func createKey(c *call) (any, error) {
-	in, err := c.newIdentity()
-	if err != nil {
-		return nil, err
-	}
+	in := must.Get(c.newIdentity())
 	key := Resource{
 		Account: c.who.account, Service: identity, Type: "apikey", ID: "ApiKey-" + newUUID(), Name: in.Name, Secret: "standin-" + hexes(36),
 		Attrs: map[string]string{"iam_id": in.IAMID, "description": in.Description, "created_by": c.who.iamID},
@@ -178,9 +161,7 @@ func createKey(c *call) (any, error) {
 		key.Attrs["iam_id"] = c.who.iamID
 	}
 	if id, ok := strings.CutPrefix(in.IAMID, "iam-"); ok {
-		if _, err := c.identity("serviceid", id); err != nil {
-			return nil, err
-		}
+		must.Get(c.identity("serviceid", id))
 		key.Parent = id
 	}
 	r := c.add(key)
@@ -194,13 +175,8 @@ func createKey(c *call) (any, error) {
 // found them left.
 func deleteIdentity(typ string) handler {
 	return func(c *call) (any, error) {
-		r, err := c.identity(typ, c.path("id"))
-		if err != nil {
-			return nil, err
-		}
-		if err := c.protected(r); err != nil {
-			return nil, err
-		}
+		r := must.Get(c.identity(typ, c.path("id")))
+		must.Do(c.protected(r))
 		if c.pinned(r) {
 			return nil, refuse(http.StatusConflict, "BXNIM0125E", "The %s %s is locked.", typ, r.ID)
 		}

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 func policyRoutes() []route {
@@ -77,9 +79,7 @@ type policyV2 struct {
 
 func createPolicy(c *call) (any, error) {
 	var in policyV1
-	if err := c.decode(&in); err != nil {
-		return nil, err
-	}
+	must.Do(c.decode(&in))
 	p := policy{Type: in.Type, Roles: in.Roles}
 	for _, s := range in.Subjects {
 		p.Subject = append(p.Subject, fromV1(s.Attributes)...)
@@ -92,9 +92,7 @@ func createPolicy(c *call) (any, error) {
 
 func createPolicyV2(c *call) (any, error) {
 	var in policyV2
-	if err := c.decode(&in); err != nil {
-		return nil, err
-	}
+	must.Do(c.decode(&in))
 	return c.keepPolicy(policy{in.Type, in.Subject.Attributes, in.Resource.Attributes, in.Control.Grant.Roles}, policyViewV2)
 }
 
@@ -120,10 +118,7 @@ func (c *call) keepPolicy(p policy, view func(*Resource) object) (any, error) {
 	if p.Type != "access" && p.Type != "authorization" || len(p.Resource) == 0 || len(p.Roles) == 0 {
 		return nil, refuse(http.StatusBadRequest, "invalid_body", "A policy needs the type access or authorization, a resource and a role.")
 	}
-	raw, err := json.Marshal(p)
-	if err != nil {
-		return nil, err
-	}
+	raw := must.Get(json.Marshal(p))
 	if c.first(func(r *Resource) bool {
 		return r.Type == "policy" && r.Account == c.who.account && r.Attrs["policy"] == string(raw)
 	}) != nil {
@@ -162,20 +157,12 @@ func rolesOf(p policy) []grantedRole { return append([]grantedRole{}, p.Roles...
 // listPolicies has pages only if a limit is requested.
 func listPolicies(view func(*Resource) object) handler {
 	return func(c *call) (any, error) {
-		if err := c.only("account_id", "type", "iam_id", "state", "service_name", "limit", "start"); err != nil {
-			return nil, err
-		}
+		must.Do(c.only("account_id", "type", "iam_id", "state", "service_name", "limit", "start"))
 		if c.query.Get("account_id") != c.who.account {
 			return nil, refuse(http.StatusForbidden, "insufficent_permissions", "You are not allowed to list the policies of this account.")
 		}
-		limit, err := c.length("limit", 0, 100)
-		if err != nil {
-			return nil, err
-		}
-		found, next, err := after(c.all(c.policyMatches), c.query.Get("start"), limit)
-		if err != nil {
-			return nil, err
-		}
+		limit := must.Get(c.length("limit", 0, 100))
+		found, next := must.Get2(after(c.all(c.policyMatches), c.query.Get("start"), limit))
 		shown := []object{}
 		for _, r := range found {
 			shown = append(shown, view(r))
@@ -210,9 +197,7 @@ func deletePolicy(c *call) (any, error) {
 	if r == nil {
 		return nil, refuse(http.StatusNotFound, "policy_not_found", "The policy with id %s was not found.", c.path("id"))
 	}
-	if err := c.protected(r); err != nil {
-		return nil, err
-	}
+	must.Do(c.protected(r))
 	if c.pinned(r) {
 		return nil, refuse(http.StatusConflict, "policy_conflict_error", "The policy cannot be deleted now.")
 	}

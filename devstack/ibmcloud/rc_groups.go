@@ -3,6 +3,8 @@ package ibmcloud
 import (
 	"net/http"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // manager is the service of resource groups in CRNs.
@@ -50,9 +52,7 @@ func groupView(r *Resource) object {
 }
 
 func listGroups(c *call) (any, error) {
-	if err := c.only("account_id", "name"); err != nil {
-		return nil, err
-	}
+	must.Do(c.only("account_id", "name"))
 	account, name := c.query.Get("account_id"), c.query.Get("name")
 	if account != "" && account != c.who.account {
 		return nil, c.denied()
@@ -73,9 +73,7 @@ func createGroup(c *call) (any, error) {
 		Name      string `json:"name"`
 		AccountID string `json:"account_id"`
 	}
-	if err := c.decode(&in); err != nil {
-		return nil, err
-	}
+	must.Do(c.decode(&in))
 	if in.AccountID != "" && in.AccountID != c.who.account {
 		return nil, c.denied()
 	}
@@ -93,10 +91,7 @@ func createGroup(c *call) (any, error) {
 }
 
 func getGroup(c *call) (any, error) {
-	r, err := c.group(c.path("id"))
-	if err != nil {
-		return nil, err
-	}
+	r := must.Get(c.group(c.path("id")))
 	if !c.mayRead(r) {
 		return nil, c.denied()
 	}
@@ -105,16 +100,11 @@ func getGroup(c *call) (any, error) {
 
 // deleteGroup answers status 500 while anything is in the group, as the service does.
 func deleteGroup(c *call) (any, error) {
-	r, err := c.group(c.path("id"))
-	if err != nil {
-		return nil, err
-	}
+	r := must.Get(c.group(c.path("id")))
 	if r.Attrs["default"] == "true" {
 		return nil, refuse(http.StatusBadRequest, "RESOURCE_GROUP_DEFAULT", "The default resource group can't be deleted.")
 	}
-	if err := c.protected(r); err != nil {
-		return nil, err
-	}
+	must.Do(c.protected(r))
 	inside := c.all(func(o *Resource) bool { return o.Group == r.ID && o.Account == r.Account })
 	if len(inside) > 0 || c.pinned(r) {
 		text := `Resource groups with active instances can't be deleted. Use the CLI command "ibmcloud resource service-instances --type all -g <resource-group>" to check for remaining instances, then delete the instances and try again.`

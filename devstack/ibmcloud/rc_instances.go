@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // The catalogue's ids of the services whose instances OpenShift makes or looks for.
@@ -83,17 +85,9 @@ func instanceView(r *Resource) object {
 }
 
 func listInstances(c *call) (any, error) {
-	if err := c.only("guid", "name", "resource_group_id", "resource_id", "resource_plan_id", "type", "sub_type", "limit", "start", "state"); err != nil {
-		return nil, err
-	}
-	limit, err := c.length("limit", 100, 100)
-	if err != nil {
-		return nil, err
-	}
-	found, next, err := after(c.all(c.instanceMatches), c.query.Get("start"), limit)
-	if err != nil {
-		return nil, err
-	}
+	must.Do(c.only("guid", "name", "resource_group_id", "resource_id", "resource_plan_id", "type", "sub_type", "limit", "start", "state"))
+	limit := must.Get(c.length("limit", 100, 100))
+	found, next := must.Get2(after(c.all(c.instanceMatches), c.query.Get("start"), limit))
 	shown := []object{}
 	for _, r := range found {
 		shown = append(shown, instanceView(r))
@@ -139,9 +133,7 @@ func createInstance(c *call) (any, error) {
 		PlanID        string   `json:"resource_plan_id"`
 		Tags          []string `json:"tags"`
 	}
-	if err := c.decode(&in); err != nil {
-		return nil, err
-	}
+	must.Do(c.decode(&in))
 	service := servicePlans[in.PlanID]
 	if service == "" || in.Name == "" || in.Target == "" {
 		return nil, refuse(http.StatusBadRequest, "RC-BadRequest", "An instance needs a name, a target and a known plan, not %q, %q and %q.", in.Name, in.Target, in.PlanID)
@@ -149,10 +141,7 @@ func createInstance(c *call) (any, error) {
 	if !c.mayChange(&Resource{Service: service}) {
 		return nil, c.denied()
 	}
-	group, err := c.group(in.ResourceGroup)
-	if err != nil {
-		return nil, err
-	}
+	group := must.Get(c.group(in.ResourceGroup))
 	r := c.add(Resource{Account: c.who.account, Service: service, Type: "instance", ID: newUUID(), Name: in.Name, Group: group.ID, State: "active"})
 	for _, tag := range in.Tags {
 		r.Tags = append(r.Tags, strings.ToLower(tag))
@@ -163,23 +152,15 @@ func createInstance(c *call) (any, error) {
 }
 
 func getInstance(c *call) (any, error) {
-	r, err := c.instance(c.path("id"))
-	if err != nil {
-		return nil, err
-	}
+	r := must.Get(c.instance(c.path("id")))
 	return instanceView(r), nil
 }
 
 // deleteInstance sends Object Storage to reclamation; instances of other services end at once. An object of VPC can be deleted here only
 // if VPC itself does not know it any more.
 func deleteInstance(c *call) (any, error) {
-	r, err := c.instance(c.path("id"))
-	if err != nil {
-		return nil, err
-	}
-	if err := c.protected(r); err != nil {
-		return nil, err
-	}
+	r := must.Get(c.instance(c.path("id")))
+	must.Do(c.protected(r))
 	keys := c.all(func(k *Resource) bool { return k.Type == "resource-key" && k.Parent == r.ID })
 	switch {
 	case r.State == reclaimable:

@@ -1,6 +1,10 @@
 package ibmcloud
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
+)
 
 func resourceKeyView(r *Resource) object {
 	return object{
@@ -10,20 +14,12 @@ func resourceKeyView(r *Resource) object {
 }
 
 func listResourceKeys(c *call) (any, error) {
-	if err := c.only("guid", "name", "resource_group_id", "limit", "start"); err != nil {
-		return nil, err
-	}
-	limit, err := c.length("limit", 100, 100)
-	if err != nil {
-		return nil, err
-	}
+	must.Do(c.only("guid", "name", "resource_group_id", "limit", "start"))
+	limit := must.Get(c.length("limit", 100, 100))
 	name, guid, group := c.query.Get("name"), c.query.Get("guid"), c.query.Get("resource_group_id")
-	found, next, err := after(c.all(func(r *Resource) bool {
+	found, next := must.Get2(after(c.all(func(r *Resource) bool {
 		return r.Type == "resource-key" && r.Account == c.who.account && c.maySee(r) && (name == "" || name == r.Name) && (guid == "" || guid == r.ID) && (group == "" || group == r.Attrs["group"])
-	}), c.query.Get("start"), limit)
-	if err != nil {
-		return nil, err
-	}
+	}), c.query.Get("start"), limit))
 	shown := []object{}
 	for _, r := range found {
 		shown = append(shown, resourceKeyView(r))
@@ -42,13 +38,8 @@ func createResourceKey(c *call) (any, error) {
 		Source string `json:"source"`
 		Role   string `json:"role"`
 	}
-	if err := c.decode(&in); err != nil {
-		return nil, err
-	}
-	of, err := c.instance(in.Source)
-	if err != nil {
-		return nil, err
-	}
+	must.Do(c.decode(&in))
+	of := must.Get(c.instance(in.Source))
 	k := c.add(Resource{
 		Account: c.who.account, Service: of.Service, Type: "resource-key", ID: newUUID(), Name: in.Name, Parent: of.ID,
 		Attrs: map[string]string{"group": of.Group, "source": of.CRN(), "role": in.Role},

@@ -3,6 +3,8 @@ package ibmcloud
 import (
 	"net/http"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 func (c *call) reclamationView(r *Resource) object {
@@ -18,9 +20,7 @@ func (c *call) reclamationView(r *Resource) object {
 }
 
 func listReclamations(c *call) (any, error) {
-	if err := c.only("account_id", "resource_instance_id", "resource_group_id"); err != nil {
-		return nil, err
-	}
+	must.Do(c.only("account_id", "resource_instance_id", "resource_group_id"))
 	if account := c.query.Get("account_id"); account != "" && account != c.who.account {
 		return nil, c.denied()
 	}
@@ -49,9 +49,7 @@ func actOnReclamation(c *call) (any, error) {
 	of := c.first(func(o *Resource) bool { return o.ID == r.Parent && o.Type == "instance" })
 	switch c.path("sub") {
 	case "reclaim":
-		if err := c.protected(r); err != nil {
-			return nil, err
-		}
+		must.Do(c.protected(r))
 		if c.pinned(r) || of != nil && c.pinned(of) {
 			return nil, refuse(http.StatusConflict, "RC-ReclamationLocked", "The reclamation %s cannot be run now.", r.ID)
 		}

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 func searchRoutes() []route {
@@ -56,20 +58,13 @@ func document(r *Resource) object {
 
 // search sees new resources late and deleted ones for a while longer.
 func search(c *call) (any, error) {
-	if err := c.only("account_id", "limit", "is_reclaimed"); err != nil {
-		return nil, err
-	}
+	must.Do(c.only("account_id", "limit", "is_reclaimed"))
 	if account := c.query.Get("account_id"); account != "" && account != c.who.account {
 		return nil, c.denied()
 	}
 	var in searchRequest
-	if err := c.decode(&in); err != nil {
-		return nil, err
-	}
-	limit, err := c.length("limit", 10, 1000)
-	if err != nil {
-		return nil, err
-	}
+	must.Do(c.decode(&in))
+	limit := must.Get(c.length("limit", 10, 1000))
 	at := cursor{Query: in.Query, Fields: in.Fields, Limit: limit}
 	if in.Cursor != "" {
 		raw, err := base64.RawURLEncoding.DecodeString(in.Cursor)
@@ -77,10 +72,7 @@ func search(c *call) (any, error) {
 			return nil, refuse(http.StatusBadRequest, "invalid_cursor", "The search cursor is not valid.")
 		}
 	}
-	match, err := parseQuery(at.Query)
-	if err != nil {
-		return nil, err
-	}
+	match := must.Get(parseQuery(at.Query))
 	items := []object{}
 	all := append(slices.Clone(c.Dead), c.Resources...)
 	slices.SortFunc(all, func(a, b *Resource) int { return cmp.Compare(a.Seq, b.Seq) })
@@ -98,10 +90,7 @@ func search(c *call) (any, error) {
 	}
 	out := object{"items": items, "limit": at.Limit}
 	if len(items) == at.Limit {
-		raw, err := json.Marshal(at)
-		if err != nil {
-			return nil, err
-		}
+		raw := must.Get(json.Marshal(at))
 		out["search_cursor"] = base64.RawURLEncoding.EncodeToString(raw)
 	}
 	return out, nil

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // call is one request while a service processes it.
@@ -30,6 +32,12 @@ type call struct {
 
 // handler executes one call under the server's lock. It returns the response's body; nil: none.
 type handler func(*call) (any, error)
+
+// try handles a call until the first error.
+func (h handler) try(c *call) (body any, err error) {
+	defer must.Catch(&err)
+	return h(c)
+}
 
 type route struct {
 	pattern string
@@ -119,7 +127,7 @@ func (s *Server) execute(c *call, h handler) (any, error) {
 	var out any
 	err := c.authorized()
 	if err == nil {
-		out, err = h(c)
+		out, err = h.try(c)
 	}
 	s.note(c, err)
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 func tagRoutes() []route {
@@ -81,10 +83,7 @@ func (c *call) userTags() error {
 // changeTags answers status 200 even if it failed for some resources, which say so.
 func changeTags(attach bool) handler {
 	return func(c *call) (any, error) {
-		in, err := c.tagRequest()
-		if err != nil {
-			return nil, err
-		}
+		in := must.Get(c.tagRequest())
 		if len(in.Resources) > 100 {
 			return nil, refuse(http.StatusBadRequest, "too_many_resources", "At most 100 resources are possible in one request.")
 		}
@@ -123,20 +122,10 @@ func (c *call) attach(r *Resource, names []string) {
 }
 
 func listTags(c *call) (any, error) {
-	if err := c.only("tag_type", "account_id", "attached_to", "offset", "limit"); err != nil {
-		return nil, err
-	}
-	if err := c.userTags(); err != nil {
-		return nil, err
-	}
-	limit, err := c.length("limit", 100, 1000)
-	if err != nil {
-		return nil, err
-	}
-	offset, err := c.number("offset", 0, 1<<30)
-	if err != nil {
-		return nil, err
-	}
+	must.Do(c.only("tag_type", "account_id", "attached_to", "offset", "limit"))
+	must.Do(c.userTags())
+	limit := must.Get(c.length("limit", 100, 1000))
+	offset := must.Get(c.number("offset", 0, 1<<30))
 	var names []string
 	if crn := c.query.Get("attached_to"); crn != "" {
 		if r := c.taggable(crn); r != nil {
@@ -156,10 +145,7 @@ func listTags(c *call) (any, error) {
 }
 
 func createTag(c *call) (any, error) {
-	in, err := c.tagRequest()
-	if err != nil {
-		return nil, err
-	}
+	in := must.Get(c.tagRequest())
 	results := []object{}
 	for _, name := range in.TagNames {
 		c.tagged(c.who.account, name)

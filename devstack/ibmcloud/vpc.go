@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // kind is a type of VPC's resources and what differs between them.
@@ -111,19 +113,11 @@ func (c *call) sees(r *Resource) bool {
 }
 
 func (k *kind) list(c *call) (any, error) {
-	if err := c.versioned(append([]string{"limit", "start"}, k.filters...)...); err != nil {
-		return nil, err
-	}
-	limit, err := c.length("limit", 50, 100)
-	if err != nil {
-		return nil, err
-	}
+	must.Do(c.versioned(append([]string{"limit", "start"}, k.filters...)...))
+	limit := must.Get(c.length("limit", 50, 100))
 	found := c.all(func(r *Resource) bool { return r.Service == "is" && r.Type == k.typ && c.sees(r) && k.matches(c, r) })
 	total := len(found)
-	found, next, err := after(found, c.query.Get("start"), limit)
-	if err != nil {
-		return nil, err
-	}
+	found, next := must.Get2(after(found, c.query.Get("start"), limit))
 	shown := []object{}
 	for _, r := range found {
 		shown = append(shown, k.show(c, r))
@@ -214,35 +208,21 @@ func (c *call) refs(ids []string) []object {
 }
 
 func (k *kind) get(c *call) (any, error) {
-	if err := c.versioned(); err != nil {
-		return nil, err
-	}
-	r, err := c.find(k.typ, c.path("id"))
-	if err != nil {
-		return nil, err
-	}
+	must.Do(c.versioned())
+	r := must.Get(c.find(k.typ, c.path("id")))
 	return k.show(c, r), nil
 }
 
 func (k *kind) delete(c *call) (any, error) {
-	if err := c.versioned("force"); err != nil {
-		return nil, err
-	}
-	r, err := c.find(k.typ, c.path("id"))
-	if err != nil {
-		return nil, err
-	}
+	must.Do(c.versioned("force"))
+	r := must.Get(c.find(k.typ, c.path("id")))
 	if r.Account != c.who.account {
 		return nil, c.denied()
 	}
 	if k.keep != nil {
-		if err := k.keep(c, r); err != nil {
-			return nil, err
-		}
+		must.Do(k.keep(c, r))
 	}
-	if err := c.protected(r); err != nil {
-		return nil, err
-	}
+	must.Do(c.protected(r))
 	if users := c.users(r); len(users) > 0 || c.pinned(r) {
 		return nil, k.inUse(r, users)
 	}

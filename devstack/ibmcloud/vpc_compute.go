@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // profile is a size of machines, by its name: bx2-4x16.
@@ -111,20 +113,13 @@ func viewInstance(c *call, r *Resource, out object) {
 }
 
 func actOnInstance(c *call) (any, error) {
-	if err := c.versioned(); err != nil {
-		return nil, err
-	}
-	r, err := c.find("instance", c.path("id"))
-	if err != nil {
-		return nil, err
-	}
+	must.Do(c.versioned())
+	r := must.Get(c.find("instance", c.path("id")))
 	var in struct {
 		Type  string `json:"type"`
 		Force bool   `json:"force"`
 	}
-	if err := c.decode(&in); err != nil {
-		return nil, err
-	}
+	must.Do(c.decode(&in))
 	steps := map[string]struct{ from, through, to string }{
 		"stop": {"running", "stopping", "stopped"}, "start": {"stopped", "starting", "running"}, "reboot": {"running", "restarting", "running"},
 	}

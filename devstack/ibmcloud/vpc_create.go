@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // input is the body of a request that creates something.
@@ -51,9 +53,7 @@ func (in input) ids(path ...string) (out []string) {
 
 // post creates a resource in the requested resource group, or the account's default.
 func (k *kind) post(c *call) (any, error) {
-	if err := c.versioned(); err != nil {
-		return nil, err
-	}
+	must.Do(c.versioned())
 	in := input{}
 	d := json.NewDecoder(strings.NewReader(string(c.body)))
 	d.UseNumber()
@@ -81,9 +81,7 @@ func (k *kind) post(c *call) (any, error) {
 			return nil, refuse(http.StatusBadRequest, "invalid_zone", "There is no zone %s in %s.", r.Zone, c.region)
 		}
 	}
-	if err := k.create(c, in, &r); err != nil {
-		return nil, err
-	}
+	must.Do(k.create(c, in, &r))
 	if k.typ == "subnet" || k.typ == "instance" {
 		r.ID = newVPCID(c.region, r.Zone)
 	} else {
@@ -94,9 +92,7 @@ func (k *kind) post(c *call) (any, error) {
 		c.move(made, k.begins, k.ready)
 	}
 	if k.created != nil {
-		if err := k.created(c, in, made); err != nil {
-			return nil, err
-		}
+		must.Do(k.created(c, in, made))
 	}
 	c.status = http.StatusCreated
 	return k.show(c, made), nil
@@ -158,13 +154,10 @@ func viewVPC(c *call, r *Resource, out object) {
 	}
 }
 
-func newSubnet(c *call, in input, r *Resource) error {
-	if err := newInVPC(c, in, r); err != nil {
-		return err
-	}
-	if err := c.room("subnets", c.within("subnet", func(o *Resource) bool { return o.VPC == r.VPC }), 1); err != nil {
-		return err
-	}
+func newSubnet(c *call, in input, r *Resource) (err error) {
+	defer must.Catch(&err)
+	must.Do(newInVPC(c, in, r))
+	must.Do(c.room("subnets", c.within("subnet", func(o *Resource) bool { return o.VPC == r.VPC }), 1))
 	n := c.within("subnet", func(o *Resource) bool { return o.VPC == r.VPC })
 	r.Attrs["cidr"] = in.at("ipv4_cidr_block")
 	if r.Attrs["cidr"] == "" {
@@ -174,10 +167,7 @@ func newSubnet(c *call, in input, r *Resource) error {
 		r.Zone = c.region + "-1"
 	}
 	if in.at("public_gateway", "id") != "" {
-		gateway, err := c.needs(in, "public-gateway", "public_gateway", "id")
-		if err != nil {
-			return err
-		}
+		gateway := must.Get(c.needs(in, "public-gateway", "public_gateway", "id"))
 		r.Attrs["gateway"] = gateway.ID
 		r.Uses = append(r.Uses, gateway.ID)
 	}

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // newSecurityGroup: a group ends with its VPC.
@@ -67,13 +69,8 @@ func keepSecurityGroup(c *call, r *Resource) error {
 }
 
 func listTargets(c *call) (any, error) {
-	if err := c.versioned("limit", "start"); err != nil {
-		return nil, err
-	}
-	r, err := c.find("security-group", c.path("id"))
-	if err != nil {
-		return nil, err
-	}
+	must.Do(c.versioned("limit", "start"))
+	r := must.Get(c.find("security-group", c.path("id")))
 	all := c.targets(r)
 	return object{"targets": all, "limit": 50, "total_count": len(all), "first": object{"href": c.server.URL("vpc", c.region) + "/security_groups/" + r.ID + "/targets"}}, nil
 }
@@ -97,10 +94,7 @@ func (c *call) target() (group, target *Resource, err error) {
 }
 
 func bindTarget(c *call) (any, error) {
-	group, target, err := c.target()
-	if err != nil {
-		return nil, err
-	}
+	group, target := must.Get2(c.target())
 	if !contains(target.Values["security_groups"], group.ID) {
 		target.Values["security_groups"] = append(target.Values["security_groups"], group.ID)
 	}
@@ -108,10 +102,7 @@ func bindTarget(c *call) (any, error) {
 }
 
 func unbindTarget(c *call) (any, error) {
-	group, target, err := c.target()
-	if err != nil {
-		return nil, err
-	}
+	group, target := must.Get2(c.target())
 	if !contains(target.Values["security_groups"], group.ID) {
 		return nil, refuse(http.StatusNotFound, "not_found", "The security group target %s cannot be found.", c.path("sub"))
 	}
@@ -120,26 +111,16 @@ func unbindTarget(c *call) (any, error) {
 }
 
 func createRule(c *call) (any, error) {
-	if err := c.versioned(); err != nil {
-		return nil, err
-	}
-	r, err := c.find("security-group", c.path("id"))
-	if err != nil {
-		return nil, err
-	}
+	must.Do(c.versioned())
+	r := must.Get(c.find("security-group", c.path("id")))
 	in := input{}
-	if err := c.decode(&in); err != nil {
-		return nil, err
-	}
+	must.Do(c.decode(&in))
 	if in.at("direction") == "" {
 		return nil, refuse(http.StatusBadRequest, "missing_field", "A rule needs a direction: inbound or outbound.")
 	}
 	in["id"] = newVPCID(c.region, "")
 	in["href"] = c.server.URL("vpc", c.region) + "/security_groups/" + r.ID + "/rules/" + in.at("id")
-	raw, err := json.Marshal(in)
-	if err != nil {
-		return nil, err
-	}
+	raw := must.Get(json.Marshal(in))
 	r.Values["rules"] = append(r.Values["rules"], string(raw))
 	if remote := in.at("remote", "id"); remote != "" {
 		r.Values["rule_groups"] = append(r.Values["rule_groups"], remote)
@@ -149,13 +130,8 @@ func createRule(c *call) (any, error) {
 }
 
 func listRoutingTables(c *call) (any, error) {
-	if err := c.versioned("limit", "start", "is_default"); err != nil {
-		return nil, err
-	}
-	vpc, err := c.find("vpc", c.path("id"))
-	if err != nil {
-		return nil, err
-	}
+	must.Do(c.versioned("limit", "start", "is_default"))
+	vpc := must.Get(c.find("vpc", c.path("id")))
 	shown := []object{}
 	for _, r := range c.all(func(r *Resource) bool { return r.Type == "routing-table" && r.VPC == vpc.ID }) {
 		o := c.ref(r)

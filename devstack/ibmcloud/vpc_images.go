@@ -3,6 +3,8 @@ package ibmcloud
 import (
 	"net/http"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // newImage imports a file of Object Storage: cos://us-east/bucket/object, which VPC may read only by an authorization.
@@ -95,17 +97,10 @@ func keepHost(_ *call, r *Resource) error {
 }
 
 func updateHost(c *call) (any, error) {
-	if err := c.versioned(); err != nil {
-		return nil, err
-	}
-	r, err := c.find("dedicated-host", c.path("id"))
-	if err != nil {
-		return nil, err
-	}
+	must.Do(c.versioned())
+	r := must.Get(c.find("dedicated-host", c.path("id")))
 	in := input{}
-	if err := c.decode(&in); err != nil {
-		return nil, err
-	}
+	must.Do(c.decode(&in))
 	if v := in.at("instance_placement_enabled"); v != "" {
 		r.Attrs["placement"] = v
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 func vpcPlaceRoutes() []route {
@@ -23,9 +25,7 @@ func (c *call) regionView(name string) object {
 }
 
 func listRegions(c *call) (any, error) {
-	if err := c.versioned(); err != nil {
-		return nil, err
-	}
+	must.Do(c.versioned())
 	shown := []object{}
 	for _, name := range c.server.cfg.Regions {
 		shown = append(shown, c.regionView(name))
@@ -41,22 +41,14 @@ func (c *call) knownRegion() error {
 }
 
 func getRegion(c *call) (any, error) {
-	if err := c.versioned(); err != nil {
-		return nil, err
-	}
-	if err := c.knownRegion(); err != nil {
-		return nil, err
-	}
+	must.Do(c.versioned())
+	must.Do(c.knownRegion())
 	return c.regionView(c.path("id")), nil
 }
 
 func listZonesOfRegion(c *call) (any, error) {
-	if err := c.versioned(); err != nil {
-		return nil, err
-	}
-	if err := c.knownRegion(); err != nil {
-		return nil, err
-	}
+	must.Do(c.versioned())
+	must.Do(c.knownRegion())
 	name, shown := c.path("id"), []object{}
 	for i := range 3 {
 		zone := fmt.Sprintf("%s-%d", name, i+1)
@@ -78,9 +70,7 @@ func (c *call) profileView(p profile) object {
 }
 
 func listProfiles(c *call) (any, error) {
-	if err := c.versioned(); err != nil {
-		return nil, err
-	}
+	must.Do(c.versioned())
 	shown := []object{}
 	for _, p := range profiles() {
 		shown = append(shown, c.profileView(p))
@@ -89,9 +79,7 @@ func listProfiles(c *call) (any, error) {
 }
 
 func getProfile(c *call) (any, error) {
-	if err := c.versioned(); err != nil {
-		return nil, err
-	}
+	must.Do(c.versioned())
 	p, known := profileOf(c.path("id"))
 	if !known {
 		return nil, refuse(http.StatusNotFound, "not_found", "There is no instance profile %s.", c.path("id"))

@@ -12,6 +12,8 @@ import (
 	"net/http"
 	"os"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // callTimeout limits one call of the API as the administrator.
@@ -28,24 +30,18 @@ func (e *StatusError) Error() string { return fmt.Sprintf("HTTP %d: %s", e.Code,
 
 // Admin calls the API server as the administrator. A body that is not nil is sent as JSON, and the answer is decoded into "into" unless
 // that is nil. An answer other than success is a *StatusError.
-func (s *Server) Admin(ctx context.Context, method, path string, body, into any) error {
+func (s *Server) Admin(ctx context.Context, method, path string, body, into any) (err error) {
+	defer must.Catch(&err)
 	client, url, token, err := s.connection()
-	if err != nil {
-		return err
-	}
+	must.Do(err)
 	defer client.CloseIdleConnections()
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	var raw []byte
 	if body != nil { // the API server takes "null" for options that are all at their defaults
-		if raw, err = json.Marshal(body); err != nil {
-			return err
-		}
+		raw = must.Get(json.Marshal(body))
 	}
-	r, err := http.NewRequestWithContext(ctx, method, url+path, bytes.NewReader(raw))
-	if err != nil {
-		return err
-	}
+	r := must.Get(http.NewRequestWithContext(ctx, method, url+path, bytes.NewReader(raw)))
 	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set("Content-Type", "application/json")
 	if method == http.MethodPatch {
@@ -69,16 +65,10 @@ func (s *Server) Admin(ctx context.Context, method, path string, body, into any)
 }
 
 func (s *Server) connection() (client *http.Client, url, token string, err error) {
-	if url, err = s.URL(); err != nil {
-		return nil, "", "", err
-	}
-	if token, err = s.Token(); err != nil {
-		return nil, "", "", err
-	}
-	ca, err := os.ReadFile(s.CA())
-	if err != nil {
-		return nil, "", "", err
-	}
+	defer must.Catch(&err)
+	url = must.Get(s.URL())
+	token = must.Get(s.Token())
+	ca := must.Get(os.ReadFile(s.CA()))
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(ca) {
 		return nil, "", "", fmt.Errorf("%s has no certificate", s.CA())

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/child"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 const (
@@ -91,28 +92,20 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	return s, nil
 }
 
-func (s *Server) launch(ctx context.Context) error {
-	if err := os.MkdirAll(s.cfg.Dir, 0o755); err != nil {
-		return err
-	}
-	if err := s.SetImages(s.cfg.Images); err != nil {
-		return err
-	}
+func (s *Server) launch(ctx context.Context) (err error) {
+	defer must.Catch(&err)
+	must.Do(os.MkdirAll(s.cfg.Dir, 0o755))
+	must.Do(s.SetImages(s.cfg.Images))
 	s.child = exec.Command(s.cfg.Program, s.cfg.arguments()...) // it lives until Stop, not as long as the context of Start
 	s.child.Stderr = s.errors
-	stdout, stdoutIn, err := os.Pipe()
-	if err != nil {
-		return err
-	}
+	stdout, stdoutIn := must.Get2(os.Pipe())
 	defer stdout.Close()
 	s.child.Stdout = stdoutIn
 	if s.stdin, err = s.child.StdinPipe(); err == nil {
 		s.ended, err = child.Start(s.child, syscall.SIGTERM)
 	}
 	_ = stdoutIn.Close() // the child has it
-	if err != nil {
-		return err
-	}
+	must.Do(err)
 	ready := make(chan string, 1)
 	go func() {
 		line, _ := bufio.NewReader(stdout).ReadString('\n') // its end without a line is the child's

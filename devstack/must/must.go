@@ -1,28 +1,29 @@
-// Package must ends a play of a stand-in at the first error, as FailNow ends a test. Whoever starts the play gets the error from Catch.
+// Package must ends a function at its first error, without an if for each, as FailNow ends a test: for long sequences of calls in a stand-in,
+// where every error goes to the caller as it is. Catch is where the function ends.
 package must
 
 type failure struct{ err error }
 
-// Do ends the play if err is not nil.
+// Do ends the function if err is not nil.
 func Do(err error) {
 	if err != nil {
 		panic(failure{err})
 	}
 }
 
-// Get returns v, or ends the play.
+// Get returns v, or ends the function.
 func Get[V any](v V, err error) V {
 	Do(err)
 	return v
 }
 
-// Get2 returns v and w, or ends the play.
+// Get2 returns v and w, or ends the function.
 func Get2[V, W any](v V, w W, err error) (V, W) {
 	Do(err)
 	return v, w
 }
 
-// Catch is deferred by whoever starts a play, in the same goroutine.
+// Catch is deferred, and sets the named result err of the function that defers it. It must run in the same goroutine as Do.
 func Catch(err *error) {
 	switch f := recover().(type) {
 	case nil:

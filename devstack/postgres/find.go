@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -82,6 +83,19 @@ func complete(dir string) bool {
 		}
 	}
 	return true
+}
+
+// Version returns what the PostgreSQL that Start uses for a new directory says of its version.
+func Version(ctx context.Context) (string, error) {
+	bin, err := find("")
+	if err != nil {
+		return "", err
+	}
+	out, err := exec.CommandContext(ctx, filepath.Join(bin, "postgres"), "--version").Output()
+	if err != nil {
+		return "", fmt.Errorf("ask PostgreSQL for its version: %w", err)
+	}
+	return strings.TrimSpace(string(out)), nil
 }
 
 var versionPattern = regexp.MustCompile(`\(PostgreSQL\) (\d+)`)

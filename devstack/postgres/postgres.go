@@ -19,6 +19,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/devstack/child"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 const (
@@ -43,34 +44,23 @@ type Server struct {
 
 // Start initialises Dir if it is new and starts a server on it. It first stops a server that a killed parent left running there. The
 // server ends with this process, by a fast shutdown.
-func Start(ctx context.Context, cfg Config) (*Server, error) {
+func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
+	defer must.Catch(&err)
 	dir, err := filepath.Abs(cfg.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("find %s: %w", cfg.Dir, err)
 	}
 	h := home{dir: dir, data: filepath.Join(dir, "data"), log: filepath.Join(dir, "postgres.log")}
-	bin, err := find(h.major())
-	if err != nil {
-		return nil, err
-	}
+	bin := must.Get(find(h.major()))
 	if err := os.MkdirAll(h.data, 0o700); err != nil {
 		return nil, fmt.Errorf("make the data directory: %w", err)
 	}
-	if err := stopLeftOver(ctx, h.data); err != nil {
-		return nil, err
-	}
-	who, err := account(ctx, bin, h)
-	if err != nil {
-		return nil, err
-	}
-	if err := h.initialise(ctx, bin, who); err != nil {
-		return nil, err
-	}
+	must.Do(stopLeftOver(ctx, h.data))
+	who := must.Get(account(ctx, bin, h))
+	must.Do(h.initialise(ctx, bin, who))
 	port := cfg.Port
 	if port == 0 {
-		if port, err = freePort(); err != nil {
-			return nil, err
-		}
+		port = must.Get(freePort())
 	}
 	return h.run(ctx, bin, who, port, cfg.Fast)
 }

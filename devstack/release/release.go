@@ -13,23 +13,18 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Write writes the release DIR/VERSION of a program that was built, and returns the path of its archive.
 func Write(dir, version, program string) (archive string, err error) {
+	defer must.Catch(&err)
 	folder := filepath.Join(dir, version)
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return "", err
-	}
-	raw, err := os.ReadFile(program)
-	if err != nil {
-		return "", err
-	}
+	must.Do(os.MkdirAll(folder, 0o755))
+	raw := must.Get(os.ReadFile(program))
 	archive = filepath.Join(folder, fmt.Sprintf("ocpctl-%s-%s-%s.tar.gz", version, runtime.GOOS, runtime.GOARCH))
-	file, err := os.Create(archive)
-	if err != nil {
-		return "", err
-	}
+	file := must.Get(os.Create(archive))
 	sum := sha256.New()
 	zipped := gzip.NewWriter(io.MultiWriter(file, sum))
 	packed := tar.NewWriter(zipped)

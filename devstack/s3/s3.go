@@ -23,6 +23,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 const (
@@ -99,29 +101,20 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	}
 }
 
-func launch(ctx context.Context, cfg Config) (*Server, error) {
+func launch(ctx context.Context, cfg Config) (_ *Server, err error) {
+	defer must.Catch(&err)
 	port := cfg.Port
 	if port == 0 {
-		free, err := freePort(ctx)
-		if err != nil {
-			return nil, err
-		}
+		free := must.Get(freePort(ctx))
 		port = free
 	}
 	order := Order{Config: cfg, Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), Health: "/ready-" + rand.Text()}
-	raw, err := json.Marshal(order)
-	if err != nil {
-		return nil, err
-	}
+	raw := must.Get(json.Marshal(order))
 	s := &Server{cfg: cfg, url: "http://" + order.Addr, output: &tail{}, ended: make(chan struct{})}
 	s.child = exec.Command(cfg.Program) // it lives until Stop, not as long as the context of Start
 	s.child.Stderr = s.output
-	if s.stdin, err = s.child.StdinPipe(); err != nil {
-		return nil, err
-	}
-	if err := s.child.Start(); err != nil {
-		return nil, err
-	}
+	s.stdin = must.Get(s.child.StdinPipe())
+	must.Do(s.child.Start())
 	go func() {
 		_ = s.child.Wait() // its output says how it ended
 		close(s.ended)

@@ -20,6 +20,8 @@ import (
 
 	crewjam "github.com/crewjam/saml"
 	dsig "github.com/russellhaering/goxmldsig"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Name is the provider's name on the demo's pages.
@@ -101,20 +103,13 @@ func (p *Provider) at(path string) url.URL {
 }
 
 // GetServiceProvider reads the pages' metadata; it signs people in to nothing else.
-func (p *Provider) GetServiceProvider(r *http.Request, id string) (*crewjam.EntityDescriptor, error) {
-	ask, err := http.NewRequestWithContext(r.Context(), http.MethodGet, p.home+"/saml/metadata", nil)
-	if err != nil {
-		return nil, err
-	}
-	answer, err := http.DefaultClient.Do(ask)
-	if err != nil {
-		return nil, err
-	}
+func (p *Provider) GetServiceProvider(r *http.Request, id string) (_ *crewjam.EntityDescriptor, err error) {
+	defer must.Catch(&err)
+	ask := must.Get(http.NewRequestWithContext(r.Context(), http.MethodGet, p.home+"/saml/metadata", nil))
+	answer := must.Get(http.DefaultClient.Do(ask))
 	defer answer.Body.Close()
 	var found crewjam.EntityDescriptor
-	if err := xml.NewDecoder(io.LimitReader(answer.Body, 1<<20)).Decode(&found); err != nil {
-		return nil, err
-	}
+	must.Do(xml.NewDecoder(io.LimitReader(answer.Body, 1<<20)).Decode(&found))
 	if found.EntityID != id {
 		return nil, os.ErrNotExist
 	}

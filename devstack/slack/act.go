@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Post is what a person writes.
@@ -111,19 +113,11 @@ func (s *Server) act(ctx context.Context, who, at, which string, given []string)
 }
 
 // acted applies what a person does with an element, and returns what the app gets; nil: nothing. Under the lock.
-func (s *Server) acted(who, at, which string, given []string) (object, error) {
-	p, err := s.actor(who)
-	if err != nil {
-		return nil, err
-	}
-	f, err := s.surface(p, at)
-	if err != nil {
-		return nil, err
-	}
-	b, e, err := element(f.blocks(), which)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) acted(who, at, which string, given []string) (_ object, err error) {
+	defer must.Catch(&err)
+	p := must.Get(s.actor(who))
+	f := must.Get(s.surface(p, at))
+	b, e := must.Get2(element(f.blocks(), which))
 	var value object
 	switch isButton := str(e, "type") == "button"; {
 	case isButton && given != nil:
@@ -131,16 +125,12 @@ func (s *Server) acted(who, at, which string, given []string) (object, error) {
 	case !isButton && given == nil:
 		return nil, fmt.Errorf("%s is no button: change it", which)
 	case !isButton:
-		if value, err = s.entered(e, given); err != nil {
-			return nil, err
-		}
+		value = must.Get(s.entered(e, given))
 	}
 	if f.view != nil && value != nil && !stateless(e) {
 		f.view.State[str(b, "block_id")][str(e, "action_id")] = value
 		delete(f.view.Errors, str(b, "block_id"))
-		if err := s.save(); err != nil {
-			return nil, err
-		}
+		must.Do(s.save())
 	}
 	if str(b, "type") == "input" && b["dispatch_action"] != true {
 		return nil, nil // the app gets it with the submission

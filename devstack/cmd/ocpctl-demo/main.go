@@ -18,6 +18,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack"
 	"github.com/ocpctl/ocpctl/devstack/e2e"
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/internal/buildinfo"
 )
 
@@ -28,7 +29,8 @@ func main() {
 	}
 }
 
-func run() error {
+func run() (err error) {
+	defer must.Catch(&err)
 	dir := flag.String("dir", ".demo", "where the demo keeps its `state`")
 	play := flag.Bool("story", false, "play a pull request's whole life, check every step, and stop")
 	kubernetes := flag.Bool("kubernetes", false, "runners are Jobs on a Kubernetes cluster of this machine, which make build-kubernetes builds")
@@ -43,29 +45,18 @@ func run() error {
 	if modes.wanted() {
 		return modes.run(*dir, *kubernetes)
 	}
-	cfg, err := settings(*dir, *play)
-	if err != nil {
-		return err
-	}
+	cfg := must.Get(settings(*dir, *play))
 	cfg.Kubernetes = *kubernetes
 	if *play { // a demo that was used has clusters, people and settings that the test does not expect
-		if err := os.RemoveAll(cfg.Dir); err != nil {
-			return err
-		}
+		must.Do(os.RemoveAll(cfg.Dir))
 	}
-	release, err := takePID(cfg.Dir)
-	if err != nil {
-		return err
-	}
+	release := must.Get(takePID(cfg.Dir))
 	defer release()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 
 	began := time.Now()
-	h, err := devstack.Start(ctx, cfg)
-	if err != nil {
-		return err
-	}
+	h := must.Get(devstack.Start(ctx, cfg))
 	if *play {
 		err = playScenario(ctx, h)
 	} else {

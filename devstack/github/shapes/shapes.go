@@ -24,6 +24,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 //go:embed github.json
@@ -124,13 +126,11 @@ func (t *Transport) Seen() map[string]int {
 }
 
 // RoundTrip implements http.RoundTripper.
-func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+func (t *Transport) RoundTrip(r *http.Request) (_ *http.Response, err error) {
+	defer must.Catch(&err)
 	var sent []byte
 	if r.Body != nil {
-		var err error
-		if sent, err = io.ReadAll(r.Body); err != nil {
-			return nil, err
-		}
+		sent = must.Get(io.ReadAll(r.Body))
 		_ = r.Body.Close()
 	}
 	if string(bytes.TrimSpace(sent)) == "null" { // ghinstallation sends it for an empty body, which GitHub accepts
@@ -145,14 +145,8 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if base == nil {
 		base = http.DefaultTransport
 	}
-	answer, err := base.RoundTrip(again)
-	if err != nil {
-		return nil, err
-	}
-	got, err := io.ReadAll(answer.Body)
-	if err != nil {
-		return nil, err
-	}
+	answer := must.Get(base.RoundTrip(again))
+	got := must.Get(io.ReadAll(answer.Body))
 	_ = answer.Body.Close()
 	answer.Body = io.NopCloser(bytes.NewReader(got))
 	if r.URL.Path != "/graphql" {

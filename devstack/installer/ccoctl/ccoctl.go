@@ -18,6 +18,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/installer/act"
 	"github.com/ocpctl/ocpctl/devstack/installer/release"
 	"github.com/ocpctl/ocpctl/devstack/installer/resources"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // run is one call of the program.
@@ -155,23 +156,13 @@ func (r *run) createAll(ctx context.Context, id *resources.Identity) error {
 }
 
 func (r *run) identityProvider(ctx context.Context, id *resources.Identity, public []byte) (arn string, err error) {
-	if err := id.CreateBucket(ctx); err != nil {
-		return "", err
-	}
-	if err := id.Put(ctx, ".well-known/openid-configuration", "OpenID Connect discovery document", discovery(id.Issuer())); err != nil {
-		return "", err
-	}
+	defer must.Catch(&err)
+	must.Do(id.CreateBucket(ctx))
+	must.Do(id.Put(ctx, ".well-known/openid-configuration", "OpenID Connect discovery document", discovery(id.Issuer())))
 	r.log.Print("Reading public key")
-	keys, err := keySet(public)
-	if err != nil {
-		return "", err
-	}
-	if err := id.Put(ctx, "keys.json", "JSON web key set (JWKS)", keys); err != nil {
-		return "", err
-	}
-	if arn, err = id.CreateProvider(ctx); err != nil {
-		return "", err
-	}
+	keys := must.Get(keySet(public))
+	must.Do(id.Put(ctx, "keys.json", "JSON web key set (JWKS)", keys))
+	arn = must.Get(id.CreateProvider(ctx))
 	return arn, r.save([]byte("apiVersion: config.openshift.io/v1\nkind: Authentication\nmetadata:\n  name: cluster\nspec:\n  serviceAccountIssuer: "+id.Issuer()+"\n"),
 		"manifests", "cluster-authentication-02-config.yaml")
 }

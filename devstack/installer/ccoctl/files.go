@@ -23,6 +23,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/installer/release"
 	"github.com/ocpctl/ocpctl/devstack/installer/resources"
 	"github.com/ocpctl/ocpctl/devstack/installer/resources/ibmcloud"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 const (
@@ -76,20 +77,13 @@ func (r *run) keys() ([]byte, error) {
 }
 
 func (r *run) newKeys() (private []byte, err error) {
+	defer must.Catch(&err)
 	r.log.Print("Generating RSA keypair")
-	key, err := rsa.GenerateKey(rand.Reader, keyBits)
-	if err != nil {
-		return nil, err
-	}
+	key := must.Get(rsa.GenerateKey(rand.Reader, keyBits))
 	private = pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
-	public, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
-	if err != nil {
-		return nil, err
-	}
+	public := must.Get(x509.MarshalPKIXPublicKey(&key.PublicKey))
 	r.log.Printf("Writing private key to %s", r.path(privateKey))
-	if err := r.save(private, privateKey); err != nil {
-		return nil, err
-	}
+	must.Do(r.save(private, privateKey))
 	r.log.Printf("Writing public key to %s", r.path(publicKey))
 	return private, r.save(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public}), publicKey)
 }
@@ -141,7 +135,8 @@ type credentialsRequest struct {
 }
 
 // roles creates a role and a Secret's manifest for each request in the folder, in the order of the file names.
-func (r *run) roles(ctx context.Context, id *resources.Identity, provider string) error {
+func (r *run) roles(ctx context.Context, id *resources.Identity, provider string) (err error) {
+	defer must.Catch(&err)
 	requests, err := readRequests(r.requests)
 	if err != nil {
 		return fmt.Errorf("failed to process files containing CredentialsRequests: %w", err)
@@ -154,19 +149,11 @@ func (r *run) roles(ctx context.Context, id *resources.Identity, provider string
 		if len(spec.ServiceAccountNames) == 0 {
 			return errors.New("CredentialsRequest must provide ServieAccounts to bind the Role policy to") // spelt like this in the real tool
 		}
-		policy, err := json.Marshal(map[string]any{"Version": "2012-10-17", "Statement": spec.ProviderSpec.StatementEntries})
-		if err != nil {
-			return err
-		}
-		arn, err := id.CreateRole(ctx, provider, resources.Access{
+		policy := must.Get(json.Marshal(map[string]any{"Version": "2012-10-17", "Statement": spec.ProviderSpec.StatementEntries}))
+		arn := must.Get(id.CreateRole(ctx, provider, resources.Access{
 			Namespace: spec.SecretRef.Namespace, Secret: spec.SecretRef.Name, ServiceAccounts: spec.ServiceAccountNames, Policy: string(policy), Boundary: r.boundary,
-		})
-		if err != nil {
-			return err
-		}
-		if err := r.secret(spec.SecretRef.Namespace, spec.SecretRef.Name, arn); err != nil {
-			return err
-		}
+		}))
+		must.Do(r.secret(spec.SecretRef.Namespace, spec.SecretRef.Name, arn))
 	}
 	return nil
 }

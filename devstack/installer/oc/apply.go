@@ -17,6 +17,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/installer/act"
 	"github.com/ocpctl/ocpctl/devstack/installer/resources"
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/internal/names"
 )
 
@@ -116,11 +117,10 @@ func documents(raw []byte) (all [][]byte, err error) {
 	}
 }
 
-func (r *run) applyOne(ctx context.Context, l *resources.Living, raw []byte) error {
+func (r *run) applyOne(ctx context.Context, l *resources.Living, raw []byte) (err error) {
+	defer must.Catch(&err)
 	var m manifest
-	if err := json.Unmarshal(raw, &m); err != nil {
-		return err
-	}
+	must.Do(json.Unmarshal(raw, &m))
 	group := ""
 	if before, _, ok := strings.Cut(m.APIVersion, "/"); ok {
 		group = before
@@ -136,9 +136,7 @@ func (r *run) applyOne(ctx context.Context, l *resources.Living, raw []byte) err
 	if _, there := l.Object("Namespace", "", m.Metadata.Namespace); m.Metadata.Namespace != "" && !there && !ofThePlatform(m.Metadata.Namespace) {
 		return act.Fail(1, "Error from server (NotFound): namespaces %q not found", m.Metadata.Namespace)
 	}
-	if err := r.authorize("patch", strings.ToLower(m.Kind)+"s", cmp.Or(m.Metadata.Namespace, r.namespace)); err != nil {
-		return err
-	}
+	must.Do(r.authorize("patch", strings.ToLower(m.Kind)+"s", cmp.Or(m.Metadata.Namespace, r.namespace)))
 	if applied, err := r.applyAccount(ctx, l, m, raw); applied || err != nil {
 		if err == nil {
 			_, err = fmt.Fprintf(r.stdout, "%s/%s serverside-applied\n", strings.ToLower(m.Kind), m.Metadata.Name)
@@ -153,14 +151,12 @@ func (r *run) applyOne(ctx context.Context, l *resources.Living, raw []byte) err
 	if m.Kind == "Namespace" {
 		object.Edit = m.Metadata.Labels[names.EditLabel]
 	}
-	if err := l.Apply(ctx, object, raw); err != nil {
-		return err
-	}
+	must.Do(l.Apply(ctx, object, raw))
 	called := strings.ToLower(m.Kind)
 	if group != "" {
 		called += "." + group
 	}
-	_, err := fmt.Fprintf(r.stdout, "%s/%s serverside-applied\n", called, m.Metadata.Name)
+	_, err = fmt.Fprintf(r.stdout, "%s/%s serverside-applied\n", called, m.Metadata.Name)
 	return err
 }
 

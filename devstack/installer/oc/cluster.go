@@ -20,6 +20,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/installer/act"
 	"github.com/ocpctl/ocpctl/devstack/installer/resources"
 	"github.com/ocpctl/ocpctl/devstack/installer/resources/ibmcloud"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 const namespace = "openshift-machine-api"
@@ -131,36 +132,20 @@ func (r *run) domain() (string, error) {
 
 // reach finds the cluster of a domain in the stand-in clouds that there are. oc has no credentials of a cloud: for what the operators of a
 // real cluster do with theirs, the clouds' administration APIs give some.
-func (r *run) reach(ctx context.Context, domain string) (*resources.Living, error) {
+func (r *run) reach(ctx context.Context, domain string) (_ *resources.Living, err error) {
+	defer must.Catch(&err)
 	if os.Getenv(installer.IBMCloudVariable) != "" {
-		ibm, err := ibmcloud.Open("", r.Wrote)
-		if err != nil {
-			return nil, err
-		}
+		ibm := must.Get(ibmcloud.Open("", r.Wrote))
 		living, err := ibm.Locate(ctx, domain)
 		if !errors.Is(err, resources.ErrNoCluster) || os.Getenv(installer.AWSVariable) == "" {
 			return living, err
 		}
 	}
-	if err := resources.AsOperator(ctx, os.Getenv(installer.AWSVariable)); err != nil {
-		return nil, err
-	}
-	global, err := resources.Open(ctx, "us-east-1", r.Wrote)
-	if err != nil {
-		return nil, err
-	}
-	network, region, err := global.Locate(ctx, domain)
-	if err != nil {
-		return nil, err
-	}
-	cloud, err := resources.Open(ctx, region, r.Wrote)
-	if err != nil {
-		return nil, err
-	}
-	infraID, err := cloud.In(ctx, network)
-	if err != nil {
-		return nil, err
-	}
+	must.Do(resources.AsOperator(ctx, os.Getenv(installer.AWSVariable)))
+	global := must.Get(resources.Open(ctx, "us-east-1", r.Wrote))
+	network, region := must.Get2(global.Locate(ctx, domain))
+	cloud := must.Get(resources.Open(ctx, region, r.Wrote))
+	infraID := must.Get(cloud.In(ctx, network))
 	return cloud.Living(ctx, infraID)
 }
 

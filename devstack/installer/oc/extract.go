@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ocpctl/ocpctl/devstack/installer/release"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // installConfig is the part of an install-config that --included reads.
@@ -67,28 +68,22 @@ func (r *run) extract(image string) error {
 
 // extractRequests writes each request to a file named as in the release. Only --included or --cloud omits those of other clouds, on
 // which ccoctl fails.
-func (r *run) extractRequests() error {
+func (r *run) extractRequests() (err error) {
+	defer must.Catch(&err)
 	requests := release.Requests()
 	switch {
 	case r.included && r.installConfig == "":
 		return errors.New("--included needs a cluster to ask, or --install-config; the stand-in has no cluster")
 	case r.included:
-		config, err := r.readInstallConfig()
-		if err != nil {
-			return err
-		}
+		config := must.Get(r.readInstallConfig())
 		requests = slices.DeleteFunc(requests, func(q release.Request) bool { return config.Platform[strings.ToLower(q.Cloud)] == nil })
 	case r.cloud != "":
 		requests = slices.DeleteFunc(requests, func(q release.Request) bool { return !strings.EqualFold(q.Cloud, r.cloud) })
 	}
-	if err := os.MkdirAll(r.to, 0o777); err != nil {
-		return err
-	}
+	must.Do(os.MkdirAll(r.to, 0o777))
 	for i, request := range requests {
 		name := fmt.Sprintf("0000_%02d_%s_%02d-credentials-request.yaml", 30+i*5, request.Namespace, i)
-		if err := os.WriteFile(filepath.Join(r.to, name), []byte(request.YAML()), 0o644); err != nil {
-			return err
-		}
+		must.Do(os.WriteFile(filepath.Join(r.to, name), []byte(request.YAML()), 0o644))
 	}
 	return nil
 }

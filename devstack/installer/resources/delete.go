@@ -12,6 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 	"github.com/aws/aws-sdk-go-v2/service/route53/types"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 func (c *Cloud) deleteELB(ctx context.Context, kind, arn string) (err error) {
@@ -110,31 +112,19 @@ func (c *Cloud) deleteUser(ctx context.Context, name string) error {
 
 // deleteZone deletes a private zone with its records, and each record's twin in a public zone above it. It never looks at a public
 // record without a twin: the real destroyer leaks it too.
-func (c *Cloud) deleteZone(ctx context.Context, id string) error {
-	zone, err := c.r53.GetHostedZone(ctx, &route53.GetHostedZoneInput{Id: &id})
-	if err != nil {
-		return err
-	}
-	parents, err := c.publicParents(ctx, aws.ToString(zone.HostedZone.Name))
-	if err != nil {
-		return err
-	}
-	records, err := c.records(ctx, id)
-	if err != nil {
-		return err
-	}
+func (c *Cloud) deleteZone(ctx context.Context, id string) (err error) {
+	defer must.Catch(&err)
+	zone := must.Get(c.r53.GetHostedZone(ctx, &route53.GetHostedZoneInput{Id: &id}))
+	parents := must.Get(c.publicParents(ctx, aws.ToString(zone.HostedZone.Name)))
+	records := must.Get(c.records(ctx, id))
 	for _, r := range records {
 		if r.Type == types.RRTypeNs || r.Type == types.RRTypeSoa {
 			continue
 		}
 		for _, parent := range parents {
-			if err := c.deleteTwin(ctx, parent, r); err != nil {
-				return err
-			}
+			must.Do(c.deleteTwin(ctx, parent, r))
 		}
-		if err := c.deleteRecord(ctx, id, r); err != nil {
-			return err
-		}
+		must.Do(c.deleteRecord(ctx, id, r))
 	}
 	_, err = c.r53.DeleteHostedZone(ctx, &route53.DeleteHostedZoneInput{Id: &id})
 	return err

@@ -8,6 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // ec2Tags returns the specification that tags a resource in the call that creates it.
@@ -18,7 +20,8 @@ func (b *Build) ec2Tags(kind types.ResourceType, name string) []types.TagSpecifi
 }
 
 // Network creates the VPC and its content: subnets, gateways, routes, security groups and the S3 endpoint.
-func (b *Build) Network(ctx context.Context) error {
+func (b *Build) Network(ctx context.Context) (err error) {
+	defer must.Catch(&err)
 	vpc, err := b.ec2.CreateVpc(ctx, &ec2.CreateVpcInput{
 		CidrBlock: aws.String("10.0.0.0/16"), TagSpecifications: b.ec2Tags(types.ResourceTypeVpc, b.InfraID+"-vpc"),
 	})
@@ -26,23 +29,13 @@ func (b *Build) Network(ctx context.Context) error {
 		return fmt.Errorf("failed to create vpc: %w", err)
 	}
 	b.vpc = aws.ToString(vpc.Vpc.VpcId)
-	gateway, err := b.internetGateway(ctx)
-	if err != nil {
-		return err
-	}
-	public, err := b.routes(ctx, b.InfraID+"-rt-public", &ec2.CreateRouteInput{GatewayId: &gateway})
-	if err != nil {
-		return err
-	}
+	gateway := must.Get(b.internetGateway(ctx))
+	public := must.Get(b.routes(ctx, b.InfraID+"-rt-public", &ec2.CreateRouteInput{GatewayId: &gateway}))
 	b.routeTable = []string{public}
 	for i, zone := range b.Zones {
-		if err := b.zoneNetwork(ctx, i, zone, public); err != nil {
-			return err
-		}
+		must.Do(b.zoneNetwork(ctx, i, zone, public))
 	}
-	if err := b.securityGroups(ctx); err != nil {
-		return err
-	}
+	must.Do(b.securityGroups(ctx))
 	_, err = b.ec2.CreateVpcEndpoint(ctx, &ec2.CreateVpcEndpointInput{
 		VpcId: &b.vpc, ServiceName: aws.String("com.amazonaws." + b.Region + ".s3"), VpcEndpointType: types.VpcEndpointTypeGateway,
 		RouteTableIds: b.routeTable, TagSpecifications: b.ec2Tags(types.ResourceTypeVpcEndpoint, b.InfraID+"-vpce-s3"),
@@ -68,19 +61,12 @@ func (b *Build) internetGateway(ctx context.Context) (string, error) {
 }
 
 // zoneNetwork creates one zone's pair of subnets, its address, NAT gateway and private routes.
-func (b *Build) zoneNetwork(ctx context.Context, i int, zone, publicRoutes string) error {
-	public, err := b.subnet(ctx, fmt.Sprintf("10.0.%d.0/20", i*16), zone, "public")
-	if err != nil {
-		return err
-	}
-	private, err := b.subnet(ctx, fmt.Sprintf("10.0.%d.0/20", 128+i*16), zone, "private")
-	if err != nil {
-		return err
-	}
+func (b *Build) zoneNetwork(ctx context.Context, i int, zone, publicRoutes string) (err error) {
+	defer must.Catch(&err)
+	public := must.Get(b.subnet(ctx, fmt.Sprintf("10.0.%d.0/20", i*16), zone, "public"))
+	private := must.Get(b.subnet(ctx, fmt.Sprintf("10.0.%d.0/20", 128+i*16), zone, "private"))
 	b.publicSubnets, b.privateSubnets = append(b.publicSubnets, public), append(b.privateSubnets, private)
-	if err := b.associate(ctx, publicRoutes, public); err != nil {
-		return err
-	}
+	must.Do(b.associate(ctx, publicRoutes, public))
 	address, err := b.ec2.AllocateAddress(ctx, &ec2.AllocateAddressInput{
 		Domain: types.DomainTypeVpc, TagSpecifications: b.ec2Tags(types.ResourceTypeElasticIp, b.InfraID+"-eip-apiserver"),
 	})
@@ -100,10 +86,7 @@ func (b *Build) zoneNetwork(ctx context.Context, i int, zone, publicRoutes strin
 	if err := waiter.Wait(ctx, &ec2.DescribeNatGatewaysInput{NatGatewayIds: []string{*natID}}, 15*time.Minute); err != nil {
 		return fmt.Errorf("failed to wait for nat gateway %q: %w", *natID, err)
 	}
-	table, err := b.routes(ctx, b.InfraID+"-rt-private-"+zone, &ec2.CreateRouteInput{NatGatewayId: natID})
-	if err != nil {
-		return err
-	}
+	table := must.Get(b.routes(ctx, b.InfraID+"-rt-private-"+zone, &ec2.CreateRouteInput{NatGatewayId: natID}))
 	b.routeTable = append(b.routeTable, table)
 	return b.associate(ctx, table, private)
 }

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // planted is the input of the stand-in AWS's administration API for resources that no call of ours could create.
@@ -88,30 +90,21 @@ func (b *Build) postAdmin(ctx context.Context, call string, body any) (out plant
 }
 
 // AsOperator lets this process use the stand-in AWS at an address with the administrator's key, as the operators of a cluster have roles.
-func AsOperator(ctx context.Context, address string) error {
+func AsOperator(ctx context.Context, address string) (err error) {
+	defer must.Catch(&err)
 	if address == "" {
 		return ErrNoCluster
 	}
 	for _, name := range []string{"AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"} {
-		if err := errors.Join(os.Setenv(name, address), loopback(name)); err != nil {
-			return err
-		}
+		must.Do(errors.Join(os.Setenv(name, address), loopback(name)))
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"/_standin/key", nil)
-	if err != nil {
-		return err
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
+	req := must.Get(http.NewRequestWithContext(ctx, http.MethodGet, address+"/_standin/key", nil))
+	resp := must.Get(http.DefaultClient.Do(req))
 	defer resp.Body.Close()
 	var key struct{ ID, Secret string }
 	if resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s: %s", req.URL, resp.Status)
 	}
-	if err := json.NewDecoder(resp.Body).Decode(&key); err != nil {
-		return err
-	}
+	must.Do(json.NewDecoder(resp.Body).Decode(&key))
 	return errors.Join(os.Setenv("AWS_ACCESS_KEY_ID", key.ID), os.Setenv("AWS_SECRET_ACCESS_KEY", key.Secret), os.Unsetenv("AWS_SESSION_TOKEN"))
 }

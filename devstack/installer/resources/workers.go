@@ -12,6 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // ErrNoCluster means that no cluster has this name.
@@ -117,18 +119,13 @@ const (
 type awsLiving struct{ *Build }
 
 // Living reads a running cluster. ErrNoCluster: it has no control plane any more.
-func (c *Cloud) Living(ctx context.Context, infraID string) (*Living, error) {
+func (c *Cloud) Living(ctx context.Context, infraID string) (_ *Living, err error) {
+	defer must.Catch(&err)
 	b := awsLiving{c.NewBuild(Spec{InfraID: infraID, UserTags: map[string]string{}})}
 	l := &Living{InfraID: infraID, Region: c.Region, Subnets: map[string]string{}, Notes: map[string]map[string]string{}, On: b}
 	owned := types.Filter{Name: aws.String("tag:" + KubernetesTag(infraID)), Values: []string{"owned"}}
-	vpcs, err := c.ec2.DescribeVpcs(ctx, &ec2.DescribeVpcsInput{Filters: []types.Filter{owned}})
-	if err != nil {
-		return nil, err
-	}
-	subnets, err := c.ec2.DescribeSubnets(ctx, &ec2.DescribeSubnetsInput{Filters: []types.Filter{owned}})
-	if err != nil {
-		return nil, err
-	}
+	vpcs := must.Get(c.ec2.DescribeVpcs(ctx, &ec2.DescribeVpcsInput{Filters: []types.Filter{owned}}))
+	subnets := must.Get(c.ec2.DescribeSubnets(ctx, &ec2.DescribeSubnetsInput{Filters: []types.Filter{owned}}))
 	for _, s := range subnets.Subnets {
 		if strings.HasPrefix(tag(s.Tags, "Name"), infraID+"-subnet-private-") {
 			zone, id := aws.ToString(s.AvailabilityZone), aws.ToString(s.SubnetId)
@@ -136,9 +133,7 @@ func (c *Cloud) Living(ctx context.Context, infraID string) (*Living, error) {
 		}
 	}
 	slices.Sort(l.Zones)
-	if err := b.readMachines(ctx, l, owned); err != nil {
-		return nil, err
-	}
+	must.Do(b.readMachines(ctx, l, owned))
 	if len(vpcs.Vpcs) == 0 || l.MasterType == "" {
 		return nil, ErrNoCluster
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/installer/resources"
 	"github.com/ocpctl/ocpctl/devstack/installer/resources/ibmcloud"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // assets is the state that the commands pass on through the state file, which is full of secrets.
@@ -99,7 +100,8 @@ func (r *run) load() (*assets, error) {
 }
 
 // fresh begins from an install-config: a new infraID, new keys, a new password.
-func (r *run) fresh(raw []byte) (*assets, error) {
+func (r *run) fresh(raw []byte) (_ *assets, err error) {
+	defer must.Catch(&err)
 	const frame = `failed to fetch Master Machines: failed to load asset "Install Config": failed to create install config: `
 	config, unknown, err := parseConfig(raw)
 	if err != nil {
@@ -121,15 +123,9 @@ func (r *run) fresh(raw []byte) (*assets, error) {
 	if len(config.Metadata.Name) > 21 {
 		r.warn("Length of cluster name %q is greater than 21 and will be cut for the infrastructure's names", config.Metadata.Name)
 	}
-	if a.ca, err = newCA("admin-kubeconfig-signer"); err != nil {
-		return nil, err
-	}
-	if a.admin, err = a.ca.client("system:admin", "system:masters"); err != nil {
-		return nil, err
-	}
-	if err := r.save(a); err != nil {
-		return nil, err
-	}
+	a.ca = must.Get(newCA("admin-kubeconfig-signer"))
+	a.admin = must.Get(a.ca.client("system:admin", "system:masters"))
+	must.Do(r.save(a))
 	r.info("Consuming Install Config from target directory")
 	return a, os.Remove(r.path("install-config.yaml"))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/devstack/installer/resources"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // awsBuild is an install on AWS.
@@ -38,48 +39,33 @@ func (b *awsBuild) variables() map[string]any {
 }
 
 // infrastructure creates everything up to a running control plane.
-func (b *awsBuild) infrastructure(ctx context.Context) error {
+func (b *awsBuild) infrastructure(ctx context.Context) (err error) {
+	defer must.Catch(&err)
 	i := b.install
-	err := i.steps(ctx,
+	must.Do(i.steps(ctx,
 		step{"infrastructure", 0.5, "Creating infrastructure resources...", nil},
 		step{"iam", 1, "Reconciling IAM roles for control-plane and compute nodes", b.roles},
 		step{"image", 0, "", unless(!b.copies(), b.CopyImage)},
 		step{"image-tags", 0, "", unless(!b.copies() || i.Leaks(installer.LeakImage), b.TagImage)},
-	)
-	if err != nil {
-		return err
-	}
-	if err := i.infraManifests(); err != nil {
-		return err
-	}
-	err = i.steps(ctx,
+	))
+	must.Do(i.infraManifests())
+	must.Do(i.steps(ctx,
 		step{"network", 2, "Waiting up to " + until(15*time.Minute) + " for network infrastructure to become ready...", b.Network},
 		step{"balancers", 1, "", b.Balancers},
 		step{"bucket", 0, "", b.CreateBucket},
 		step{"bucket-tags", 0, "", unless(i.Leaks(installer.LeakBucket), b.TagBucket)},
-	)
-	if err != nil {
-		return err
-	}
+	))
 	i.info("Network infrastructure is ready")
-	err = i.steps(ctx,
+	must.Do(i.steps(ctx,
 		step{"zone", 1, "Creating Route53 records for control plane load balancer", b.CreateZone},
 		step{"zone-tags", 0, "", unless(i.Leaks(installer.LeakZone), b.TagZone)},
 		step{"public-record", 0, "", b.PublicRecord},
 		step{"private-records", 0, "", b.privateRecords},
-	)
-	if err != nil {
-		return err
-	}
+	))
 	i.debug("Created private Hosted Zone")
-	if err := b.PutIgnition(ctx, i.ignition("bootstrap")); err != nil {
-		return err
-	}
+	must.Do(b.PutIgnition(ctx, i.ignition("bootstrap")))
 	machines := i.announceMachines()
-	err = i.steps(ctx, step{"machines", 2, fmt.Sprintf("Waiting up to %s for machines [%s] to provision...", until(15*time.Minute), strings.Join(machines, " ")), b.ControlPlane})
-	if err != nil {
-		return err
-	}
+	must.Do(i.steps(ctx, step{"machines", 2, fmt.Sprintf("Waiting up to %s for machines [%s] to provision...", until(15*time.Minute), strings.Join(machines, " ")), b.ControlPlane}))
 	i.info("Control-plane machines are ready")
 	i.info("Cluster API resources have been created. Waiting for cluster to become ready...")
 	return nil

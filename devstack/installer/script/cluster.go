@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/installer/act"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // install is one running `create cluster`.
@@ -53,25 +54,14 @@ func (r *run) newInstall(ctx context.Context) (*install, error) {
 }
 
 // prepare checks quota and name, and writes metadata.json and the rest before the first write to the cloud.
-func (i *install) prepare(ctx context.Context) error {
-	if err := i.consumeManifests(i.assets); err != nil {
-		return err
-	}
-	if err := i.build.check(ctx); err != nil {
-		return err
-	}
-	if err := i.Mark(ctx, "quota", 0.5); err != nil {
-		return err
-	}
-	if err := i.writeAuth(i.assets); err != nil {
-		return err
-	}
-	if err := i.write(i.ca.CertRaw, "tls", "journal-gatewayd.crt"); err != nil {
-		return err
-	}
-	if err := i.write(i.ca.KeyRaw, "tls", "journal-gatewayd.key"); err != nil {
-		return err
-	}
+func (i *install) prepare(ctx context.Context) (err error) {
+	defer must.Catch(&err)
+	must.Do(i.consumeManifests(i.assets))
+	must.Do(i.build.check(ctx))
+	must.Do(i.Mark(ctx, "quota", 0.5))
+	must.Do(i.writeAuth(i.assets))
+	must.Do(i.write(i.ca.CertRaw, "tls", "journal-gatewayd.crt"))
+	must.Do(i.write(i.ca.KeyRaw, "tls", "journal-gatewayd.key"))
 	for _, name := range []string{"bootstrap", "master", "worker"} {
 		if i.exists(name + ".ign") {
 			i.info("Consuming %s Ignition Config from target directory", strings.ToUpper(name[:1])+name[1:])
@@ -81,21 +71,14 @@ func (i *install) prepare(ctx context.Context) error {
 }
 
 // tfvars writes the variables' files, which the real installer still does even with the cluster API.
-func (i *install) tfvars() error {
-	vars, err := json.MarshalIndent(map[string]any{
+func (i *install) tfvars() (err error) {
+	defer must.Catch(&err)
+	vars := must.Get(json.MarshalIndent(map[string]any{
 		"cluster_id": i.infraID, "cluster_domain": i.config.domain(), "base_domain": i.config.BaseDomain, "master_count": i.config.replicas(),
 		"ignition_bootstrap": string(i.ignition("bootstrap")), "ignition_master": string(i.ignition("master")),
-	}, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := i.write(vars, "terraform.tfvars.json"); err != nil {
-		return err
-	}
-	vars, err = json.MarshalIndent(i.build.variables(), "", "  ")
-	if err != nil {
-		return err
-	}
+	}, "", "  "))
+	must.Do(i.write(vars, "terraform.tfvars.json"))
+	vars = must.Get(json.MarshalIndent(i.build.variables(), "", "  "))
 	return i.write(vars, "terraform.platform.auto.tfvars.json")
 }
 
@@ -120,7 +103,8 @@ func (i *install) ended(ctx context.Context, err error) error {
 }
 
 // startCAPI leaves the files of the local control plane. Its kubeconfig permanently marks the directory as used.
-func (i *install) startCAPI() error {
+func (i *install) startCAPI() (err error) {
+	defer must.Catch(&err)
 	i.capi = true
 	on := i.config.on()
 	for name, content := range map[string]string{
@@ -130,19 +114,12 @@ func (i *install) startCAPI() error {
 		on.infraCluster() + "-openshift-cluster-api-guests-" + i.infraID + ".yaml": "apiVersion: infrastructure.cluster.x-k8s.io/v1beta2\nkind: " + on.infraCluster() + "\n",
 		"Machine-openshift-cluster-api-guests-" + i.infraID + "-bootstrap.yaml":    "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Machine\n",
 	} {
-		if err := i.write([]byte(content), append([]string{".clusterapi_output"}, strings.Split(name, "/")...)...); err != nil {
-			return err
-		}
+		must.Do(i.write([]byte(content), append([]string{".clusterapi_output"}, strings.Split(name, "/")...)...))
 	}
 	// The real installer puts the whole bootstrap ignition into the temporary folder, and leaves it there when it fails.
-	temporary, err := os.CreateTemp("", "openshift-install-bootstrap-*.ign")
-	if err != nil {
-		return err
-	}
+	temporary := must.Get(os.CreateTemp("", "openshift-install-bootstrap-*.ign"))
 	defer temporary.Close()
-	if _, err := temporary.Write(i.ignition("bootstrap")); err != nil {
-		return err
-	}
+	must.Get(temporary.Write(i.ignition("bootstrap")))
 	i.info("Started local control plane with envtest")
 	i.info("Stored kubeconfig for envtest in: %s", i.path(".clusterapi_output", "envtest.kubeconfig"))
 	i.info("Running process: Cluster API with args [-v=2 --diagnostics-address=0]")

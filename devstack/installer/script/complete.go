@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // initialising waits for the operators and prints the cluster's address. They run in the cluster: an installer that stops waiting
@@ -75,27 +77,17 @@ func (i *install) workloads(ctx context.Context) error {
 }
 
 // settled waits until the operators are done and prints the cluster's address.
-func (i *install) settled(ctx context.Context) error {
+func (i *install) settled(ctx context.Context) (err error) {
+	defer must.Catch(&err)
 	for _, done := range []int{312, 640, 884} {
 		i.debug("Still waiting for the cluster to initialize: Working towards %s: %d of 903 done (%d%% complete)", i.version, done, done*100/903)
-		if err := i.Mark(ctx, "operators", 0.7); err != nil {
-			return err
-		}
+		must.Do(i.Mark(ctx, "operators", 0.7))
 	}
-	err := i.steps(ctx, step{"stable", 1, "Waiting up to " + until(30*time.Minute) + " to ensure each cluster operator has finished progressing...", nil})
-	if err != nil {
-		return err
-	}
+	must.Do(i.steps(ctx, step{"stable", 1, "Waiting up to " + until(30*time.Minute) + " to ensure each cluster operator has finished progressing...", nil}))
 	i.info("All cluster operators have completed progressing")
-	err = i.steps(ctx, step{"complete", 0.5, "Checking to see if there is a route at openshift-console/console...", nil})
-	if err != nil {
-		return err
-	}
+	must.Do(i.steps(ctx, step{"complete", 0.5, "Checking to see if there is a route at openshift-console/console...", nil}))
 	i.info("Install complete!")
-	kubeconfig, err := filepath.Abs(i.path("auth", "kubeconfig"))
-	if err != nil {
-		return err
-	}
+	kubeconfig := must.Get(filepath.Abs(i.path("auth", "kubeconfig")))
 	i.info("To access the cluster as the system:admin user when using 'oc', run\n    export KUBECONFIG=%s", kubeconfig)
 	i.info("Access the OpenShift web-console here: https://console-openshift-console.apps.%s", i.config.domain())
 	if !i.skipPassword {

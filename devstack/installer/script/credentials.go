@@ -6,31 +6,26 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // signingKey is the file with the key from ccoctl.
 const signingKey = "bound-service-account-signing-key.key"
 
 // takeCredentials reads what ccoctl created: Secrets among the manifests and the key in tls/.
-func (r *run) takeCredentials(a *assets) error {
-	names, err := filepath.Glob(r.path("manifests", "*-credentials.yaml"))
-	if err != nil {
-		return err
-	}
+func (r *run) takeCredentials(a *assets) (err error) {
+	defer must.Catch(&err)
+	names := must.Get(filepath.Glob(r.path("manifests", "*-credentials.yaml")))
 	for _, name := range names {
-		raw, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
+		raw := must.Get(os.ReadFile(name))
 		a.credentials = append(a.credentials, stateFile{Filename: filepath.Base(name), Data: raw})
 	}
 	key, err := os.ReadFile(r.path("tls", signingKey))
 	switch {
 	case err == nil:
 		a.signer = key
-		if err := os.Remove(r.path("tls", signingKey)); err != nil {
-			return err
-		}
+		must.Do(os.Remove(r.path("tls", signingKey)))
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}

@@ -7,25 +7,20 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/installer/act"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // destroyCluster is `destroy cluster`. It uses only metadata.json, deletes what has the identifiers, and does not check the account:
 // in the wrong one it finds nothing, exits with 0 and deletes the metadata.
-func (r *run) destroyCluster(ctx context.Context) error {
-	m, err := r.readMetadata()
-	if err != nil {
-		return err
-	}
-	if err := r.Begin(r.command, m.ClusterName); err != nil {
-		return err
-	}
+func (r *run) destroyCluster(ctx context.Context) (err error) {
+	defer must.Catch(&err)
+	m := must.Get(r.readMetadata())
+	must.Do(r.Begin(r.command, m.ClusterName))
 	d := r.destroyerOf(m)
 	if err := d.begin(ctx); err != nil {
 		return fail(exitGeneric, "%s", err)
 	}
-	if err := r.destroyResources(ctx, d); err != nil {
-		return err
-	}
+	must.Do(r.destroyResources(ctx, d))
 	if err := r.forget(); err != nil {
 		return fail(exitGeneric, "Failed to destroy cluster: %s", err)
 	}

@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"math/big"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // certificate is a certificate and its key in PEM, as in the state file.
@@ -43,27 +45,16 @@ func (c certificate) client(name, organization string) (certificate, error) {
 }
 
 // signed creates a key and lets the parent, or itself, sign the template.
-func signed(template, parent *x509.Certificate, parentKey *ecdsa.PrivateKey) (certificate, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return certificate{}, err
-	}
-	serial, err := rand.Int(rand.Reader, big.NewInt(1<<62))
-	if err != nil {
-		return certificate{}, err
-	}
+func signed(template, parent *x509.Certificate, parentKey *ecdsa.PrivateKey) (_ certificate, err error) {
+	defer must.Catch(&err)
+	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
+	serial := must.Get(rand.Int(rand.Reader, big.NewInt(1<<62)))
 	template.SerialNumber, template.NotBefore, template.NotAfter = serial, time.Now().UTC(), time.Now().UTC().Add(tenYears)
 	if parent == nil {
 		parent, parentKey = template, key
 	}
-	cert, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, parentKey)
-	if err != nil {
-		return certificate{}, err
-	}
-	raw, err := x509.MarshalECPrivateKey(key)
-	if err != nil {
-		return certificate{}, err
-	}
+	cert := must.Get(x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, parentKey))
+	raw := must.Get(x509.MarshalECPrivateKey(key))
 	return certificate{
 		CertRaw: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert}),
 		KeyRaw:  pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: raw}),

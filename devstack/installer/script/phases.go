@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/installer/act"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // step is one mark of the install with its action in the cloud.
@@ -36,22 +37,14 @@ func (i *install) steps(ctx context.Context, steps ...step) error {
 }
 
 // bootstrapping waits for the API and the end of the bootstrap machine, and deletes the machine.
-func (i *install) bootstrapping(ctx context.Context) error {
-	err := i.steps(ctx, step{"api", 1.5, fmt.Sprintf("Waiting up to %s for the Kubernetes API at https://api.%s:6443...", until(20*time.Minute), i.config.domain()), nil})
-	if err != nil {
-		return err
-	}
+func (i *install) bootstrapping(ctx context.Context) (err error) {
+	defer must.Catch(&err)
+	must.Do(i.steps(ctx, step{"api", 1.5, fmt.Sprintf("Waiting up to %s for the Kubernetes API at https://api.%s:6443...", until(20*time.Minute), i.config.domain()), nil}))
 	i.info("API v1.33.5 up")
-	err = i.steps(ctx, step{"bootstrap", 2, "Waiting up to " + until(45*time.Minute) + " for bootstrapping to complete...", nil})
-	if err != nil {
-		return err
-	}
+	must.Do(i.steps(ctx, step{"bootstrap", 2, "Waiting up to " + until(45*time.Minute) + " for bootstrapping to complete...", nil}))
 	i.info("Waiting for the bootstrap etcd member to be removed...")
 	i.info("Bootstrap etcd member has been removed")
-	err = i.steps(ctx, step{"bootstrap-destroy", 1, "Destroying the bootstrap resources...", nil})
-	if err != nil {
-		return err
-	}
+	must.Do(i.steps(ctx, step{"bootstrap-destroy", 1, "Destroying the bootstrap resources...", nil}))
 	i.info("Waiting up to 5m0s for bootstrap machine deletion openshift-cluster-api-guests/%s-bootstrap...", i.infraID)
 	if err := i.build.DestroyBootstrap(ctx); err != nil {
 		return inCloud(ctx, err, exitGeneric, "error destroying bootstrap resources "+err.Error())

@@ -9,26 +9,19 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // open loads the assets and makes the cloud queries that the real installer makes before it writes anything.
-func (r *run) open(ctx context.Context) (*assets, account, error) {
-	a, err := r.load()
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := r.Begin(r.command, a.config.Metadata.Name); err != nil {
-		return nil, nil, err
-	}
+func (r *run) open(ctx context.Context) (_ *assets, _ account, err error) {
+	defer must.Catch(&err)
+	a := must.Get(r.load())
+	must.Do(r.Begin(r.command, a.config.Metadata.Name))
 	if r.command != "create" {
-		if err := r.Mark(ctx, "start", 0); err != nil {
-			return nil, nil, err
-		}
+		must.Do(r.Mark(ctx, "start", 0))
 	}
-	account, err := a.config.on().open(ctx, r, a)
-	if err != nil {
-		return nil, nil, err
-	}
+	account := must.Get(a.config.on().open(ctx, r, a))
 	if a.config.workers() == 0 {
 		r.warn("Making control-plane schedulable by setting MastersSchedulable to true for Scheduler cluster settings")
 	}
@@ -49,60 +42,41 @@ func (r *run) createManifests(ctx context.Context) error {
 }
 
 // createIgnition is `create ignition-configs`. It consumes manifests/ and openshift/; cluster-api/ stays.
-func (r *run) createIgnition(ctx context.Context) error {
-	a, _, err := r.open(ctx)
-	if err != nil {
-		return err
-	}
-	if err := r.consumeManifests(a); err != nil {
-		return err
-	}
+func (r *run) createIgnition(ctx context.Context) (err error) {
+	defer must.Catch(&err)
+	a, _ := must.Get2(r.open(ctx))
+	must.Do(r.consumeManifests(a))
 	for _, name := range []string{"bootstrap", "master", "worker"} {
-		if err := r.write(a.ignition(name), name+".ign"); err != nil {
-			return err
-		}
+		must.Do(r.write(a.ignition(name), name+".ign"))
 	}
-	if err := r.writeAuth(a); err != nil {
-		return err
-	}
+	must.Do(r.writeAuth(a))
 	r.info("Ignition-Configs created in: %s and %s", r.dir, r.path("auth"))
 	return nil
 }
 
 // consumeManifests consumes the manifests; it writes them first if no earlier command did.
-func (r *run) consumeManifests(a *assets) error {
+func (r *run) consumeManifests(a *assets) (err error) {
+	defer must.Catch(&err)
 	if !r.exists("manifests") {
 		if !r.exists("cluster-api") {
-			if err := r.writeManifests(a); err != nil {
-				return err
-			}
+			must.Do(r.writeManifests(a))
 		}
 	} else {
 		for _, asset := range []string{"Openshift Manifests", "Common Manifests", "Master Machines", "Worker Machines", "OpenShift Install (Manifests)"} {
 			r.info("Consuming %s from target directory", asset)
 		}
 	}
-	if err := r.takeCredentials(a); err != nil {
-		return err
-	}
-	if err := os.RemoveAll(r.path("manifests")); err != nil {
-		return err
-	}
+	must.Do(r.takeCredentials(a))
+	must.Do(os.RemoveAll(r.path("manifests")))
 	return os.RemoveAll(r.path("openshift"))
 }
 
 // writeAuth stores metadata.json, the kubeconfig and the kubeadmin password.
-func (r *run) writeAuth(a *assets) error {
-	raw, err := a.metadata()
-	if err != nil {
-		return err
-	}
-	if err := r.write(raw, "metadata.json"); err != nil {
-		return err
-	}
-	if err := r.write(a.kubeconfig(), "auth", "kubeconfig"); err != nil {
-		return err
-	}
+func (r *run) writeAuth(a *assets) (err error) {
+	defer must.Catch(&err)
+	raw := must.Get(a.metadata())
+	must.Do(r.write(raw, "metadata.json"))
+	must.Do(r.write(a.kubeconfig(), "auth", "kubeconfig"))
 	return r.write([]byte(a.password), "auth", "kubeadmin-password")
 }
 

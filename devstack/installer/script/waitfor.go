@@ -5,19 +5,16 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // waitForInstall is `wait-for install-complete`. The real installer queries the cluster; the stand-in has none and queries the cloud
 // for what exists of it. It always prints the password.
-func (r *run) waitForInstall(ctx context.Context) error {
-	i, err := r.takeUp(ctx)
-	if err != nil {
-		return err
-	}
-	err = i.steps(ctx, step{"initialize", 1, fmt.Sprintf("Waiting up to %s for the cluster at https://api.%s:6443 to initialize...", until(40*time.Minute), i.config.domain()), nil})
-	if err != nil {
-		return err
-	}
+func (r *run) waitForInstall(ctx context.Context) (err error) {
+	defer must.Catch(&err)
+	i := must.Get(r.takeUp(ctx))
+	must.Do(i.steps(ctx, step{"initialize", 1, fmt.Sprintf("Waiting up to %s for the cluster at https://api.%s:6443 to initialize...", until(40*time.Minute), i.config.domain()), nil}))
 	degraded, err := i.degraded(ctx)
 	if err != nil {
 		return inCloud(ctx, err, exitInstall, worded(exitInstall, err.Error()))
@@ -25,10 +22,7 @@ func (r *run) waitForInstall(ctx context.Context) error {
 	if len(degraded) > 0 {
 		return i.withoutCredentials(degraded)
 	}
-	there, err := i.build.ingress(ctx)
-	if err != nil {
-		return err
-	}
+	there := must.Get(i.build.ingress(ctx))
 	if !there {
 		return fail(exitInstall, "%s", worded(exitInstall, "Cluster operators authentication, console, ingress are not available"))
 	}

@@ -1,11 +1,13 @@
 // Package pgtest gives tests a real PostgreSQL: one private server per test process, one database per test.
 //
+// The server begins with a copy of a migrated template in the user's cache directory, which the first process with this schema makes.
 // Durability is off and the data is deleted with the process, so only tests may use it. On a machine without PostgreSQL the tests
 // fail; they are never skipped.
 package pgtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -20,7 +22,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/devstack/postgres"
-	"github.com/ocpctl/ocpctl/store"
 )
 
 const (
@@ -48,7 +49,7 @@ func Empty(t testing.TB) (url string) {
 	return clone(t, server, "template1")
 }
 
-// shared starts the process's server once and migrates the template.
+// shared starts the process's server once.
 var shared = sync.OnceValues(func() (*instance, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -56,18 +57,15 @@ var shared = sync.OnceValues(func() (*instance, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := prepareFromCache(ctx, dir); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
 	server, err := postgres.Start(ctx, postgres.Config{Dir: dir, Fast: true})
 	if err != nil {
 		return nil, err
 	}
 	alive, err := removeAfter(dir, server.PID())
 	if err != nil {
-		return nil, err
-	}
-	if err := run(ctx, server, "CREATE DATABASE "+template); err != nil {
-		return nil, err
-	}
-	if err := store.Migrate(ctx, server.URL(template)); err != nil {
 		return nil, err
 	}
 	return &instance{server, alive}, nil

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Machine is where steps run.
@@ -79,16 +81,12 @@ func ofSteps(results map[string]string) map[string]string {
 }
 
 // volumes makes a directory for each volume, with the service account's token in projected ones.
-func (m Machine) volumes(task Task, r TaskRun, dir string) error {
-	values, err := bound(task.Params, r.Params)
-	if err != nil {
-		return err
-	}
+func (m Machine) volumes(task Task, r TaskRun, dir string) (err error) {
+	defer must.Catch(&err)
+	values := must.Get(bound(task.Params, r.Params))
 	for _, v := range task.Volumes {
 		at := filepath.Join(dir, v.Name)
-		if err := os.MkdirAll(at, 0o755); err != nil {
-			return err
-		}
+		must.Do(os.MkdirAll(at, 0o755))
 		if v.Projected == nil {
 			continue
 		}
@@ -101,14 +99,10 @@ func (m Machine) volumes(task Task, r TaskRun, dir string) error {
 			if err == nil {
 				err = os.WriteFile(filepath.Join(at, account.Path), []byte(token), 0o600)
 			}
-			if err != nil {
-				return err
-			}
+			must.Do(err)
 		}
 		if m.CA != nil {
-			if err := os.WriteFile(filepath.Join(at, "ca.crt"), m.CA, 0o600); err != nil {
-				return err
-			}
+			must.Do(os.WriteFile(filepath.Join(at, "ca.crt"), m.CA, 0o600))
 		}
 	}
 	return nil

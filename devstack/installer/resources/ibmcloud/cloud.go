@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/installer"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Cloud is one region and the global services, with the account of an API key.
@@ -132,35 +133,24 @@ func (c *Cloud) do(ctx context.Context, r call, out any) error {
 	}
 }
 
-func (c *Cloud) once(ctx context.Context, r call, out any) error {
+func (c *Cloud) once(ctx context.Context, r call, out any) (err error) {
+	defer must.Catch(&err)
 	raw, isRaw := r.body.([]byte)
 	if !isRaw && r.body != nil {
-		var err error
-		if raw, err = json.Marshal(r.body); err != nil {
-			return err
-		}
+		raw = must.Get(json.Marshal(r.body))
 	}
 	address := c.base + r.path
 	if len(r.query) > 0 {
 		address += "?" + r.query.Encode()
 	}
-	req, err := http.NewRequestWithContext(ctx, r.method, address, bytes.NewReader(raw))
-	if err != nil {
-		return err
-	}
+	req := must.Get(http.NewRequestWithContext(ctx, r.method, address, bytes.NewReader(raw)))
 	req.Header.Set("Authorization", "Bearer "+c.token)
 	for name, value := range r.header {
 		req.Header.Set(name, value)
 	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
+	resp := must.Get(http.DefaultClient.Do(req))
 	defer resp.Body.Close()
-	answer, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return err
-	}
+	answer := must.Get(io.ReadAll(resp.Body))
 	if resp.StatusCode >= http.StatusMultipleChoices {
 		return refusal(r.op, resp.StatusCode, answer)
 	}

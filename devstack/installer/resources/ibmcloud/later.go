@@ -4,28 +4,19 @@ import (
 	"context"
 	"net/http"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Operators creates what a running cluster's operators create: the workers, the registry's Object Storage with its key and bucket, the
 // router's load balancer and the record of the applications.
-func (b *Build) Operators(ctx context.Context) error {
-	if err := b.find(ctx); err != nil {
-		return err
-	}
-	if err := b.Workers(ctx); err != nil {
-		return err
-	}
-	if err := b.registry(ctx); err != nil {
-		return err
-	}
-	router, err := b.serviceBalancer(ctx, b.InfraID)
-	if err != nil {
-		return err
-	}
-	zone, err := b.zone(ctx)
-	if err != nil {
-		return err
-	}
+func (b *Build) Operators(ctx context.Context) (err error) {
+	defer must.Catch(&err)
+	must.Do(b.find(ctx))
+	must.Do(b.Workers(ctx))
+	must.Do(b.registry(ctx))
+	router := must.Get(b.serviceBalancer(ctx, b.InfraID))
+	zone := must.Get(b.zone(ctx))
 	return b.createRecord(ctx, zone, "*.apps."+b.Domain(), router.Hostname)
 }
 

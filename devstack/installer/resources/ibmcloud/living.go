@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/devstack/installer/resources"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // live is a running cluster in IBM Cloud.
@@ -16,11 +17,9 @@ type live struct{ *Build }
 
 // Locate finds the cluster of a domain by the record of its API, and reads it with a token of its account. resources.ErrNoCluster: there is
 // none.
-func (c *Cloud) Locate(ctx context.Context, domain string) (*resources.Living, error) {
-	records, err := c.everything(ctx, "api."+domain)
-	if err != nil {
-		return nil, err
-	}
+func (c *Cloud) Locate(ctx context.Context, domain string) (_ *resources.Living, err error) {
+	defer must.Catch(&err)
+	records := must.Get(c.everything(ctx, "api."+domain))
 	var all []kept
 	for _, r := range records {
 		content := r.Attrs["content"]
@@ -28,18 +27,14 @@ func (c *Cloud) Locate(ctx context.Context, domain string) (*resources.Living, e
 			continue
 		}
 		if all == nil {
-			if all, err = c.everything(ctx, ""); err != nil {
-				return nil, err
-			}
+			all = must.Get(c.everything(ctx, ""))
 		}
 		for _, b := range all {
 			if b.Type == "load-balancer" && b.Account == r.Account && (b.Attrs["hostname"] == content || strings.Contains(r.Attrs["rdata"], `"`+b.Attrs["hostname"]+`"`)) {
 				infraID, _, _ := strings.Cut(b.Name, "-kubernetes-api-")
 				in := *c
 				in.Region, in.Account = b.Region, b.Account
-				if err := in.operate(ctx); err != nil {
-					return nil, err
-				}
+				must.Do(in.operate(ctx))
 				return in.living(ctx, infraID)
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // instance is a virtual server.
@@ -38,24 +40,17 @@ func (b *Build) machine(ctx context.Context, name, profile, role, zone string, g
 
 // ControlPlane creates the bootstrap machine and the control plane, and waits until they run. The bootstrap machine of a public cluster
 // then gets an address.
-func (b *Build) ControlPlane(ctx context.Context) error {
-	boot, err := b.machine(ctx, b.InfraID+"-bootstrap", b.MasterType, "control-plane", b.Zones[0], "security-group-bootstrap", "sg-cluster-wide", "sg-control-plane")
-	if err != nil {
-		return err
-	}
+func (b *Build) ControlPlane(ctx context.Context) (err error) {
+	defer must.Catch(&err)
+	boot := must.Get(b.machine(ctx, b.InfraID+"-bootstrap", b.MasterType, "control-plane", b.Zones[0], "security-group-bootstrap", "sg-cluster-wide", "sg-control-plane"))
 	all := []instance{boot}
 	for n := range b.Masters {
 		name := fmt.Sprintf("%s-master-%d", b.InfraID, n)
-		master, err := b.machine(ctx, name, b.MasterType, "control-plane", b.Zones[n%len(b.Zones)], "sg-cluster-wide", "sg-openshift-net", "sg-control-plane", "sg-cp-internal")
-		if err != nil {
-			return err
-		}
+		master := must.Get(b.machine(ctx, name, b.MasterType, "control-plane", b.Zones[n%len(b.Zones)], "sg-cluster-wide", "sg-openshift-net", "sg-control-plane", "sg-cp-internal"))
 		all = append(all, master)
 	}
 	for _, m := range all {
-		if err := b.ready(ctx, "get_instance", "instances/"+m.ID, "running"); err != nil {
-			return err
-		}
+		must.Do(b.ready(ctx, "get_instance", "instances/"+m.ID, "running"))
 	}
 	b.bootstrapNIC = boot.NIC.ID
 	return nil
@@ -103,18 +98,12 @@ func (b *Build) Workers(ctx context.Context) error {
 
 // DestroyBootstrap deletes the bootstrap machine and what only it needs. To find the network it asks every region, so that one region
 // out of order ends it. keep leaves the bucket with its configuration.
-func (b *Build) DestroyBootstrap(ctx context.Context, keep bool) error {
-	if err := b.askRegions(ctx); err != nil {
-		return err
-	}
-	boots, err := b.Machines(ctx, "bootstrap")
-	if err != nil {
-		return err
-	}
+func (b *Build) DestroyBootstrap(ctx context.Context, keep bool) (err error) {
+	defer must.Catch(&err)
+	must.Do(b.askRegions(ctx))
+	boots := must.Get(b.Machines(ctx, "bootstrap"))
 	for _, boot := range boots {
-		if err := b.deleteVPC(ctx, "delete_instance", "instances/"+boot); err != nil {
-			return err
-		}
+		must.Do(b.deleteVPC(ctx, "delete_instance", "instances/"+boot))
 		if err := b.wait(ctx, func() (bool, error) {
 			err := b.getVPC(ctx, "get_instance", "instances/"+boot, nil)
 			if Missing(err) {
@@ -126,13 +115,9 @@ func (b *Build) DestroyBootstrap(ctx context.Context, keep bool) error {
 		}
 	}
 	if !keep {
-		if err := b.removeBucket(ctx, bootstrapBucket(b.InfraID), "bootstrap.ign"); err != nil {
-			return err
-		}
+		must.Do(b.removeBucket(ctx, bootstrapBucket(b.InfraID), "bootstrap.ign"))
 	}
-	if err := b.deleteNamed(ctx, "security_group", "security_groups", b.InfraID+"-security-group-bootstrap"); err != nil {
-		return err
-	}
+	must.Do(b.deleteNamed(ctx, "security_group", "security_groups", b.InfraID+"-security-group-bootstrap"))
 	return b.deleteNamed(ctx, "floating_ip", "floating_ips", b.InfraID+"-bootstrap")
 }
 

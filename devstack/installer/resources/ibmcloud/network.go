@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // wait repeats a look until it reports that it is done. Only ctx and an error limit it; the installer's own limits are longer than
@@ -79,38 +81,31 @@ func (b *Build) Image(ctx context.Context) error {
 }
 
 // Network creates gateways, subnets and security groups, and waits for the image.
-func (b *Build) Network(ctx context.Context) error {
+func (b *Build) Network(ctx context.Context) (err error) {
+	defer must.Catch(&err)
 	for _, zone := range b.Zones {
-		gateway, err := b.createTagged(ctx, "create_public_gateway", "public_gateways", map[string]any{
+		gateway := must.Get(b.createTagged(ctx, "create_public_gateway", "public_gateways", map[string]any{
 			"name": b.InfraID + "-pgateway-" + zone, "vpc": id(b.vpc.ID), "zone": named(zone),
-		})
-		if err != nil {
-			return err
-		}
+		}))
 		b.gateways[zone] = gateway.ID
 		for _, role := range []string{"control-plane", "compute"} {
 			name := fmt.Sprintf("%s-subnet-%s-%s", b.InfraID, role, zone)
-			subnet, err := b.createTagged(ctx, "create_subnet", "subnets", map[string]any{
+			subnet := must.Get(b.createTagged(ctx, "create_subnet", "subnets", map[string]any{
 				"name": name, "vpc": id(b.vpc.ID), "zone": named(zone), "public_gateway": id(gateway.ID), "total_ipv4_address_count": 256, "ip_version": "ipv4",
-			})
-			if err != nil {
-				return err
-			}
+			}))
 			b.subnets[name] = subnet.ID
 		}
 	}
 	for _, name := range []string{"sg-cluster-wide", "sg-openshift-net", "sg-kube-api-lb", "sg-control-plane", "sg-cp-internal", "security-group-bootstrap"} {
-		group, err := b.createTagged(ctx, "create_security_group", "security_groups", map[string]any{"name": b.InfraID + "-" + name, "vpc": id(b.vpc.ID)})
-		if err != nil {
-			return err
-		}
+		group := must.Get(b.createTagged(ctx, "create_security_group", "security_groups", map[string]any{"name": b.InfraID + "-" + name, "vpc": id(b.vpc.ID)}))
 		b.groups[name] = group.ID
 	}
 	return b.ready(ctx, "get_image", "images/"+b.image, "available")
 }
 
 // Balancers creates the load balancers of the Kubernetes API.
-func (b *Build) Balancers(ctx context.Context) error {
+func (b *Build) Balancers(ctx context.Context) (err error) {
+	defer must.Catch(&err)
 	subnets := make([]any, 0, len(b.Zones))
 	for _, zone := range b.Zones {
 		subnets = append(subnets, id(b.subnets[fmt.Sprintf("%s-subnet-control-plane-%s", b.InfraID, zone)]))
@@ -123,18 +118,11 @@ func (b *Build) Balancers(ctx context.Context) error {
 		if one.public && b.Internal {
 			continue
 		}
-		made, err := b.createTagged(ctx, "create_load_balancer", "load_balancers", map[string]any{
+		made := must.Get(b.createTagged(ctx, "create_load_balancer", "load_balancers", map[string]any{
 			"name": b.InfraID + "-kubernetes-api-" + one.name, "is_public": one.public, "subnets": subnets, "security_groups": []any{id(b.groups["sg-kube-api-lb"])},
-		})
-		if err != nil {
-			return err
-		}
-		if err := b.ready(ctx, "get_load_balancer", "load_balancers/"+made.ID, "active"); err != nil {
-			return err
-		}
-		if err := b.getVPC(ctx, "get_load_balancer", "load_balancers/"+made.ID, one.into); err != nil {
-			return err
-		}
+		}))
+		must.Do(b.ready(ctx, "get_load_balancer", "load_balancers/"+made.ID, "active"))
+		must.Do(b.getVPC(ctx, "get_load_balancer", "load_balancers/"+made.ID, one.into))
 	}
 	return nil
 }

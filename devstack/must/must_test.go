@@ -1,0 +1,40 @@
+package must_test
+
+import (
+	"errors"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
+)
+
+func sum(a, b string) (n int, err error) {
+	defer must.Catch(&err)
+	return must.Get(strconv.Atoi(a)) + must.Get(strconv.Atoi(b)), nil
+}
+
+func TestAFunctionEndsAtItsFirstError(t *testing.T) {
+	n, err := sum("1", "2")
+	require.NoError(t, err)
+	require.Equal(t, 3, n)
+	_, err = sum("x", "y")
+	require.ErrorIs(t, err, strconv.ErrSyntax)
+	require.ErrorContains(t, err, `"x"`)
+}
+
+func TestAnotherPanicIsNotCaught(t *testing.T) {
+	require.PanicsWithValue(t, "bug", func() {
+		var err error
+		defer must.Catch(&err)
+		panic("bug")
+	})
+}
+
+func TestBothValuesAreReturned(t *testing.T) {
+	v, w := must.Get2(1, "a", nil)
+	require.Equal(t, 1, v)
+	require.Equal(t, "a", w)
+	require.Panics(t, func() { must.Get2(1, "a", errors.New("no")) })
+}
