@@ -30,6 +30,15 @@ type Origin struct {
 	verdict *policy.Verdict // policy's answer, once it was asked
 }
 
+// OriginOf is the origin of what somebody asked for through an entry point that knows how they asked.
+func OriginOf(source policy.Source, why lifecycle.Reason, repository *policy.Request) Origin {
+	origin := Origin{Source: source, Why: why.String(), Repository: repository}
+	if why.IsUnworded() {
+		origin.Instead = why
+	}
+	return origin
+}
+
 // IdempotencyKey returns the key that identifies the principal's request; without Once it is new each time.
 func (d Origin) IdempotencyKey(p policy.Principal) string {
 	if d.Once == "" {

@@ -2,7 +2,6 @@ package chatops
 
 import (
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -13,14 +12,14 @@ type Act struct {
 	With   string    // shared, offered, transferred: with or to whom
 	Until  time.Time // extended: when its lifetime ends now; held: until when
 	Count  int       // scaled: to how many workers
-	Why    string    // in the person's words
+	Why    string    // in the person's words; empty: they gave none
 }
 
 // Moment returns how a cluster's thread tells an act. told is false for what the thread does not tell: what its steps tell, and what
 // concerns nobody else.
 func (a Act) Moment(at time.Time) (m Moment, told bool) {
 	m.At = at
-	why := a.reason()
+	why := a.Why
 	switch a.Action {
 	case "extended":
 		m.What, m.Why = "extended", "its lifetime ends "+precise(a.Until)
@@ -66,12 +65,4 @@ func (a Act) Moment(at time.Time) (m Moment, told bool) {
 		m.What += " by " + a.By
 	}
 	return m, true
-}
-
-// reason is the reason in the person's words; empty: they gave none.
-func (a Act) reason() string {
-	if strings.Contains(a.Why, " asked for it") || strings.HasPrefix(a.Why, "approved by ") {
-		return ""
-	}
-	return a.Why
 }

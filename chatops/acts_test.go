@@ -13,9 +13,10 @@ func TestAThreadTellsActsWithWhoDidThem(t *testing.T) {
 		act       Act
 		what, why string
 	}{
-		{Act{Action: "extended", By: "@rob", Until: until, Why: "rob asked for it in Slack"}, "extended by @rob", "its lifetime ends 2025-01-02 12:00 UTC"},
+		{Act{Action: "extended", By: "@rob", Until: until}, "extended by @rob", "its lifetime ends 2025-01-02 12:00 UTC"},
 		{Act{Action: "hold_set", By: "Maya", Until: until}, "held by Maya", "until 2025-01-02 12:00 UTC"},
-		{Act{Action: "approval_approved", By: "Maya", Why: "approved by Maya Weber"}, "approved by Maya", ""},
+		{Act{Action: "approval_approved", By: "Maya"}, "approved by Maya", ""},
+		{Act{Action: "refresh_asked", By: "Maya", Why: "the owner asked for it"}, "add-ons applied again by Maya", "the owner asked for it"},
 		{Act{Action: "handover_expired", Why: "nobody accepted it in time"}, "offer expired", "nobody accepted it in time"},
 		{Act{Action: "scale_asked", By: "Maya", Count: 2}, "scaled to 2 workers by Maya", ""},
 		{Act{Action: "retry_asked", By: "Maya", Why: "vpc-1 is freed"}, "teardown tried again by Maya", "vpc-1 is freed"},

@@ -101,9 +101,17 @@ func (c *Controller) names(ctx context.Context, principals []string) (func(id st
 	return func(id string) string { return cmp.Or(known[id], profiles.UnlinkedName(id)) }, err
 }
 
+// wordsOf returns the reason that somebody gave for what they did; empty: they gave none.
+func wordsOf(e store.Event) string {
+	if e.Reason.IsUnworded() {
+		return ""
+	}
+	return e.Why
+}
+
 // actOf returns what somebody did; name names people.
 func actOf(e store.Event, name func(id string) string) chat.Act {
-	a, about := chat.Act{Action: e.Action, Why: e.Why}, aboutOf(e)
+	a, about := chat.Act{Action: e.Action, Why: wordsOf(e)}, aboutOf(e)
 	if e.Actor != db.Lifecycle {
 		a.By = name(e.Actor)
 	}

@@ -39,7 +39,7 @@ func TestTheThreadTellsWhatPeopleDidAndWhoDidIt(t *testing.T) {
 	})
 	require.NoError(t, h.store.People.KeepPeople(h.ctx, []people.Person{{ID: "person:will", Name: "Will Weber", Identities: []string{"saml:will"}}}))
 	require.NoError(t, h.store.People.KeepSlackPerson(h.ctx, people.SlackPerson{Workspace: slackWorkspace, ID: "U0DEMOROBB", Name: "rob"}))
-	rob := clusters.Origin{Actor: "slack:T0DEMOACME/U0DEMOROBB", Name: "rob", Source: "slack", Why: "rob asked for it in Slack"}
+	rob := clusters.Origin{Actor: "slack:T0DEMOACME/U0DEMOROBB", Name: "rob", Source: "slack", Instead: lifecycle.Reason{Code: lifecycle.ReasonAsked, By: "rob", Via: "in Slack"}}
 	will := clusters.Origin{Actor: "saml:will", Name: "Will Weber", Source: "api"}
 	ok := func(err error) { t.Helper(); require.NoError(t, err) }
 	show := func() {

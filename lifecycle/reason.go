@@ -67,6 +67,11 @@ func Noted(words string) Reason {
 	return Reason{Code: ReasonOther, Words: words}
 }
 
+// IsUnworded reports that the reason says who did something and how, and that nobody gave words for it.
+func (r Reason) IsUnworded() bool {
+	return r.Words == "" && (r.Code == ReasonAsked || r.Code == ReasonApproved)
+}
+
 // IsZero reports that there is no reason.
 func (r Reason) IsZero() bool { return r == Reason{} }
 
@@ -104,7 +109,13 @@ func (r Reason) String() string {
 func (r Reason) describeSubject() string {
 	switch r.Code {
 	case ReasonAsked:
-		return cmp.Or(r.Words, strings.TrimRight(r.By+" asked for it "+r.Via, " "))
+		switch {
+		case r.Words == "":
+			return strings.TrimRight(r.By+" asked for it "+r.Via, " ")
+		case r.Via != "":
+			return r.By + ": " + r.Words
+		}
+		return r.Words
 	case ReasonApproved:
 		return "approved by " + r.By
 	case ReasonRefused:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/db"
 )
 
@@ -28,7 +29,7 @@ func (s *Store) Timeline(ctx context.Context, cluster string) ([]Event, error) {
 		e := Event{At: l.CreatedAt, Actor: l.Actor, Action: l.Action, Meta: l.Metadata}
 		var m db.Move
 		if json.Unmarshal(l.Metadata, &m) == nil { // some actions have metadata of another shape
-			e.From, e.To, e.Why = m.From, m.To, m.Why
+			e.From, e.To, e.Why, e.Reason = m.From, m.To, m.Why, m.Reason
 		}
 		events[i] = e
 	}
@@ -47,5 +48,6 @@ type Event struct {
 	Action   string
 	From, To string // "STATUS/phase" of a decided move; empty otherwise
 	Why      string
+	Reason   lifecycle.Reason // why, if nobody gave words for it
 	Meta     json.RawMessage
 }

@@ -138,7 +138,7 @@ func decideBallot(ctx context.Context, c *db.Tx, b ballot, approves bool, d clus
 		if err := closeBallot(ctx, c, b, clusters.ApprovalRefused, d); err != nil || b.Kind != clusters.ApproveCreate {
 			return err
 		}
-		d.Why = "refused by " + d.DisplayName() + ": " + d.Reason()
+		d.Instead = lifecycle.Reason{Code: lifecycle.ReasonRefused, By: d.DisplayName(), Words: d.Reason()}
 		_, err := destroy(ctx, c, b.cluster, d)
 		return err
 	case votes < b.Needs:
@@ -148,7 +148,7 @@ func decideBallot(ctx context.Context, c *db.Tx, b ballot, approves bool, d clus
 		return clusters.RecordAction(c, d, "approval_voted", b.Cluster, clusters.Action{Approval: b.ID, Before: b.Votes, After: votes, Note: string(b.Kind)})
 	}
 	if d.Why == "" {
-		d.Why = "approved by " + d.DisplayName()
+		d.Instead = lifecycle.Reason{Code: lifecycle.ReasonApproved, By: d.DisplayName()}
 	}
 	if err := closeBallot(ctx, c, b, clusters.ApprovalApproved, d); err != nil || b.Kind != clusters.ApproveCreate {
 		return err

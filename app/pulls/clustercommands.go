@@ -47,7 +47,7 @@ func (s *Service) kubeconfigByComment(ctx context.Context, c command) (reply, no
 		return "", "", app.Fail(app.Denied, fmt.Sprintf("@%s, to get a kubeconfig you have to sign in, and this GitHub account is not linked to you yet. "+
 			"Comment `/ocp link`, open the link and sign in, then try again. The cluster's page offers the kubeconfig, too.", c.event.Author))
 	}
-	link, err := s.credentials.KubeconfigLink(ctx, p, row.ID, credentials.Want{Role: c.Role}, c.originWith(c.Line))
+	link, err := s.credentials.KubeconfigLink(ctx, p, row.ID, credentials.Want{Role: c.Role}, c.originWith(lifecycle.Noted(c.Line)))
 	if err != nil {
 		return "", "", err
 	}
@@ -60,7 +60,7 @@ func (s *Service) scaleByComment(ctx context.Context, c command) (reply, note st
 	if err != nil {
 		return "", "", err
 	}
-	_, job, err := s.core.Scale(ctx, c.request.Principal, row.ID, c.Replicas, c.originWith(c.Line))
+	_, job, err := s.core.Scale(ctx, c.request.Principal, row.ID, c.Replicas, c.originWith(lifecycle.Noted(c.Line)))
 	if err != nil {
 		return "", "", err
 	}
@@ -72,7 +72,7 @@ func (s *Service) sleepByComment(ctx context.Context, c command) (reply, note st
 	if err != nil {
 		return "", "", err
 	}
-	_, _, err = s.core.Sleep(ctx, c.request.Principal, row.ID, app.Span{For: c.TTL}, c.onceWith(cmp.Or(c.Reason, messages.AskedFor(c.event.Author, messages.ByComment, "")), func(out clusters.Outcome) string {
+	_, _, err = s.core.Sleep(ctx, c.request.Principal, row.ID, app.Span{For: c.TTL}, c.onceWith(cmp.Or(lifecycle.Noted(c.Reason), messages.AskedFor(c.event.Author, messages.ByComment, "")), func(out clusters.Outcome) string {
 		return chatops.Said("@"+c.event.Author+", "+messages.FallingAsleep(row.Card, out.Job), c.event.Author)
 	}))
 	return "", "sleep of " + row.Name, err
@@ -94,10 +94,7 @@ func (s *Service) holdByComment(ctx context.Context, c command) (reply, note str
 	if err != nil {
 		return "", "", err
 	}
-	why := c.Reason
-	if why == "" {
-		why = messages.AskedFor(c.event.Author, messages.ByComment, "")
-	}
+	why := cmp.Or(lifecycle.Noted(c.Reason), messages.AskedFor(c.event.Author, messages.ByComment, ""))
 	change, err := s.core.Hold(ctx, c.request.Principal, row.ID, app.Span{For: c.TTL, Tonight: c.Tonight}, c.originWith(why))
 	if err != nil {
 		return "", "", err
@@ -117,7 +114,7 @@ func (s *Service) shareByComment(ctx context.Context, c command) (reply, note st
 			return "", "", err
 		}
 	}
-	if _, err := s.core.Share(ctx, c.request.Principal, row.ID, share, c.originWith(c.Line)); err != nil {
+	if _, err := s.core.Share(ctx, c.request.Principal, row.ID, share, c.originWith(lifecycle.Noted(c.Line))); err != nil {
 		var said *app.Error
 		if errors.As(err, &said) && len(said.Fields) > 0 { // its fields are those of another entry point
 			wrong := messages.Problem{Detail: said.Fields[0].Detail, Accept: said.Fields[0].Accept}
@@ -227,7 +224,7 @@ func (s *Service) refreshByComment(ctx context.Context, c command) (reply, note 
 	if err != nil {
 		return "", "", err
 	}
-	_, _, err = s.core.Refresh(ctx, c.request.Principal, row.ID, c.onceWith(c.Line, func(out clusters.Outcome) string {
+	_, _, err = s.core.Refresh(ctx, c.request.Principal, row.ID, c.onceWith(lifecycle.Noted(c.Line), func(out clusters.Outcome) string {
 		return fmt.Sprintf("@%s, the add-ons of `%s` are being applied again: %s (job `%s`). Its comment shows the result.",
 			c.event.Author, row.Card.Name, strings.Join(row.Card.Addons, ", "), out.Job)
 	}))

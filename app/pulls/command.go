@@ -55,7 +55,7 @@ func (s *Service) extendByComment(ctx context.Context, c command) (reply, note s
 
 // extendCluster extends a cluster as the command says, once, and replies.
 func (s *Service) extendCluster(ctx context.Context, c command, row clusters.Row) (reply, note string, err error) {
-	origin := c.onceWith("", func(out clusters.Outcome) string {
+	origin := c.onceWith(lifecycle.Reason{}, func(out clusters.Outcome) string {
 		return messages.Extended(c.event.Author, row.Card, out.Before, out.After, out.Capped, out.Warning)
 	})
 	_, err = s.core.Extend(ctx, c.request.Principal, row.ID, app.Span{For: c.TTL}, origin)
@@ -92,15 +92,15 @@ func (s *Service) destroyCluster(ctx context.Context, c command, row clusters.Ro
 
 // onceWith returns the origin of a command whose reply is saved with the change, so that a comment that is processed twice changes
 // nothing the second time.
-func (c command) onceWith(why string, reply func(clusters.Outcome) string) app.Origin {
+func (c command) onceWith(why lifecycle.Reason, reply func(clusters.Outcome) string) app.Origin {
 	origin := c.originWith(why)
 	origin.Reply = &clusters.ReplyOnce{Cause: c.cause, Build: func(out clusters.Outcome) clusters.Reply { return c.replyWith(reply(out)) }}
 	return origin
 }
 
 // originWith returns who asks by a command, from where and why.
-func (c command) originWith(why string) app.Origin {
-	return app.Origin{Source: policy.SourceComment, Why: why, Repository: &c.request}
+func (c command) originWith(why lifecycle.Reason) app.Origin {
+	return app.OriginOf(policy.SourceComment, why, &c.request)
 }
 
 // describeOrigin returns as text how the command was given.

@@ -98,7 +98,7 @@ func (s *Service) endByMemory(ctx context.Context, c command, row clusters.Row) 
 	why := messages.AskedFor(by.login, c.describeOrigin(), c.Reason)
 	if isUnanswered(err) {
 		said, err = s.store.PullRequests.PermissionSeen(ctx, c.pr.Installation, c.pr.Repo, by.id, rememberedFor)
-		why += fmt.Sprintf("; GitHub gave no answer, and their permission %s was seen at %s", said.Permission, chatops.Time(said.SeenAt))
+		why = lifecycle.Noted(why.String() + fmt.Sprintf("; GitHub gave no answer, and their permission %s was seen at %s", said.Permission, chatops.Time(said.SeenAt)))
 	}
 	if errors.Is(err, db.ErrNotFound) || errors.Is(err, app.ErrRefused) {
 		return nil
@@ -116,6 +116,6 @@ func (s *Service) endByMemory(ctx context.Context, c command, row clusters.Row) 
 	case err != nil:
 		return fmt.Errorf("destroy %s: %w", row.ID, err)
 	}
-	s.log.InfoContext(ctx, "end set before GitHub answered", "cluster", row.ID, "principal", c.request.Principal.ID, "why", why)
+	s.log.InfoContext(ctx, "end set before GitHub answered", "cluster", row.ID, "principal", c.request.Principal.ID, "why", why.String())
 	return nil
 }

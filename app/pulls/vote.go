@@ -12,6 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
@@ -34,9 +35,9 @@ func (s *Service) voteByComment(ctx context.Context, c command) (reply, note str
 	if len(waiting) == 0 {
 		return "", "", app.Fail(app.NotFound, fmt.Sprintf("@%s, nothing in this pull request waits for approval. `/ocp status` shows its clusters.", c.event.Author))
 	}
-	origin := c.originWith(c.Reason)
+	origin := c.originWith(lifecycle.Noted(c.Reason))
 	if approves {
-		origin = c.originWith(cmp.Or(c.Line, c.by))
+		origin = c.originWith(lifecycle.Noted(cmp.Or(c.Line, c.by)))
 	}
 	var replies []string
 	var against error
@@ -44,7 +45,7 @@ func (s *Service) voteByComment(ctx context.Context, c command) (reply, note str
 	for i, a := range waiting {
 		last := i == len(waiting)-1
 		if last {
-			origin = c.onceWith(origin.Why, func(out clusters.Outcome) string {
+			origin = c.onceWith(lifecycle.Noted(origin.Why), func(out clusters.Outcome) string {
 				return joinParagraphs(append(slices.Clone(replies), describeVote(c.event.Author, out.Approval, approves)))
 			})
 		}

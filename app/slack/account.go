@@ -9,6 +9,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
@@ -18,7 +19,7 @@ import (
 func (s *Service) linkAccount(ctx context.Context, t task) (slack.Message, error) {
 	account := accountOf(t.request.Workspace, t.request.User)
 	if t.Code != "" {
-		said := t.onceWith("", func(clusters.Outcome) string {
+		said := t.onceWith(lifecycle.Reason{}, func(clusters.Outcome) string {
 			return "This Slack account is now linked to you. Your web roles now apply in Slack too. Sign in at least once a week to keep the link. `/ocp unlink` undoes it."
 		}).Reply
 		return slack.Message{}, s.credentials.CompleteLink(ctx, account, t.Code, clusters.Origin{Actor: account, Source: string(policy.SourceSlack), Why: "/ocp link", Reply: said})
@@ -38,7 +39,7 @@ func secretAnswer(markdown string) slack.Message { return slack.Message{Text: sl
 // unlinkAccount removes the link of the account from which it is asked.
 func (s *Service) unlinkAccount(ctx context.Context, t task) (slack.Message, error) {
 	account := accountOf(t.request.Workspace, t.request.User)
-	said := t.onceWith("", func(clusters.Outcome) string {
+	said := t.onceWith(lifecycle.Reason{}, func(clusters.Outcome) string {
 		return fmt.Sprintf("The Slack account %s is no longer linked. It now has only the roles that the catalogue gives to the account itself. `%s link` links it again.", chatops.Code(subjectOf(t.request)), chatops.Prefix)
 	}).Reply
 	err := s.store.People.Unlink(ctx, account, "", clusters.Origin{Actor: account, Source: string(policy.SourceSlack), Why: "/ocp unlink", Reply: said})

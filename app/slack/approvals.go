@@ -10,6 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
@@ -66,7 +67,7 @@ func (s *Service) castVote(ctx context.Context, t task) (slack.Message, error) {
 		}
 		return slack.Message{}, s.askReason(t, seen)
 	}
-	_, err = s.core.Vote(ctx, t.by, id, approves, t.onceWith(t.Reason, func(out clusters.Outcome) string {
+	_, err = s.core.Vote(ctx, t.by, id, approves, t.onceWith(lifecycle.Noted(t.Reason), func(out clusters.Outcome) string {
 		return chatops.SlackVoted(s.toWaiting(app.Approval{Approval: out.Approval}, s.core.NameOf(out.Approval.RequestedBy)), approves, out.Approval.State != clusters.ApprovalPending)
 	}))
 	return slack.Message{}, err

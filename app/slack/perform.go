@@ -73,18 +73,18 @@ func (s *Service) useCases() map[chatops.Verb]func(context.Context, task) (slack
 }
 
 // originWith returns who asks, from where and why.
-func (t task) originWith(why string) app.Origin {
-	return app.Origin{Source: policy.SourceSlack, Why: why}
+func (t task) originWith(why lifecycle.Reason) app.Origin {
+	return app.OriginOf(policy.SourceSlack, why, nil)
 }
 
 // onceWith returns the origin of a change whose answer is saved with it, so that a request that is worked twice changes nothing the second
 // time.
-func (t task) onceWith(why string, answer func(clusters.Outcome) string) app.Origin {
+func (t task) onceWith(why lifecycle.Reason, answer func(clusters.Outcome) string) app.Origin {
 	return t.onceShown(why, answer, nil)
 }
 
 // onceShown is once for a button in a notice, which shows from then on what the press did. A nil shows: it stays as it is.
-func (t task) onceShown(why string, answer func(clusters.Outcome) string, shows func(clusters.Outcome) blocks.Facts) app.Origin {
+func (t task) onceShown(why lifecycle.Reason, answer func(clusters.Outcome) string, shows func(clusters.Outcome) blocks.Facts) app.Origin {
 	origin := t.originWith(why)
 	origin.Reply = &clusters.ReplyOnce{Cause: causeOf(t.request), Build: func(out clusters.Outcome) clusters.Reply {
 		reply := replyTo(t.request, blocks.Answer(answer(out)))
@@ -97,8 +97,8 @@ func (t task) onceShown(why string, answer func(clusters.Outcome) string, shows 
 }
 
 // reasonOf is the reason of a change, for the audit trail and the cluster's message.
-func (s *Service) reasonOf(t task) string {
-	return sayAskedForInSlack(s.nameOf(t), t.Reason)
+func (s *Service) reasonOf(t task) lifecycle.Reason {
+	return cmp.Or(lifecycle.Noted(t.Reason), lifecycle.Reason{Code: lifecycle.ReasonAsked, By: s.nameOf(t), Via: "in Slack"})
 }
 
 // nameOf is what the person who acts is called: as in the catalogue, else as in Slack.
@@ -165,14 +165,6 @@ func (s *Service) pageURL(id string) string {
 		return ""
 	}
 	return strings.TrimRight(s.ui, "/") + "/clusters/" + id
-}
-
-// sayAskedForInSlack is the reason of a change that somebody asked for in Slack: the one they gave, or else that they asked.
-func sayAskedForInSlack(name, reason string) string {
-	if reason != "" {
-		return reason
-	}
-	return name + " asked for it in Slack"
 }
 
 // sayWhichInSlack asks which of several clusters a command means; buttons or names follow. more: there are more than these.

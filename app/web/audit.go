@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/auditchain"
@@ -75,9 +76,12 @@ func (p *pages) listAudit(w http.ResponseWriter, r *http.Request, who policy.Pri
 
 func (v *auditView) addLines(lines []auditchain.Line, newest bool) {
 	for _, l := range lines {
-		var meta struct{ Why string }
+		var meta struct {
+			Why    string
+			Reason lifecycle.Reason
+		}
 		_ = json.Unmarshal([]byte(l.Metadata), &meta) // the raw text is shown as well
-		v.Lines = append(v.Lines, auditLine{Line: l, Message: messages.AuditText(messages.AuditLine{Actor: l.Actor, Action: l.Action, Why: meta.Why, Meta: json.RawMessage(l.Metadata)})})
+		v.Lines = append(v.Lines, auditLine{Line: l, Message: messages.AuditText(messages.AuditLine{Actor: l.Actor, Action: l.Action, Why: meta.Why, Reason: meta.Reason, Meta: json.RawMessage(l.Metadata)})})
 	}
 	if newest && len(lines) > 0 {
 		head := lines[0].Head()

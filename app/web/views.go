@@ -150,5 +150,5 @@ var functions = template.FuncMap{
 
 // auditText returns what an event of the timeline records.
 func auditText(e store.Event) string {
-	return messages.AuditText(messages.AuditLine{Actor: e.Actor, Name: e.Name, Action: e.Action, Why: e.Why, Meta: e.Meta})
+	return messages.AuditText(messages.AuditLine{Actor: e.Actor, Name: e.Name, Action: e.Action, Why: e.Why, Reason: e.Reason, Meta: e.Meta})
 }

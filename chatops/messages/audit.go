@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops"
@@ -16,6 +15,7 @@ type AuditLine struct {
 	Actor, Name string // the actor's principal id, and their display name
 	Action      string
 	Why         string
+	Reason      lifecycle.Reason // why, if nobody gave words for it
 	Meta        json.RawMessage
 }
 
@@ -23,13 +23,11 @@ type AuditLine struct {
 // shown next to it; empty: nothing more is known.
 func AuditText(l AuditLine) string {
 	why := l.Why
-	for _, who := range []string{l.Actor, l.Name} {
-		if why == who+" asked for it" || why == "approved by "+who {
-			why = ""
-		}
+	if l.Reason.IsUnworded() && l.Reason.Via == "" && (l.Reason.By == l.Actor || l.Reason.By == l.Name) {
+		why = ""
 	}
-	text := changeText(l.Action, l.Meta, why)
-	if text == "" || why == "" || strings.HasPrefix(text, why) {
+	text, explained := changeText(l.Action, l.Meta, why)
+	if text == "" || why == "" || explained {
 		return cmp.Or(text, why)
 	}
 	return text + ": " + why
@@ -51,36 +49,36 @@ type auditChange struct {
 // countedChanges are the texts of lines whose change is a number, by action.
 var countedChanges = map[string]string{"scale_asked": "%d workers instead of %s", "approval_voted": "%d approvals, %s before"}
 
-// changeText returns the change as text, for any kind of line.
-func changeText(action string, meta json.RawMessage, why string) string {
+// changeText returns the change as text, for any kind of line. explained: the text has the reason.
+func changeText(action string, meta json.RawMessage, why string) (text string, explained bool) {
 	var c auditChange
 	if len(meta) == 0 || json.Unmarshal(meta, &c) != nil {
-		return ""
+		return "", false
 	}
 	if c.End != "" {
 		return c.endText(why)
 	}
 	var number *int
 	if form := countedChanges[action]; form != "" && json.Unmarshal(orEmpty(c.After), &number) == nil && number != nil {
-		return fmt.Sprintf(form, *number, orEmpty(c.Before))
+		return fmt.Sprintf(form, *number, orEmpty(c.Before)), false
 	}
 	var before, after struct{ Kind, With, Access, Role, Reader, Team, Owner, To, Name string }
 	if json.Unmarshal(orEmpty(c.Before), &before) != nil || json.Unmarshal(orEmpty(c.After), &after) != nil {
-		return ""
+		return "", false
 	}
 	switch {
 	case after.To != "":
-		return "to " + cmp.Or(after.Name, after.To)
+		return "to " + cmp.Or(after.Name, after.To), false
 	case after.Team != "":
-		return fmt.Sprintf("from team %s to team %s, owner %s", before.Team, after.Team, after.Owner)
+		return fmt.Sprintf("from team %s to team %s, owner %s", before.Team, after.Team, after.Owner), false
 	case after.With != "":
-		return fmt.Sprintf("with %s %s, to %s it%s", after.Kind, after.With, after.Access, asAuditRole(after.Role))
+		return fmt.Sprintf("with %s %s, to %s it%s", after.Kind, after.With, after.Access, asAuditRole(after.Role)), false
 	case before.With != "":
-		return fmt.Sprintf("no longer with %s %s", before.Kind, before.With)
+		return fmt.Sprintf("no longer with %s %s", before.Kind, before.With), false
 	case cmp.Or(after.Reader, before.Reader) != "":
-		return "of " + cmp.Or(after.Reader, before.Reader) + asAuditRole(cmp.Or(after.Role, before.Role))
+		return "of " + cmp.Or(after.Reader, before.Reader) + asAuditRole(cmp.Or(after.Role, before.Role)), false
 	}
-	return ""
+	return "", false
 }
 
 // asAuditRole adds a role in the cluster; empty: the line has none.
@@ -99,25 +97,25 @@ func orEmpty(raw json.RawMessage) json.RawMessage {
 }
 
 // endText returns which end moved, and why: the stored reason, else the usual one for this kind of end.
-func (c auditChange) endText(why string) string {
+func (c auditChange) endText(why string) (text string, explained bool) {
 	usual := lifecycle.Reason{Code: map[string]lifecycle.ReasonCode{
 		"pr_closed": lifecycle.ReasonPRClosed, "label_removed": lifecycle.ReasonLabelRemoved, "run_finished": lifecycle.ReasonRunFinished,
 	}[c.End]}.String()
 	switch {
 	case c.End == "hold" && c.At != nil:
-		return "until " + chatops.Time(*c.At)
+		return "until " + chatops.Time(*c.At), false
 	case c.End == "hold":
-		return ""
+		return "", false
 	case c.End == "ttl" && c.At != nil && c.Capped:
-		return "it ends at " + chatops.Time(*c.At) + ", the latest its profile allows"
+		return "it ends at " + chatops.Time(*c.At) + ", the latest its profile allows", false
 	case c.End == "ttl" && c.At != nil:
-		return "it ends at " + chatops.Time(*c.At)
+		return "it ends at " + chatops.Time(*c.At), false
 	case usual == "":
-		return ""
+		return "", false
 	case c.At == nil && why != "":
-		return why + ", so it does not end"
+		return why + ", so it does not end", true
 	case c.At == nil:
-		return "it no longer ends because " + usual
+		return "it no longer ends because " + usual, true
 	}
-	return fmt.Sprintf("%s, so it ends at %s", cmp.Or(why, usual), chatops.Time(*c.At))
+	return fmt.Sprintf("%s, so it ends at %s", cmp.Or(why, usual), chatops.Time(*c.At)), true
 }

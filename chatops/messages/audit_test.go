@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
 func TestEveryLineOfTheTimelineSaysWhatItIsAbout(t *testing.T) {
@@ -36,5 +38,5 @@ func TestEveryLineOfTheTimelineSaysWhatItIsAbout(t *testing.T) {
 	require.Equal(t, "the pull request was merged, so it ends at 2025-03-01 16:00:00 UTC", AuditText(merged), "it is said once")
 	back := AuditLine{Why: "the App is there again", Meta: json.RawMessage(`{"end":"pr_closed"}`)}
 	require.Equal(t, "the App is there again, so it does not end", AuditText(back))
-	require.Empty(t, AuditText(AuditLine{Actor: "saml:maya", Why: "saml:maya asked for it"}), "who it was stands beside")
+	require.Empty(t, AuditText(AuditLine{Actor: "saml:maya", Why: "saml:maya asked for it", Reason: lifecycle.Reason{Code: lifecycle.ReasonAsked, By: "saml:maya"}}), "who it was stands beside")
 }

@@ -102,13 +102,10 @@ func CannotShareSo(actor, name string, p Problem) string {
 	return fmt.Sprintf("@%s, `%s` cannot be shared so: %s. What would be accepted: %s.", actor, name, p.Detail, strings.Join(p.Accept, ", "))
 }
 
-// AskedFor is the reason of a change that a person asked for on GitHub: the one they gave, or else how they asked, such as "in a
-// comment". The audit trail and the cluster's comment show it.
-func AskedFor(actor, how, reason string) string {
-	if reason != "" {
-		return "@" + actor + ": " + reason
-	}
-	return "@" + actor + " asked for it " + how
+// AskedFor is the reason of a change that a person asked for on GitHub, how they asked, such as "in a comment", and their words. The audit
+// trail and the cluster's comment show it.
+func AskedFor(actor, how, words string) lifecycle.Reason {
+	return lifecycle.Reason{Code: lifecycle.ReasonAsked, By: "@" + actor, Via: how, Words: words}
 }
 
 // ByComment says that somebody asked in a comment.

@@ -84,8 +84,11 @@ type Action struct {
 
 // RecordAction writes an action to the audit trail.
 func RecordAction(c *db.Tx, d Origin, action, cluster string, a Action) error {
-	if a.Why == "" {
-		a.Why = d.Reason()
+	if why := d.Because(); a.Why == "" {
+		a.Why = why.String()
+		if why.IsUnworded() {
+			a.Reason = why
+		}
 	}
 	a.Verdict = d.Verdict
 	return c.RecordLine(d.Actor, action, d.Source, cluster, a)

@@ -62,18 +62,19 @@ func (c *Tx) queueLines(b *Batch) {
 
 // Move is the metadata of an audit line: what happened, from where to where, and why.
 type Move struct {
-	From    string          `json:"from,omitempty"`
-	To      string          `json:"to,omitempty"`
-	Why     string          `json:"why,omitempty"`
-	Job     string          `json:"job,omitempty"`
-	Name    string          `json:"name,omitempty"`
-	Source  string          `json:"source,omitempty"`
-	Request string          `json:"request,omitempty"`
-	End     string          `json:"end,omitempty"`
-	At      *time.Time      `json:"at,omitempty"`
-	Attempt int             `json:"attempt,omitempty"` // opened by this move
-	Kind    lifecycle.Kind  `json:"kind,omitempty"`
-	Closed  int             `json:"closed,omitempty"` // attempt closed by this move
-	Capped  bool            `json:"capped,omitempty"`
-	Checks  json.RawMessage `json:"checks,omitempty"`
+	From    string           `json:"from,omitempty"`
+	To      string           `json:"to,omitempty"`
+	Why     string           `json:"why,omitempty"`
+	Reason  lifecycle.Reason `json:"reason,omitzero"` // why, if nobody gave words for it
+	Job     string           `json:"job,omitempty"`
+	Name    string           `json:"name,omitempty"`
+	Source  string           `json:"source,omitempty"`
+	Request string           `json:"request,omitempty"`
+	End     string           `json:"end,omitempty"`
+	At      *time.Time       `json:"at,omitempty"`
+	Attempt int              `json:"attempt,omitempty"` // opened by this move
+	Kind    lifecycle.Kind   `json:"kind,omitempty"`
+	Closed  int              `json:"closed,omitempty"` // attempt closed by this move
+	Capped  bool             `json:"capped,omitempty"`
+	Checks  json.RawMessage  `json:"checks,omitempty"`
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 )
@@ -166,7 +167,7 @@ func refuseLink(ctx context.Context, c *db.Tx, hash string, d clusters.Origin) e
 	case r.Over:
 		why = "its time was over"
 	}
-	d.Why = why
+	d.Instead = lifecycle.Noted(why)
 	return clusters.RecordAction(c, d, "link_refused", r.Cluster, clusters.Action{Note: string(r.Kind)})
 }
 

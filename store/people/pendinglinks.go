@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 )
@@ -110,7 +111,7 @@ func refuseCode(ctx context.Context, c *db.Tx, account, why string, d clusters.O
 			return fmt.Errorf("count a wrong code: %w", err)
 		}
 	}
-	d.Why = why
+	d.Instead = lifecycle.Noted(why)
 	return clusters.RecordAction(c, d, "link_refused", "", clusters.Action{Note: string(LinkOfAccount)})
 }
 

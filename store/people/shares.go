@@ -57,7 +57,7 @@ func (s *Store) Share(ctx context.Context, id string, share Share, d clusters.Or
 
 // revokeAbove revokes what a share gave beyond its role; an empty role gives nothing.
 func revokeAbove(ctx context.Context, c *db.Tx, id string, share Share, d clusters.Origin) error {
-	d.Why = "the share with " + share.Grantee + " was changed"
+	d.Instead = lifecycle.Noted("the share with " + share.Grantee + " was changed")
 	_, err := access.Revoke(ctx, c, id, `a.by_right = @right AND array_position(@order, a.role) > coalesce(array_position(@order, @most), 0)`,
 		pgx.NamedArgs{"right": share.Kind + ":" + share.Grantee, "most": string(share.Role), "order": []string{"view", "edit", "admin"}}, d)
 	return err
@@ -91,7 +91,7 @@ func unshare(ctx context.Context, c *db.Tx, id string, share *Share, ending stri
 		return err
 	}
 	ended := d
-	ended.Why = "the cluster is no longer shared with " + share.Grantee
+	ended.Instead = lifecycle.Noted("the cluster is no longer shared with " + share.Grantee)
 	if _, err := access.Revoke(ctx, c, id, `a.by_right = @right`, pgx.NamedArgs{"right": share.Kind + ":" + share.Grantee}, ended); err != nil {
 		return err
 	}

@@ -139,7 +139,7 @@ func displace(ctx context.Context, c *db.Tx, to carriage, d clusters.Origin) err
 	if err != nil {
 		return fmt.Errorf("look who has the name: %w", err)
 	}
-	d.Why = fmt.Sprintf("%s is the name of another repository now, and what this one is called was not heard yet", to.to)
+	d.Instead = lifecycle.Noted(fmt.Sprintf("%s is the name of another repository now, and what this one is called was not heard yet", to.to))
 	for _, other := range others {
 		way := carriage{from: to.to, to: nameless(other.ID), id: other.ID}
 		if _, err := carries(ctx, c, &way); err != nil {
