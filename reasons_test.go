@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,6 +23,9 @@ var patterns = regexp.MustCompile(`^(MatchString|Match|FindString\w*|Find\w*|Rep
 
 // reasonName is how fields, variables and methods are called that hold why something is as it is.
 var reasonName = regexp.MustCompile(`(^why|Why|^reason|Reason|FailMessage)$`)
+
+// codeNames are such names of which the value is a code, and no sentence.
+var codeNames = []string{"FailReason", "StuckReason"}
 
 // reasonInSQL matches SQL that looks into such a text.
 var reasonInSQL = []*regexp.Regexp{
@@ -139,13 +143,17 @@ func looksInto(file *ast.File) (places []token.Pos) {
 func isReason(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.Ident:
-		return reasonName.MatchString(e.Name)
+		return namesReason(e.Name)
 	case *ast.SelectorExpr:
-		return e.Sel.Name == "String" && isReason(e.X) || reasonName.MatchString(e.Sel.Name)
+		return e.Sel.Name == "String" && isReason(e.X) || namesReason(e.Sel.Name)
 	case *ast.CallExpr:
 		return isReason(e.Fun)
 	case *ast.ParenExpr:
 		return isReason(e.X)
 	}
 	return false
+}
+
+func namesReason(name string) bool {
+	return reasonName.MatchString(name) && !slices.Contains(codeNames, name)
 }
