@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -110,11 +109,11 @@ func sayEnd(kind string, ends lifecycle.Ends) string {
 	case "ttl":
 		return "its time to live is over"
 	case "pr_closed":
-		return cmp.Or(ends.PRWhy, lifecycle.BecauseClosed) + ", and the grace is over"
+		return ends.WhyClosed().String() + ", and the grace is over"
 	case "label_removed":
 		return "its label was removed, and the grace is over"
 	case "run_finished":
-		return cmp.Or(ends.RunWhy, lifecycle.BecauseRunFinished)
+		return ends.WhyFinished().String()
 	case "claim":
 		return "its claim ends"
 	case "idle":

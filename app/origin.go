@@ -18,10 +18,11 @@ import (
 // Origin is how and why something is requested.
 type Origin struct {
 	Source  policy.Source
-	Why     string // in the caller's words; required where the use case says so
-	Version int64  // of the cluster as the caller saw it; 0: any
-	Once    string // the caller's key: the same request with it is done once; empty: each request counts
-	Cause   string // the event that it follows from, whoever made it: the same again is done once; empty: see Once
+	Why     string           // in the caller's words; required where the use case says so
+	Instead lifecycle.Reason // a reason that the caller did not word; zero: Why
+	Version int64            // of the cluster as the caller saw it; 0: any
+	Once    string           // the caller's key: the same request with it is done once; empty: each request counts
+	Cause   string           // the event that it follows from, whoever made it: the same again is done once; empty: see Once
 
 	Repository *policy.Request     // the request with GitHub's permission, if it comes from a pull request; nil: it does not
 	Reply      *clusters.ReplyOnce // is saved with the change; nil: the caller answers
@@ -54,7 +55,7 @@ func (s *Service) StoreOrigin(origin Origin, p policy.Principal) clusters.Origin
 	if strings.HasPrefix(p.ID, string(profiles.SourceSlack)+":") && p.Name != "" { // nobody knows anybody by an id in Slack
 		name = p.Name
 	}
-	said := clusters.Origin{Actor: p.ID, Name: name, Source: string(origin.Source), Why: origin.Why, Version: origin.Version, Reply: origin.Reply}
+	said := clusters.Origin{Actor: p.ID, Name: name, Source: string(origin.Source), Why: origin.Why, Instead: origin.Instead, Version: origin.Version, Reply: origin.Reply}
 	if origin.verdict != nil {
 		said.Verdict = origin.verdict.Checks
 	}

@@ -116,8 +116,8 @@ func because(c lifecycle.Card) string {
 	if c.Why != "" && c.Why != "accepted" { // a waiting cluster's own text says what it waits for
 		lines = append(lines, "**Why:** "+plain(sentence(Brief(c, c.Why))))
 	}
-	if !isWanted(c) && c.DesiredWhy != "" && !c.NeverReady() && !strings.Contains(c.Why, c.DesiredWhy) {
-		lines = append(lines, "**Why it ends:** "+plain(sentence(c.DesiredWhy)))
+	if !isWanted(c) && !c.DesiredWhy.IsZero() && !c.NeverReady() && !strings.Contains(c.Why, c.DesiredWhy.String()) {
+		lines = append(lines, "**Why it ends:** "+plain(sentence(c.DesiredWhy.String())))
 	}
 	if c.Phase == lifecycle.Cleaning && c.FailMessage != "" && !strings.Contains(c.Why, c.FailMessage) {
 		lines = append(lines, "**Last try:** "+plain(sentence(c.FailMessage)))

@@ -44,8 +44,8 @@ func DeploymentOf(card lifecycle.Card, links Links) Deployment {
 		text += " until " + moment(card.End(), life(card)) + idleEndText(card)
 	case card.NeverReady() && card.FailMessage != "":
 		text += ": " + card.FailMessage
-	case isEnding(card) && !wasReady(card) && card.DesiredWhy != "":
-		text = card.Name + " ended before it was ready: " + card.DesiredWhy
+	case isEnding(card) && !wasReady(card) && !card.DesiredWhy.IsZero():
+		text = card.Name + " ended before it was ready: " + card.DesiredWhy.String()
 	case isEnding(card):
 		text = card.Name + " has ended; its comment says when everything is removed"
 	}

@@ -2,7 +2,6 @@ package chatops
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/duration"
@@ -10,11 +9,11 @@ import (
 )
 
 // against says what keeps a cluster that ends because of its pull request.
-func against(why string) string {
-	switch {
-	case strings.HasPrefix(why, lifecycle.BecauseClosed):
+func against(why lifecycle.Reason) string {
+	switch why.Code {
+	case lifecycle.ReasonPRClosed:
 		return "Reopen it to keep the cluster"
-	case strings.HasPrefix(why, lifecycle.BecauseDraft):
+	case lifecycle.ReasonPRDraft:
 		return "Mark it ready for review to keep the cluster"
 	}
 	return Code("/ocp hold 4h") + " keeps it longer"
@@ -35,11 +34,11 @@ func endWhy(c lifecycle.Card) string {
 	case at.Equal(c.Ends.Max) && at.Equal(c.Ends.Hold) && unheld(c).Before(at):
 		return fmt.Sprintf(", held until then: %s. That is its profile's maximum. Without the hold, it would end at %s", plain(oneLine(c.HoldWhy)), moment(unheld(c), life(c)))
 	case at.Equal(c.Ends.PRClosed):
-		return ", because " + plain(c.Ends.Reason()) + ". " + against(c.Ends.Reason())
+		return ", because " + plain(c.Ends.Reason().String()) + ". " + against(c.Ends.Reason())
 	case at.Equal(c.Ends.LabelRemoved):
 		return fmt.Sprintf(", because its label was removed. Set %s again to keep the cluster", Code(LabelPrefix+c.Profile))
 	case at.Equal(c.Ends.RunFinished), at.Equal(c.Ends.Claim):
-		return ", because " + plain(c.Ends.Reason())
+		return ", because " + plain(c.Ends.Reason().String())
 	case at.Equal(c.Ends.Idle):
 		return fmt.Sprintf(", because nobody has used it since %s. Use it, or %s keeps it longer", moment(c.UnusedSince(), life(c)), Code("/ocp hold 4h"))
 	case at.Equal(c.Ends.Max):
@@ -59,12 +58,12 @@ func life(c lifecycle.Card) time.Duration { return c.Ends.Max.Sub(c.AcceptedAt) 
 
 // again says how to get a new cluster after the pull request ended the last one.
 func again(c lifecycle.Card) string {
-	switch why := c.Ends.PRWhy; {
-	case why == "" || strings.HasPrefix(why, lifecycle.BecauseClosed):
+	switch c.Ends.WhyClosed().Code {
+	case lifecycle.ReasonPRClosed:
 		return fmt.Sprintf("For a new cluster, reopen the pull request and set the label %s.", Code(LabelPrefix+c.Profile))
-	case strings.HasPrefix(why, lifecycle.BecauseMerged):
+	case lifecycle.ReasonPRMerged:
 		return "The pull request was merged. For a new cluster, open another pull request."
-	case strings.HasPrefix(why, lifecycle.BecauseDraft):
+	case lifecycle.ReasonPRDraft:
 		return fmt.Sprintf("For a new cluster, mark the pull request as ready for review and set the label %s.", Code(LabelPrefix+c.Profile))
 	}
 	return fmt.Sprintf("For a new cluster, comment %s.", Code(Prefix+" create "+c.Profile))

@@ -70,7 +70,7 @@ func LabelGone(card lifecycle.Card) (gone bool, why string) {
 	if isWanted(card) || byPullRequest(card) {
 		return false, ""
 	}
-	return true, card.DesiredWhy
+	return true, card.DesiredWhy.String()
 }
 
 // byPullRequest reports that it ends only because of what people did to the pull request or the label.

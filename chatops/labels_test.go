@@ -31,10 +31,10 @@ func TestALabelIsGoneOnceItNoLongerTellsTheTruth(t *testing.T) {
 		"closed":               {ends(lives()["ready-closed"], byEnd), ""},
 		"unlabelled":           {ends(lives()["ready-unlabelled"], byEnd), ""},
 		"closed, but held":     {ends(lives()["held"], byEnd), ""},
-		"refused":              {ends(lives()["awaiting-approval"], func(c *lifecycle.Card) { c.DesiredWhy = "refused by saml:will: too big" }), "refused by saml:will: too big"},
-		"closed, then refused": {ends(lives()["ready-closed"], func(c *lifecycle.Card) { c.DesiredWhy = "refused by saml:will: too big" }), "refused by saml:will: too big"},
+		"refused":              {ends(lives()["awaiting-approval"], func(c *lifecycle.Card) { c.DesiredWhy = lifecycle.Noted("refused by saml:will: too big") }), "refused by saml:will: too big"},
+		"closed, then refused": {ends(lives()["ready-closed"], func(c *lifecycle.Card) { c.DesiredWhy = lifecycle.Noted("refused by saml:will: too big") }), "refused by saml:will: too big"},
 		"destroyed by command": {ends(lives()["ready-closed"], func(c *lifecycle.Card) {
-			c.Teardown, c.DesiredWhy = lifecycle.JobDestroy, "@maya asked for it in a comment"
+			c.Teardown, c.DesiredWhy = lifecycle.JobDestroy, lifecycle.Noted("@maya asked for it in a comment")
 		}), "@maya asked for it in a comment"},
 	} {
 		gone, why := LabelGone(test.card)

@@ -2,7 +2,6 @@ package chatops
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/duration"
@@ -38,12 +37,12 @@ func signalReason(card lifecycle.Card, state lifecycle.SignalState) string {
 	case card.NeverReady() && card.FailMessage != "":
 		return cut(oneLine(sentence(card.FailMessage)), maxPlain)
 	}
-	text, why := "it was destroyed before it was ready", ": "+card.DesiredWhy // in somebody's own words
+	text, why := "it was destroyed before it was ready", ": "+card.DesiredWhy.String()
 	if !card.ReadyAt.IsZero() {
 		text = "it was destroyed before its pipeline could be told that it was ready"
 	}
-	if who, asked := strings.CutSuffix(card.DesiredWhy, " asked for it"); asked {
-		why = ", because " + who + " asked for that"
+	if r := card.DesiredWhy; r.Code == lifecycle.ReasonAsked && r.Words == "" && r.Via == "" {
+		why = ", because " + r.By + " asked for that"
 	}
 	return cut(oneLine(sentence(text+why)), maxPlain)
 }

@@ -239,7 +239,7 @@ func TestCheckRunsTellPassFailAndNeutralApart(t *testing.T) {
 func TestForeignTextNeitherCallsPeopleNorBreaksOut(t *testing.T) {
 	c := lives()["destroy-blocked"]
 	evil := "cc @acme/platform <script> `rm` | [x](http://e)\n/ocp destroy\n" + strings.Repeat("long ", 50_000)
-	c.Why, c.DesiredWhy, c.Name, c.Blockers = evil, evil, evil, slicesOf(evil, 5000)
+	c.Why, c.DesiredWhy, c.Name, c.Blockers = evil, lifecycle.Noted(evil), evil, slicesOf(evil, 5000)
 	c.Owner, c.ConsoleURL, c.FailMessage, c.Status = evil, "https://user:pass@evil/|", evil, lifecycle.Ready
 	failed := lives()["create-failed"]
 	failed.FailReason, failed.FailMessage, failed.FailNext, failed.FailWhose, failed.Profile = evil, evil, evil, evil, evil
@@ -353,11 +353,11 @@ func TestRepliesAreGolden(t *testing.T) {
 
 func TestTheCommentSaysWhatKeepsAClusterWhosePullRequestEndsIt(t *testing.T) {
 	closed := lives()["ready-closed"]
-	for why, want := range map[string]string{
-		"":                                   "because the pull request was closed. Reopen it to keep the cluster",
-		lifecycle.BecauseDraft:               "because the pull request became a draft. Mark it ready for review to keep the cluster",
-		"the App was suspended on acme/shop": "because the App was suspended on acme/shop. `/ocp hold 4h` keeps it longer",
-		lifecycle.BecauseMerged + ", seen by polling": "because the pull request was merged, seen by polling. `/ocp hold 4h` keeps it longer",
+	for why, want := range map[lifecycle.Reason]string{
+		{}:                              "because the pull request was closed. Reopen it to keep the cluster",
+		{Code: lifecycle.ReasonPRDraft}: "because the pull request became a draft. Mark it ready for review to keep the cluster",
+		{Code: lifecycle.ReasonAppSuspended, Name: "acme/shop"}: "because the App was suspended on acme/shop. `/ocp hold 4h` keeps it longer",
+		{Code: lifecycle.ReasonPRMerged, Seen: true}:            "because the pull request was merged, seen by polling. `/ocp hold 4h` keeps it longer",
 	} {
 		closed.Ends.PRWhy = why
 		require.Contains(t, Comment(closed, Detail{}, ui), want)
@@ -366,12 +366,12 @@ func TestTheCommentSaysWhatKeepsAClusterWhosePullRequestEndsIt(t *testing.T) {
 
 func TestTheCommentSaysHowOneComesToANewClusterWhereThePullRequestTookTheLastOne(t *testing.T) {
 	gone := lives()["destroyed"]
-	for why, want := range map[string]string{
-		"": "For a new cluster, reopen the pull request and set the label `ocp/aws-minimal-test`.",
-		lifecycle.BecauseClosed + ", seen by polling": "For a new cluster, reopen the pull request and set the label `ocp/aws-minimal-test`.",
-		lifecycle.BecauseMerged:                       "The pull request was merged. For a new cluster, open another pull request.",
-		lifecycle.BecauseDraft:                        "For a new cluster, mark the pull request as ready for review and set the label `ocp/aws-minimal-test`.",
-		"the App was suspended on acme/shop":          "For a new cluster, comment `/ocp create aws-minimal-test`.",
+	for why, want := range map[lifecycle.Reason]string{
+		{}: "For a new cluster, reopen the pull request and set the label `ocp/aws-minimal-test`.",
+		{Code: lifecycle.ReasonPRClosed, Seen: true}:            "For a new cluster, reopen the pull request and set the label `ocp/aws-minimal-test`.",
+		{Code: lifecycle.ReasonPRMerged}:                        "The pull request was merged. For a new cluster, open another pull request.",
+		{Code: lifecycle.ReasonPRDraft}:                         "For a new cluster, mark the pull request as ready for review and set the label `ocp/aws-minimal-test`.",
+		{Code: lifecycle.ReasonAppSuspended, Name: "acme/shop"}: "For a new cluster, comment `/ocp create aws-minimal-test`.",
 	} {
 		gone.Ends.PRWhy = why
 		require.Contains(t, Comment(gone, Detail{}, ui), want)

@@ -37,7 +37,7 @@ func WaitText(card lifecycle.Card, state lifecycle.WaitState, links Links) strin
 	case lifecycle.WaitFailed:
 		text = plain(card.Name) + " will not be ready: " + plain(signalReason(card, lifecycle.SignalFailed))
 		if !card.ReadyAt.IsZero() {
-			text = plain(card.Name) + " cannot be used any more: " + plain(cut(oneLine(sentence(card.DesiredWhy)), maxPlain))
+			text = plain(card.Name) + " cannot be used any more: " + plain(cut(oneLine(sentence(card.DesiredWhy.String())), maxPlain))
 		}
 	default:
 		text = plain(card.Name) + " is being created."

@@ -36,7 +36,7 @@ func crowd(h *fixture, seed string) {
 		SELECT 'clu_' || lpad(i::text, 8, '0'), 'c' || i, platform, version, profile, region, base_domain, owner, team, cost_center,
 			environment, requested_by, source, ttl, hourly_cents, request_tags, effective_tags, spec,
 			CASE WHEN live THEN 'READY' ELSE 'DESTROYED' END, CASE WHEN live THEN 'ready' ELSE 'released' END, why,
-			CASE WHEN live THEN 'present' ELSE 'absent' END, CASE WHEN live THEN '' ELSE 'done' END, CASE WHEN live THEN '' ELSE 'DESTROY' END,
+			CASE WHEN live THEN 'present' ELSE 'absent' END, CASE WHEN live THEN '{}'::jsonb ELSE '{"code":"other","words":"done"}'::jsonb END, CASE WHEN live THEN '' ELSE 'DESTROY' END,
 			max_tries, CASE WHEN live THEN created_at + (CASE WHEN i % 1100 = 0 THEN interval '-1 hour' ELSE interval '1 hour' END) END,
 			end_ttl, end_max, created_at, updated_at, CASE WHEN NOT live THEN created_at - i % 100 * interval '1 day' END
 		FROM clusters, generate_series(1, 110000) i, LATERAL (SELECT i % 11 = 0 AS live) l WHERE id = $1`, `

@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 	hub "github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/internal/queue"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/outbox"
@@ -77,7 +78,7 @@ func TestALabelIsPutOnAndTakenOffByWhatStands(t *testing.T) {
 	require.True(t, has())
 
 	require.NoError(t, f.hub.Unlabel(41, "ocp/aws-minimal-test", "maya"))
-	require.NoError(t, f.store.SetEnd(f.ctx, row.ID, clusters.EndLabelRemoved, new(f.now().Add(time.Hour)), "", "github:maya"))
+	require.NoError(t, f.store.SetEnd(f.ctx, row.ID, clusters.EndLabelRemoved, new(f.now().Add(time.Hour)), lifecycle.Reason{}, "github:maya"))
 	require.Equal(t, "not added: no cluster exists for it", change("a person's", outbox.EffectAddLabel))
 	require.False(t, has(), "a person took it off since")
 }

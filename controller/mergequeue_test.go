@@ -86,7 +86,7 @@ func TestAMergeQueueWaitsForAClusterOfItsOwn(t *testing.T) {
 	p.goOn()
 	require.True(t, p.merged(41))
 	require.Equal(t, lifecycle.Absent, p.cluster(rows[0].ID).Desired, "it ends with the turn in the queue")
-	require.Contains(t, p.cluster(rows[0].ID).DesiredWhy, "the commit of #41 left the merge queue: it was merged")
+	require.Contains(t, p.cluster(rows[0].ID).DesiredWhy.String(), "the commit of #41 left the merge queue: it was merged")
 }
 
 func TestAFailureTakesThePullRequestOutOfTheQueue(t *testing.T) {
@@ -174,5 +174,5 @@ func TestTheClusterOfAMergeGroupThatEndedMeanwhileEndsAtOnce(t *testing.T) {
 	rows := p.ofQueue()
 	require.Len(t, rows, 1)
 	require.Equal(t, lifecycle.Absent, rows[0].Desired, "%v", p.notes())
-	require.Contains(t, rows[0].DesiredWhy, "the commit of #41 left the merge queue")
+	require.Contains(t, rows[0].DesiredWhy.String(), "the commit of #41 left the merge queue")
 }

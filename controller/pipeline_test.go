@@ -161,7 +161,7 @@ func (p *pipeline) ends(id string) string {
 	if ends.RunFinished.IsZero() {
 		return ""
 	}
-	return ends.RunFinished.Sub(p.now()).Round(time.Minute).String() + " " + ends.RunWhy
+	return ends.RunFinished.Sub(p.now()).Round(time.Minute).String() + " " + ends.RunWhy.String()
 }
 
 // gone lets a cluster whose end came be decided about.

@@ -89,7 +89,7 @@ func TestACheckAndADeploymentFollowAnExtension(t *testing.T) {
 		extended := h.publish(row.ID, kind).ShownBody
 		require.NotEqual(t, before, extended, kind)
 		closed := h.now().Add(time.Hour)
-		require.NoError(t, h.store.SetEnd(h.ctx, row.ID, clusters.EndPRClosed, &closed, "", "github:maya"))
+		require.NoError(t, h.store.SetEnd(h.ctx, row.ID, clusters.EndPRClosed, &closed, lifecycle.Reason{}, "github:maya"))
 		require.Equal(t, extended, h.publish(row.ID, kind).ShownBody, "the comment tells that the pull request was closed")
 	}
 }

@@ -144,7 +144,7 @@ func TestADestroyDuringAScalingStopsItFirst(t *testing.T) {
 	require.Equal(t, lifecycle.Stopping, h.cluster(row.ID).Phase)
 	lease, err := h.store.Attempts.Report(h.ctx, open.Attempt, open.Token, attempts.ReportRow{Seq: 1})
 	require.NoError(t, err)
-	require.Equal(t, h.cluster(row.ID).DesiredWhy, lease.Stop)
+	require.Equal(t, h.cluster(row.ID).DesiredWhy.String(), lease.Stop)
 	h.work(queue.StopArgs{Cluster: row.ID, Attempt: open.Number})
 	require.Equal(t, []string{open.Attempt}, h.yard.stopped)
 
@@ -237,7 +237,7 @@ func TestAClusterNobodyApprovesInTimeIsGoneThen(t *testing.T) {
 	h.pass(2 * time.Hour)
 	h.reconcile(row.ID)
 	got = h.cluster(row.ID)
-	require.Equal(t, []any{lifecycle.Released, "nobody approved it by 14:00 UTC on 20 November"}, []any{got.Phase, got.DesiredWhy})
+	require.Equal(t, []any{lifecycle.Released, "nobody approved it by 14:00 UTC on 20 November"}, []any{got.Phase, got.DesiredWhy.String()})
 	require.Empty(t, h.attempts(row.ID))
 }
 
@@ -270,7 +270,7 @@ func TestAHoldIsTheEndThatTheTableReckons(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	row := h.scalable("shop")
-	require.NoError(t, h.store.SetEnd(h.ctx, row.ID, clusters.EndPRClosed, new(h.now().Add(time.Hour)), "", "github:maya"))
+	require.NoError(t, h.store.SetEnd(h.ctx, row.ID, clusters.EndPRClosed, new(h.now().Add(time.Hour)), lifecycle.Reason{}, "github:maya"))
 	d := origin
 	d.Why = "a demo on Friday"
 	_, err := h.store.Hold(h.ctx, row.ID, h.now().Add(3*time.Hour), d)
@@ -278,11 +278,11 @@ func TestAHoldIsTheEndThatTheTableReckons(t *testing.T) {
 	got := h.cluster(row.ID)
 	require.Equal(t, h.now().Add(3*time.Hour), got.DestroyAt.UTC())
 	require.Equal(t, got.DestroyAt, got.Ends.DestroyAt(), "the controller and the table calculate the same end")
-	require.Equal(t, []string{"a demo on Friday", "the pull request was closed, postponed by a hold"}, []string{got.HoldWhy, got.Ends.Reason()})
+	require.Equal(t, []string{"a demo on Friday", "the pull request was closed, postponed by a hold"}, []string{got.HoldWhy, got.Ends.Reason().String()})
 	h.pass(2 * time.Hour)
 	h.reconcile(row.ID)
 	require.Equal(t, lifecycle.Present, h.cluster(row.ID).Desired)
 	h.pass(time.Hour)
 	h.reconcile(row.ID)
-	require.Equal(t, "the pull request was closed, postponed by a hold", h.cluster(row.ID).DesiredWhy)
+	require.Equal(t, "the pull request was closed, postponed by a hold", h.cluster(row.ID).DesiredWhy.String())
 }

@@ -65,7 +65,7 @@ func (l *life) becomeIdle() {
 			tries, max_tries, wake_at, end_ttl, end_max, created_at, updated_at, ready_at)
 		SELECT 'clu_' || lpad(i::text, 8, '0'), 'c' || i, platform, version, profile, region, base_domain, owner, 'team-' || i % 20, cost_center,
 			environment, requested_by, 'api', ttl, hourly_cents, request_tags, effective_tags, spec,
-			CASE WHEN i > $1 THEN 'CREATING' ELSE 'READY' END, CASE WHEN i > $1 THEN 'installing' ELSE 'ready' END, why, 'present', '', '',
+			CASE WHEN i > $1 THEN 'CREATING' ELSE 'READY' END, CASE WHEN i > $1 THEN 'installing' ELSE 'ready' END, why, 'present', '{}', '',
 			1, max_tries, now() + CASE WHEN i > $1 THEN interval '15 seconds' ELSE interval '1 day' END, now() + interval '2 days',
 			now() + interval '3 days', created_at, updated_at, CASE WHEN i <= $1 THEN ready_at END
 		FROM (SELECT * FROM clusters ORDER BY id DESC LIMIT 1) seed, generate_series(1, $1::int + $2::int) i`, `

@@ -50,7 +50,7 @@ func TestRequestsOfPeopleKeepAnIdleClusterAwake(t *testing.T) {
 	l.passUntil(tellAt, 0)
 	l.nothingDue()
 	require.Contains(t, l.looked(sleepAt), "no person's request")
-	require.Equal(t, lifecycle.BecauseIdle, l.slept())
+	require.Equal(t, "nobody used it", l.slept())
 
 	ask[v1.Accepted](l.as("admin"), http.MethodPost, "/api/v1/clusters/"+l.id+"/wake", nil, http.StatusAccepted)
 	l.runUntil("awake", time.Minute, func() bool { return l.phase() == lifecycle.PhaseReady })
@@ -62,7 +62,7 @@ func TestRequestsOfPeopleKeepAnIdleClusterAwake(t *testing.T) {
 	require.Contains(t, maya.run("explain", idleName).ends(0), chatops.Unobserved)
 	require.Contains(t, maya.run("status", idleName).ends(0), "whether people use its API is unknown")
 	l.failsToLook(sleepAt)
-	require.Equal(t, lifecycle.BecauseIdle+"; whether people used its API is unknown, because it could not be asked", l.slept())
+	require.Equal(t, "nobody used it; whether people used its API is unknown, because it could not be asked", l.slept())
 
 	l.apiAnswers()
 	require.Contains(t, l.types("maya", slack.Clusters, "destroy "+idleName), idleName)

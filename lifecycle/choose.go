@@ -183,7 +183,7 @@ func (m *deciding) release(format string, args ...any) {
 	m.say(Destroyed, Released, format, args...)
 	n.ReleasedAt, n.RetryAt, n.Blockers, n.Progress = m.f.Now, time.Time{}, nil, Progress{}
 	n.StuckReason, n.StuckWhose, n.StuckNext = "", "", ""
-	m.job(JobCreate, JobFailed, "Cancelled", n.DesiredWhy) // affects the job only if it is unfinished
+	m.job(JobCreate, JobFailed, "Cancelled", n.DesiredWhy.String()) // affects the job only if it is unfinished
 	m.job(n.Teardown, JobSucceeded, "", "")
 }
 

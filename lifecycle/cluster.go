@@ -16,7 +16,7 @@ type Cluster struct {
 	Why    string // reason of the last move, for people
 
 	Desired    Desired
-	DesiredWhy string  // why the desired state became absent; empty while present
+	DesiredWhy Reason  // why the desired state became absent; zero while present
 	Teardown   JobType // job type of the teardown once the desired state is absent: DESTROY or JANITOR_DESTROY
 
 	Ends          Ends
@@ -98,64 +98,56 @@ type Ends struct {
 	TTL          time.Time // acceptance + TTL, moved by extensions and, if the profile says so, by use; never past Max
 	Max          time.Time // acceptance + the profile's maximum; never moves
 	PRClosed     time.Time // the pull request closed + grace
-	PRWhy        string    // why PRClosed is set, and how that was noticed; empty: BecauseClosed
+	PRWhy        Reason    // why PRClosed is set, and how that was noticed; zero: it was closed
 	LabelRemoved time.Time // the label was removed + grace
 	RunFinished  time.Time // the pipeline run finished + grace
-	RunWhy       string    // why RunFinished is set; empty: BecauseRunFinished
+	RunWhy       Reason    // why RunFinished is set; zero: its workflow run finished
 	Claim        time.Time // the claim's lifetime ended
 	Idle         time.Time // nobody used it for too long
 	Hold         time.Time // a floor: no end except Max comes before it
 }
 
-// PRWhy begins with one of these if the pull request itself is the reason. Otherwise it names what happened to the repository or to
-// the App's installation there.
-const (
-	BecauseClosed = "the pull request was closed"
-	BecauseMerged = "the pull request was merged"
-	BecauseDraft  = "the pull request became a draft"
-)
+// WhyClosed returns why the pull request counts as closed.
+func (e Ends) WhyClosed() Reason { return cmp.Or(e.PRWhy, Reason{Code: ReasonPRClosed}) }
 
-// BecauseRunFinished is the reason for the end of a run's cluster if no other is known.
-const BecauseRunFinished = "its workflow run finished"
-
-// BecauseInstallFailed is the beginning of DesiredWhy if the cluster ends because its last create attempt failed.
-const BecauseInstallFailed = "the install failed"
+// WhyFinished returns how its run or job finished.
+func (e Ends) WhyFinished() Reason { return cmp.Or(e.RunWhy, Reason{Code: ReasonRunFinished}) }
 
 // DestroyAt returns the earliest end, but not before a hold, and never later than Max.
-func (e Ends) DestroyAt() time.Time { at, _, _ := e.first(); return at }
+func (e Ends) DestroyAt() time.Time { at, _ := e.first(); return at }
 
-// Reason describes the end that comes first, and whether a hold postponed it.
-func (e Ends) Reason() string { _, why, _ := e.first(); return why }
+// Reason is why the end that comes first ends it, and whether a hold postponed that.
+func (e Ends) Reason() Reason { _, why := e.first(); return why }
 
 // IsIdle reports that the end that comes first is that nobody uses the cluster, also if a hold postponed it.
-func (e Ends) IsIdle() bool { _, _, idle := e.first(); return idle }
+func (e Ends) IsIdle() bool { return e.Reason().Code == ReasonIdle }
 
 // first computes the same as the generated column clusters.destroy_at, with the reason.
-func (e Ends) first() (at time.Time, why string, idle bool) {
-	const longest = "the profile's maximum lifetime"
-	at, why = e.Max, longest
+func (e Ends) first() (at time.Time, why Reason) {
+	at, why = e.Max, Reason{Code: ReasonMaximum}
 	for _, end := range []struct {
 		at  time.Time
-		why string
+		why Reason
 	}{
-		{e.TTL, "the end of its time to live"},
-		{e.PRClosed, cmp.Or(e.PRWhy, BecauseClosed)},
-		{e.LabelRemoved, "its label was removed"},
-		{e.RunFinished, cmp.Or(e.RunWhy, BecauseRunFinished)},
-		{e.Claim, "its claim ended"},
-		{e.Idle, BecauseIdle},
+		{e.TTL, Reason{Code: ReasonTTL}},
+		{e.PRClosed, e.WhyClosed()},
+		{e.LabelRemoved, Reason{Code: ReasonLabelRemoved}},
+		{e.RunFinished, e.WhyFinished()},
+		{e.Claim, Reason{Code: ReasonClaim}},
+		{e.Idle, Reason{Code: ReasonIdle}},
 	} {
 		if !end.at.IsZero() && end.at.Before(at) {
-			at, why, idle = end.at, end.why, end.at.Equal(e.Idle) && end.why == BecauseIdle
+			at, why = end.at, end.why
 		}
 	}
 	switch {
 	case !e.Hold.After(at):
-		return at, why, idle
+		return at, why
 	case e.Hold.Before(e.Max):
-		return e.Hold, why + ", postponed by a hold", idle
+		why.Held = true
+		return e.Hold, why
 	}
-	return e.Max, longest, false
+	return e.Max, Reason{Code: ReasonMaximum}
 }
 
 // Extend moves the TTL's end by d, but not past Max. capped reports that Max limited it.

@@ -74,17 +74,15 @@ func (m *deciding) endIfDue() {
 	case m.c.Desired != Present:
 	case !m.f.Now.Before(ends.DestroyAt()):
 		why := ends.Reason()
-		if ends.IsIdle() {
-			why = m.becauseIdle(why)
-		}
+		why.Unobserved = why.Code == ReasonIdle && m.lacksObservation()
 		m.dismiss(why)
 	case m.c.NeedsApproval && !by.IsZero() && !m.f.Now.Before(by):
-		m.dismiss("nobody approved it by " + by.UTC().Format("15:04 MST on 2 January"))
+		m.dismiss(Reason{Code: ReasonNotApproved, At: by.UTC()})
 	}
 }
 
 // dismiss sets the desired state to absent on ocpctl's own initiative.
-func (m *deciding) dismiss(why string) {
+func (m *deciding) dismiss(why Reason) {
 	n := m.next()
 	n.Desired, n.DesiredWhy, n.Teardown = Absent, why, JobJanitorDestroy
 	m.job(JobJanitorDestroy, JobPending, "", "")
@@ -108,7 +106,7 @@ func (m *deciding) open(k Kind, job JobType) {
 	m.d.Open, m.d.OpenJob = k, job
 	m.next().Progress = Progress{}
 	if k == Destroy && job != JobCreate {
-		m.job(JobCreate, JobFailed, "Cancelled", m.next().DesiredWhy) // affects the job only if it is unfinished
+		m.job(JobCreate, JobFailed, "Cancelled", m.next().DesiredWhy.String()) // affects the job only if it is unfinished
 	}
 	m.job(job, JobRunning, "", "")
 	m.effect(Launch, m.number())

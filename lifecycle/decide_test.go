@@ -17,7 +17,7 @@ func TestDestroyAtIsTheEarliestEndAndNamesIt(t *testing.T) {
 		"the time to live":             {Ends{TTL: at(4), Max: at(12)}, at(4), "the end of its time to live"},
 		"the maximum before the rest":  {Ends{TTL: at(14), Max: at(12), PRClosed: at(13)}, at(12), "the profile's maximum lifetime"},
 		"a closed pull request":        {Ends{TTL: at(4), Max: at(12), PRClosed: at(2)}, at(2), "the pull request was closed"},
-		"one that became a draft":      {Ends{TTL: at(4), Max: at(12), PRClosed: at(2), PRWhy: "the pull request became a draft"}, at(2), "the pull request became a draft"},
+		"one that became a draft":      {Ends{TTL: at(4), Max: at(12), PRClosed: at(2), PRWhy: Reason{Code: ReasonPRDraft}}, at(2), "the pull request became a draft"},
 		"a removed label":              {Ends{TTL: at(4), Max: at(12), PRClosed: at(3), LabelRemoved: at(2)}, at(2), "its label was removed"},
 		"a finished run":               {Ends{TTL: at(4), Max: at(12), RunFinished: at(1)}, at(1), "its workflow run finished"},
 		"an ended claim":               {Ends{TTL: at(4), Max: at(12), Claim: at(3)}, at(3), "its claim ended"},
@@ -29,7 +29,7 @@ func TestDestroyAtIsTheEarliestEndAndNamesIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Equal(t, c.at, c.ends.DestroyAt())
-			require.Equal(t, c.why, c.ends.Reason())
+			require.Equal(t, c.why, c.ends.Reason().String())
 		})
 	}
 }
@@ -90,7 +90,7 @@ func TestAnOpenAttemptIsJudgedByWhatIsKnownOfIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			row := kindWorld().row
-			row.Status, row.Phase, row.Desired, row.DesiredWhy = Creating, Installing, c.desired, "somebody asked for its end"
+			row.Status, row.Phase, row.Desired, row.DesiredWhy = Creating, Installing, c.desired, Reason{Code: ReasonAsked, Words: "somebody asked for its end"}
 			d := Decide(row, Facts{Now: epoch, Open: &c.open, Runner: c.runner}, limits)
 			require.Empty(t, d.Open)
 			if c.close == "" {
@@ -142,7 +142,9 @@ func TestNothingBeginsBesideALivingRunner(t *testing.T) {
 		row  func(*Cluster)
 		show func(*testing.T, Cluster)
 	}{
-		"a teardown": {func(c *Cluster) { c.Desired, c.DesiredWhy = Absent, "somebody asked for its end" }, func(t *testing.T, n Cluster) {
+		"a teardown": {func(c *Cluster) {
+			c.Desired, c.DesiredWhy = Absent, Reason{Code: ReasonAsked, Words: "somebody asked for its end"}
+		}, func(t *testing.T, n Cluster) {
 			require.Equal(t, Stopping, n.Phase)
 			require.Equal(t, "somebody asked for its end; the runner of attempt 1 has not ended; it is stopped before the next attempt begins", n.Why)
 		}},
@@ -198,7 +200,7 @@ func TestOnlyTwoCountsApartAfterTheEndProveZero(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			row := kindWorld().row
-			row.Status, row.Phase, row.Desired, row.DesiredWhy = Destroying, Verifying, Absent, "somebody asked for its end"
+			row.Status, row.Phase, row.Desired, row.DesiredWhy = Destroying, Verifying, Absent, Reason{Code: ReasonAsked, Words: "somebody asked for its end"}
 			d := Decide(row, Facts{Now: epoch, Last: &c.last, Identities: names}, limits)
 			require.Equal(t, c.released, d.Next.Phase == Released, "%s", d.Next.Why)
 		})
@@ -229,7 +231,7 @@ func TestAReleasedClusterIsLeftAlone(t *testing.T) {
 
 func TestAnAttemptThatCountedNothingKeepsTheKnownBlockers(t *testing.T) {
 	row := kindWorld().row
-	row.Status, row.Phase, row.Desired, row.DesiredWhy = Failed, DestroyBlocked, Absent, "somebody asked for its end"
+	row.Status, row.Phase, row.Desired, row.DesiredWhy = Failed, DestroyBlocked, Absent, Reason{Code: ReasonAsked, Words: "somebody asked for its end"}
 	row.Blockers, row.DestroyFailures, row.Seen = []string{"vpc of infra-1"}, 3, 4
 	row.StuckReason, row.StuckWhose, row.StuckNext = "TerminationProtected", "user", "run this"
 	last := Attempt{Number: 5, Kind: Destroy, Outcome: Lost, Message: "the runner ended without a result"}
@@ -243,7 +245,7 @@ func TestAnAttemptThatCountedNothingKeepsTheKnownBlockers(t *testing.T) {
 
 func TestATeardownThatLeftSomethingSaysWhoMustActUntilOneLeavesNothing(t *testing.T) {
 	row := kindWorld().row
-	row.Status, row.Phase, row.Desired, row.DesiredWhy, row.Seen = Destroying, Verifying, Absent, "somebody asked for its end", 4
+	row.Status, row.Phase, row.Desired, row.DesiredWhy, row.Seen = Destroying, Verifying, Absent, Reason{Code: ReasonAsked, Words: "somebody asked for its end"}, 4
 	last := Attempt{Number: 5, Kind: Destroy, Outcome: Failure, Reason: "TerminationProtected", Whose: "user", Next: "run this", Message: "an instance has termination protection"}
 	d := Decide(row, Facts{Now: epoch, Last: &last, Identities: []string{"infra-1"}}, limits)
 	require.Equal(t, []string{"TerminationProtected", "user", "run this"}, []string{d.Next.StuckReason, d.Next.StuckWhose, d.Next.StuckNext})

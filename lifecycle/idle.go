@@ -12,9 +12,6 @@ type Idle struct {
 // ByIdle is the source of sleep of a cluster that nobody uses. Use wakes it.
 const ByIdle PowerBy = "idle"
 
-// BecauseIdle is the reason for the end of a cluster that nobody uses.
-const BecauseIdle = "nobody used it"
-
 // UnusedSince returns since when nobody has used the cluster, as far as ocpctl knows: its last use, or when it became ready. Zero: unknown.
 func (c Cluster) UnusedSince() time.Time { return latest(c.ReadyAt, c.ActiveAt) }
 
@@ -99,7 +96,7 @@ func (m *deciding) keepIdle() {
 	if at.IsZero() || m.f.Now.Before(at) {
 		return
 	}
-	n.SleepWanted, n.SleepUntil, n.PowerBy, n.SleepWhy = true, time.Time{}, ByIdle, m.becauseIdle(BecauseIdle)
+	n.SleepWanted, n.SleepUntil, n.PowerBy, n.SleepWhy = true, time.Time{}, ByIdle, Reason{Code: ReasonIdle, Unobserved: m.lacksObservation()}.String()
 	n.resetPower()
 	m.job(JobSleep, JobPending, "", "")
 }

@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"strings"
 	"time"
 )
 
@@ -65,9 +64,9 @@ func idleEndFollowsFromUse(_ *world, c Cluster, f Facts, d Decision) string {
 	switch {
 	case n.Desired == Present && !n.Ends.Idle.Equal(want):
 		return "its last use says something else than the end that follows from it"
-	case c.Desired == Present && n.Desired == Absent && strings.HasPrefix(n.DesiredWhy, BecauseIdle) && (f.Now.Before(unused.Add(n.Idle.EndAfter)) || n.Idle.EndAfter == 0):
+	case c.Desired == Present && n.Desired == Absent && n.DesiredWhy.Code == ReasonIdle && (f.Now.Before(unused.Add(n.Idle.EndAfter)) || n.Idle.EndAfter == 0):
 		return "a cluster ends that somebody uses"
-	case c.Desired == Present && n.Desired == Absent && strings.HasPrefix(n.DesiredWhy, BecauseIdle) && (!c.IdleTold.After(unused) || f.Now.Sub(c.IdleTold) < restWarning):
+	case c.Desired == Present && n.Desired == Absent && n.DesiredWhy.Code == ReasonIdle && (!c.IdleTold.After(unused) || f.Now.Sub(c.IdleTold) < restWarning):
 		return "a cluster ends and nobody was told that it is idle"
 	}
 	return ""
@@ -101,7 +100,7 @@ func unknownUseDecidesNothing(_ *world, c Cluster, f Facts, d Decision) string {
 	switch {
 	case d.TellIdle && early(n.Idle.TellAfter),
 		n.SleepWanted && !c.SleepWanted && n.PowerBy == ByIdle && early(n.Idle.SleepAfter),
-		n.Desired == Absent && strings.HasPrefix(n.DesiredWhy, BecauseIdle) && early(n.Idle.EndAfter):
+		n.Desired == Absent && n.DesiredWhy.Code == ReasonIdle && early(n.Idle.EndAfter):
 		return "that no use is known counts as that there was none"
 	}
 	return ""

@@ -40,7 +40,7 @@ var observeMutants = []mutant{
 	{2, false, "that nobody could look counts as that nobody was there", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
 		d.Unobserved = false
-		d.Next.SleepWhy, d.Next.DesiredWhy = strings.ReplaceAll(d.Next.SleepWhy, notObserved, ""), strings.ReplaceAll(d.Next.DesiredWhy, notObserved, "")
+		d.Next.SleepWhy, d.Next.DesiredWhy.Unobserved = strings.ReplaceAll(d.Next.SleepWhy, notObserved, ""), false
 		return d
 	}},
 	{4, false, "a look spends a try", func(c Cluster, f Facts, l Limits) Decision {

@@ -45,7 +45,7 @@ var lifeMutants = []mutant{
 	{1, false, "closing a pull request changes the desired state at once", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
 		if !c.Ends.PRClosed.IsZero() && d.Next.Desired == Present {
-			d.Next.Desired, d.Next.DesiredWhy, d.Next.Teardown = Absent, "the pull request was closed", JobJanitorDestroy
+			d.Next.Desired, d.Next.DesiredWhy, d.Next.Teardown = Absent, Reason{Code: ReasonPRClosed}, JobJanitorDestroy
 		}
 		return d
 	}},

@@ -12,9 +12,6 @@ const observeAhead = 15 * time.Minute
 // observeTries is how many looks may fail before a step. The step follows anyway, and its reason says so.
 const observeTries = 2
 
-// notObserved is added to what follows from idleness if nobody could look inside the cluster right before.
-const notObserved = "; whether people used its API is unknown, because it could not be asked"
-
 // idleStep returns when the next thing follows from that nobody uses the cluster: its people are told, it is put to sleep, or it ends.
 // Zero: nothing does.
 func (c Cluster) idleStep() (step time.Time) {
@@ -76,15 +73,6 @@ func observeKind() WorkKind {
 		},
 		failure: func(_ *deciding, a Attempt) string { return cmp.Or(a.Message, "nobody could look inside it") },
 	}
-}
-
-// becauseIdle returns the reason for what follows now from idleness. It says so if nobody could look inside an awake cluster right before:
-// that no use is known then does not mean that there was none.
-func (m *deciding) becauseIdle(why string) string {
-	if m.lacksObservation() {
-		return why + notObserved
-	}
-	return why
 }
 
 // lacksObservation reports that the cluster is awake, and that no look inside was answered for the step that follows now.

@@ -34,7 +34,7 @@ func stepOf(n Cluster) (step time.Time) {
 			sooner(at)
 		}
 	}
-	if strings.HasPrefix(n.Ends.Reason(), BecauseIdle) {
+	if n.Ends.IsIdle() {
 		sooner(n.Ends.DestroyAt())
 	}
 	return step
@@ -104,11 +104,11 @@ func unobservedIsSaid(_ *world, c Cluster, f Facts, d Decision) string {
 	awake := !c.SleepWanted && c.Power == Awake
 	says := func(why string) bool { return strings.Contains(why, "is unknown") }
 	old := func(seen time.Time) bool { return f.Now.Sub(seen) > 30*time.Minute }
-	ends := c.Desired == Present && n.Desired == Absent && strings.HasPrefix(n.DesiredWhy, BecauseIdle)
+	ends := c.Desired == Present && n.Desired == Absent && n.DesiredWhy.Code == ReasonIdle
 	switch {
 	case n.SleepWanted && !c.SleepWanted && n.PowerBy == ByIdle && says(n.SleepWhy) != old(n.Work[Observe].DoneAt):
 		return "a cluster is put to sleep, and what is said of looks into it is not so"
-	case ends && says(n.DesiredWhy) != (awake && old(c.Work[Observe].DoneAt)):
+	case ends && n.DesiredWhy.Unobserved != (awake && old(c.Work[Observe].DoneAt)):
 		return "a cluster ends, and what is said of looks into it is not so"
 	case d.Unobserved && !d.TellIdle:
 		return "people are told of a look, and of nothing else"

@@ -8,6 +8,9 @@ import (
 )
 
 // looks are when the cluster was looked into, as time after it became ready.
+// notObserved is what a reason says if nobody could look inside the cluster right before.
+const notObserved = "; whether people used its API is unknown, because it could not be asked"
+
 func (w *world) looks() (at []time.Duration) {
 	for _, a := range w.attempts {
 		if a.Kind == Observe {
@@ -31,7 +34,7 @@ func TestAClusterIsLookedIntoOnceBeforeEachStepAndAtNoOtherTime(t *testing.T) {
 			w := idleWorld(c.idle)
 			w.until(func() bool { return w.row.Desired == Absent })
 			require.Equal(t, c.want, w.looks())
-			require.NotContains(t, w.row.DesiredWhy, "unknown")
+			require.NotContains(t, w.row.DesiredWhy.String(), "unknown")
 			require.NotContains(t, w.row.SleepWhy, "unknown")
 			require.Zero(t, w.row.Tries-1, "only the create is one")
 		})
@@ -75,7 +78,7 @@ func TestWhatFollowsSaysThatNobodyCouldLook(t *testing.T) {
 	ends := idleWorld(Idle{TellAfter: time.Hour, EndAfter: 2 * time.Hour})
 	ends.unanswered = true
 	ends.until(func() bool { return ends.row.Desired == Absent })
-	require.Equal(t, BecauseIdle+notObserved, ends.row.DesiredWhy)
+	require.Equal(t, "nobody used it"+notObserved, ends.row.DesiredWhy.String())
 	require.WithinRange(t, ends.now, ends.row.ReadyAt.Add(2*time.Hour), ends.row.ReadyAt.Add(2*time.Hour+time.Minute), "it ends on time")
 }
 

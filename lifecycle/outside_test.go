@@ -117,7 +117,7 @@ func (w *world) destroy() {
 	}
 	w.note("somebody destroys it")
 	w.touch(func(c *Cluster) {
-		c.Desired, c.DesiredWhy, c.Teardown = Absent, "somebody asked for its end", JobDestroy
+		c.Desired, c.DesiredWhy, c.Teardown = Absent, Reason{Code: ReasonAsked, Words: "somebody asked for its end"}, JobDestroy
 	})
 	w.moveJob(JobMove{Type: JobDestroy, To: JobPending})
 }

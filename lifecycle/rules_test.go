@@ -55,7 +55,7 @@ func desiredOneWay(_ *world, c Cluster, f Facts, d Decision) string {
 		return "the desired state changed back"
 	case c.Desired == Present && n.Desired == Absent && f.Now.Before(n.Ends.DestroyAt()) && n.Phase != CreateFailed && !nobodyApproved(c, f):
 		return "the desired state changed before any end had passed"
-	case n.Desired == Absent && (n.DesiredWhy == "" || n.Teardown == ""):
+	case n.Desired == Absent && (n.DesiredWhy.IsZero() || n.Teardown == ""):
 		return "the desired state changed without a reason or a job"
 	}
 	return ""

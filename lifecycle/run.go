@@ -98,27 +98,27 @@ type Bound struct {
 // RunEnd returns when a cluster ends because its run or its job finished, and why. Zero: it does not. A cluster of a run goes on
 // while any attempt of the run does; a job never comes back. A cluster whose run asked for a signal outlives the run's success: until it is
 // ready, and then for the grace, so that the run which the signal starts can take it over.
-func RunEnd(b Bound) (at time.Time, why string) {
-	what, finish := "its workflow run", b.Run
+func RunEnd(b Bound) (at time.Time, why Reason) {
+	what, finish := "", b.Run
 	if b.Platform == Tekton {
-		what = "its PipelineRun"
+		what = finishedPipelineRun
 	}
 	if b.Lifetime == LifetimeJob {
-		what = "its job"
+		what = finishedJob
 		switch {
 		case !b.Job.At.IsZero():
 			finish = b.Job
 		case b.Newest > b.Attempt && b.Run.Conclusion != ConclusionGone: // its attempt is over, and how its job finished will be asked
-			return time.Time{}, ""
+			return time.Time{}, Reason{}
 		}
 	}
 	switch {
 	case finish.At.IsZero():
-		return time.Time{}, ""
+		return time.Time{}, Reason{}
 	case b.Signalled && b.Lifetime == LifetimeRun && finish.Conclusion == "success":
 		return b.handoverEnd()
 	}
-	return finish.At.Add(GraceAfter(finish.Conclusion, b.Grace)), what + " " + describeConclusion(finish.Conclusion)
+	return finish.At.Add(GraceAfter(finish.Conclusion, b.Grace)), Reason{Code: ReasonRunFinished, Name: what, To: finish.Conclusion}
 }
 
 // describeConclusion completes "its workflow run …".

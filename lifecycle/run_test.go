@@ -41,7 +41,7 @@ func TestAClusterEndsWithItsRunOrItsJob(t *testing.T) {
 		c.bound.Grace = time.Hour
 		got, why := RunEnd(c.bound)
 		require.Equal(t, c.at, got, name)
-		require.Equal(t, c.why, why, name)
+		require.Equal(t, c.why, why.String(), name)
 	}
 }
 
@@ -60,7 +60,7 @@ func TestNoEndOfARunComesBeforeItFinishedOrAfterTheGrace(t *testing.T) {
 		}
 		b.Newest = b.Attempt + rapid.IntRange(0, 2).Draw(t, "newer")
 		at, why := RunEnd(b)
-		require.Equal(t, at.IsZero(), why == "")
+		require.Equal(t, at.IsZero(), why.IsZero())
 		if at.IsZero() {
 			require.True(t, b.Run.At.IsZero() || b.Lifetime == LifetimeJob && b.Job.At.IsZero() && b.Newest > b.Attempt)
 			return

@@ -166,5 +166,5 @@ func TestAHoldPutsTheEndOffAndSaysSo(t *testing.T) {
 	w.reach(t, Expiring)
 	require.Equal(t, "it ends at 20:00 UTC on 1 January (the pull request was closed, postponed by a hold)", w.row.Why)
 	w.reach(t, Restoring)
-	require.Equal(t, []any{epoch.Add(12 * time.Hour), "the pull request was closed, postponed by a hold"}, []any{w.now, w.row.DesiredWhy})
+	require.Equal(t, []any{epoch.Add(12 * time.Hour), "the pull request was closed, postponed by a hold"}, []any{w.now, w.row.DesiredWhy.String()})
 }

@@ -58,7 +58,7 @@ func (m *deciding) settleCreate(a Attempt) {
 	}
 	switch {
 	case !m.isWanted():
-		m.job(JobCreate, JobFailed, "Cancelled", n.DesiredWhy)
+		m.job(JobCreate, JobFailed, "Cancelled", n.DesiredWhy.String())
 	case a.Outcome == Waiting || m.keepsPlace(a):
 		m.again(a)
 		m.say(Pending, AwaitingCapacity, "%s", m.waits(a))
@@ -71,7 +71,7 @@ func (m *deciding) settleCreate(a Attempt) {
 		m.retryText(a, try)
 	default:
 		m.job(JobCreate, JobFailed, n.FailReason, a.Message)
-		m.dismiss(BecauseInstallFailed + ": " + a.Message)
+		m.dismiss(Reason{Code: ReasonInstallFailed, Words: a.Message})
 		m.say(Failed, CreateFailed, "try %d of %d failed: %s", try, n.MaxTries, a.Message)
 	}
 }
@@ -80,7 +80,7 @@ func (m *deciding) settleCreate(a Attempt) {
 // so neither an earlier try nor the way its stopped install ended is a problem to report.
 func (m *deciding) forgetFailure() {
 	n := m.next()
-	if m.isWanted() || !n.ReadyAt.IsZero() || strings.HasPrefix(n.DesiredWhy, BecauseInstallFailed) {
+	if m.isWanted() || !n.ReadyAt.IsZero() || n.DesiredWhy.Code == ReasonInstallFailed {
 		return
 	}
 	n.FailReason, n.FailMessage, n.FailWhose, n.FailNext = "", "", "", ""

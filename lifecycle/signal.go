@@ -51,13 +51,13 @@ func (c Card) SavedTime() time.Duration {
 }
 
 // handoverEnd returns the end of a cluster that its run left to the run which its signal starts, as long as none took it over.
-func (b Bound) handoverEnd() (at time.Time, why string) {
+func (b Bound) handoverEnd() (at time.Time, why Reason) {
 	if b.ReadyAt.IsZero() {
-		return time.Time{}, ""
+		return time.Time{}, Reason{}
 	}
 	at = b.Run.At
 	if b.ReadyAt.After(at) {
 		at = b.ReadyAt
 	}
-	return at.Add(b.Grace), "its workflow run finished, and no run that its signal started took it over"
+	return at.Add(b.Grace), Reason{Code: ReasonNotTakenOver}
 }

@@ -35,7 +35,7 @@ func TestARunThatAskedForASignalLeavesItsClusterToTheNext(t *testing.T) {
 	} {
 		at, why := RunEnd(c.bound)
 		require.Equal(t, c.at, at, c.name)
-		require.Equal(t, c.why, why, c.name)
+		require.Equal(t, c.why, why.String(), c.name)
 	}
 }
 

@@ -205,7 +205,7 @@ func (m *deciding) cancelPower() {
 		return
 	}
 	for _, job := range []JobType{JobSleep, JobWake, JobOffHoursDown, JobOffHoursUp} {
-		m.job(job, JobFailed, "Cancelled", n.DesiredWhy) // affects the jobs only if they are unfinished
+		m.job(job, JobFailed, "Cancelled", n.DesiredWhy.String()) // affects the jobs only if they are unfinished
 	}
 	n.SleepWanted, n.SleepUntil = false, time.Time{}
 	n.resetPower()

@@ -41,7 +41,7 @@ func (m *deciding) needless(a Attempt) string {
 	switch kind := m.kind(a.Kind); {
 	case a.Kind == Destroy:
 	case !m.isWanted():
-		return m.next().DesiredWhy
+		return m.next().DesiredWhy.String()
 	case kind != nil && kind.needless != nil:
 		return kind.needless(m, a)
 	}

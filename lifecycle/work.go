@@ -295,7 +295,7 @@ func (m *deciding) cancelWork() {
 		case k.cancel != nil:
 			k.cancel(m)
 		case !k.Single && (w.IsRequested() || w.Failures > 0):
-			m.job(k.jobType(*n), JobFailed, "Cancelled", n.DesiredWhy)
+			m.job(k.jobType(*n), JobFailed, "Cancelled", n.DesiredWhy.String())
 			m.forget(k)
 		}
 	}

@@ -141,7 +141,7 @@ func moveCluster(ctx context.Context, c *db.Tx, cur usage.Held, d lifecycle.Deci
 		if _, err := clusters.CloseOver(ctx, c, cur.ID); err != nil {
 			return err
 		}
-		if _, err := access.Revoke(ctx, c, cur.ID, access.Every, nil, clusters.Origin{Actor: db.Lifecycle, Why: access.EndsWith + d.Next.DesiredWhy}); err != nil {
+		if _, err := access.Revoke(ctx, c, cur.ID, access.Every, nil, clusters.Origin{Actor: db.Lifecycle, Why: clusters.Unwanted + d.Next.DesiredWhy.String()}); err != nil {
 			return err
 		}
 	}
@@ -168,7 +168,7 @@ func tell(ctx context.Context, c *db.Tx, cur usage.Held, d lifecycle.Decision, o
 		}
 	}
 	if cur.Desired != d.Next.Desired && clusters.StatusAndPhase(cur.Cluster) == clusters.StatusAndPhase(d.Next) {
-		m.Why = d.Next.DesiredWhy
+		m.Why = d.Next.DesiredWhy.String()
 	}
 	if err := c.Record(ctx, db.Lifecycle, "decided", cur.ID, m); err != nil {
 		return err

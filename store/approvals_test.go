@@ -53,7 +53,7 @@ func TestARefusalEndsTheCluster(t *testing.T) {
 	require.Equal(t, clusters.ApprovalRefused, done.State)
 	row, err = s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
-	require.Equal(t, []any{lifecycle.Absent, "refused by saml:admin: too dear"}, []any{row.Desired, row.DesiredWhy})
+	require.Equal(t, []any{lifecycle.Absent, "refused by saml:admin: too dear"}, []any{row.Desired, row.DesiredWhy.String()})
 	require.Equal(t, lifecycle.Released, storetest.Settled(t, s, row.ID).Phase)
 }
 

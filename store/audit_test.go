@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/auditchain"
 	"github.com/ocpctl/ocpctl/store/clusters"
@@ -168,7 +169,7 @@ func TestChangesDoNotWaitForEachOtherInACircle(t *testing.T) {
 				case 0:
 					_, err = s.Extend(context.Background(), id, time.Minute, storetest.Maya("more"))
 				case 1:
-					err = s.SetEnd(context.Background(), id, clusters.EndPRClosed, nil, "", "github:maya")
+					err = s.SetEnd(context.Background(), id, clusters.EndPRClosed, nil, lifecycle.Reason{}, "github:maya")
 				case 2:
 					_, err = s.Hold(context.Background(), id, time.Date(2026, 11, 20, 13, random.IntN(60), 0, 0, time.UTC), storetest.Maya("demo"))
 				case 3:

@@ -104,11 +104,11 @@ func TestTheClustersTableKeepsItsRules(t *testing.T) {
 		"end_max = end_max + interval '1 hour'":   "never changes",
 		"end_ttl = end_max + interval '1 second'": "clusters_end_within_max",
 		"destroy_at = now()":                      "destroy_at",
-		"desired = 'maybe', desired_why = 'x'":    "clusters_absent_says_why",
-		"desired = 'absent'":                      "clusters_absent_says_why",
-		"desired_why = 'because'":                 "clusters_absent_says_why",
-		"wake_at = NULL":                          "clusters_never_sleep",
-		"destroyed_at = now()":                    "clusters_released",
+		`desired = 'maybe', desired_why = '{"code":"other","words":"x"}'`: "clusters_absent_says_why",
+		"desired = 'absent'": "clusters_absent_says_why",
+		`desired_why = '{"code":"other","words":"because"}'`: "clusters_absent_says_why",
+		"wake_at = NULL":       "clusters_never_sleep",
+		"destroyed_at = now()": "clusters_released",
 		"status = 'DESTROYED', phase = 'released', destroyed_at = now()": "clusters_released_unwanted",
 		"row_version = 0":        "only rise",
 		"pokes = 0":              "only rise",
@@ -135,7 +135,7 @@ func TestTheClustersTableKeepsItsRules(t *testing.T) {
 	}
 	_, err := s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya", Why: "done"})
 	require.NoError(t, err)
-	storetest.Refuses(t, s, "absent, which is final", `UPDATE clusters SET desired = 'present', desired_why = '' WHERE id = $1`, row.ID)
+	storetest.Refuses(t, s, "absent, which is final", `UPDATE clusters SET desired = 'present', desired_why = '{}' WHERE id = $1`, row.ID)
 
 	bad := storetest.Granted("secret")
 	bad.Row.Spec.InstallConfig = "apiVersion: v1\npullSecret: '{}'\n"

@@ -16,9 +16,9 @@ import (
 )
 
 // SetEnd sets the end of a pull request or a label, or lifts it with nil; those of runs follow from what is known of the run, see store/runs. why goes into the audit trail; for EndPRClosed it is also stored, and
-// empty means that the pull request was closed. SetEnd does nothing if that changes nothing, or if the cluster's desired state
+// the zero reason means that the pull request was closed. SetEnd does nothing if that changes nothing, or if the cluster's desired state
 // is absent.
-func (s *Store) SetEnd(ctx context.Context, id string, kind clusters.EndKind, at *time.Time, why, actor string) error {
+func (s *Store) SetEnd(ctx context.Context, id string, kind clusters.EndKind, at *time.Time, why lifecycle.Reason, actor string) error {
 	column, ok := map[clusters.EndKind]string{
 		clusters.EndPRClosed: "end_pr_closed", clusters.EndLabelRemoved: "end_label_removed",
 	}[kind]
@@ -42,7 +42,7 @@ func (s *Store) SetEnd(ctx context.Context, id string, kind clusters.EndKind, at
 		}
 		set, args := column+" = @at", pgx.NamedArgs{"at": at}
 		if kind == clusters.EndPRClosed {
-			set, args["why"] = set+", pr_end_why = CASE WHEN @at::timestamptz IS NULL THEN '' ELSE @why END", why
+			set, args["why"] = set+", pr_end_why = CASE WHEN @at::timestamptz IS NULL THEN '{}' ELSE @why::jsonb END", why
 		}
 		if err := clusters.SetDesired(ctx, c, id, set, args); err != nil {
 			return err
@@ -51,7 +51,7 @@ func (s *Store) SetEnd(ctx context.Context, id string, kind clusters.EndKind, at
 		if at == nil {
 			action = "end_lifted"
 		}
-		return c.Record(ctx, actor, action, id, db.Move{End: string(kind), At: at, Why: why})
+		return c.Record(ctx, actor, action, id, db.Move{End: string(kind), At: at, Why: why.String()})
 	})
 	if err != nil {
 		return fmt.Errorf("set %s of %s: %w", kind, id, err)
@@ -85,7 +85,7 @@ func destroy(ctx context.Context, c *db.Tx, cur usage.Held, d clusters.Origin) (
 	if err := addJob(ctx, c, jobID, cur.ID, lifecycle.JobDestroy); err != nil {
 		return "", err
 	}
-	if err := clusters.SetDesired(ctx, c, cur.ID, "desired = 'absent', desired_why = @why, teardown = 'DESTROY'", pgx.NamedArgs{"why": d.Reason()}); err != nil {
+	if err := clusters.SetDesired(ctx, c, cur.ID, "desired = 'absent', desired_why = @why, teardown = 'DESTROY'", pgx.NamedArgs{"why": d.Because()}); err != nil {
 		return "", err
 	}
 	cur.Desired = lifecycle.Absent
@@ -96,7 +96,7 @@ func destroy(ctx context.Context, c *db.Tx, cur usage.Held, d clusters.Origin) (
 	if _, err := clusters.CloseOver(ctx, c, cur.ID); err != nil {
 		return "", err
 	}
-	ended := clusters.Origin{Actor: d.Actor, Name: d.Name, Source: d.Source, Why: access.EndsWith + d.Reason()}
+	ended := clusters.Origin{Actor: d.Actor, Name: d.Name, Source: d.Source, Why: clusters.Unwanted + d.Reason()}
 	if _, err := access.Revoke(ctx, c, cur.ID, access.Every, nil, ended); err != nil {
 		return "", err
 	}

@@ -48,7 +48,7 @@ func TestAnIdleClusterIsToldOfPutToSleepWokenByUseAndEnded(t *testing.T) {
 	clock.Pass(31 * time.Minute)
 	d = storetest.Decides(t, s, row.ID, lifecycle.Hours{})
 	require.Equal(t, lifecycle.Absent, d.Next.Desired)
-	require.Equal(t, lifecycle.BecauseIdle+"; whether people used its API is unknown, because it could not be asked", d.Next.DesiredWhy)
+	require.Equal(t, "nobody used it; whether people used its API is unknown, because it could not be asked", d.Next.DesiredWhy.String())
 }
 
 func TestUseMovesTheEndOfALifeThatCountsFromUseUpToTheMaximum(t *testing.T) {

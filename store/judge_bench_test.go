@@ -138,7 +138,7 @@ func throng(b *testing.B, s *store.Store, seed string) {
 			environment, 'github:user' || i % 400, source, ttl, hourly_cents, 6, 3, request_tags, effective_tags,
 			spec || jsonb_build_object('installConfig', repeat('networking: {}' || chr(10), 150)), 5001, 'acme/repo' || i % 97, i, 'abc123',
 			CASE WHEN live THEN 'READY' ELSE 'DESTROYED' END, CASE WHEN live THEN 'ready' ELSE 'released' END, why,
-			CASE WHEN live THEN 'present' ELSE 'absent' END, CASE WHEN live THEN '' ELSE 'done' END,
+			CASE WHEN live THEN 'present' ELSE 'absent' END, CASE WHEN live THEN '{}'::jsonb ELSE '{"code":"other","words":"done"}'::jsonb END,
 			CASE WHEN live THEN '' ELSE 'DESTROY' END, max_tries, CASE WHEN live THEN now() + interval '1 day' END,
 			at + interval '400 days', at + interval '500 days', at, at, CASE WHEN NOT live THEN at + interval '5 hours' END,
 			at, CASE WHEN live THEN 70 ELSE 0 END, CASE WHEN live THEN 6 ELSE 0 END, date_trunc('month', at, 'UTC'), 350 * 3600000, 30

@@ -67,7 +67,7 @@ func TestAHoldIsAFloorUnderEveryEndButTheMaximum(t *testing.T) {
 	s, clock := storetest.Open(t)
 	row := storetest.Accept(t, s, storetest.FromPR(storetest.Granted("shop"), 41))
 	closed := clock.Now().Add(time.Hour)
-	require.NoError(t, s.SetEnd(t.Context(), row.ID, clusters.EndPRClosed, &closed, "", "github:maya"))
+	require.NoError(t, s.SetEnd(t.Context(), row.ID, clusters.EndPRClosed, &closed, lifecycle.Reason{}, "github:maya"))
 	until := clock.Now().Add(6 * time.Hour)
 	out, err := s.Hold(t.Context(), row.ID, until, storetest.Maya("a demo"))
 	require.NoError(t, err)

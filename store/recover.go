@@ -274,14 +274,14 @@ func (s *Store) decideRecovered(ctx context.Context, c *db.Tx, held usage.Held) 
 
 // afterRecovery accounts for the attempts that were added, and lets the cluster be decided about.
 func afterRecovery(ctx context.Context, c *db.Tx, was usage.Held, r RecoveredCluster, newest int, added bool) error {
-	args := pgx.NamedArgs{"newest": newest, "now": c.Now, "wait": r.Wait, "absent": r.Absent, "janitor": lifecycle.JobJanitorDestroy}
+	args := pgx.NamedArgs{"newest": newest, "now": c.Now, "wait": r.Wait, "absent": lifecycle.Noted(r.Absent), "janitor": lifecycle.JobJanitorDestroy}
 	set := `seen = greatest(seen, (SELECT coalesce(max(a.number), 0) FROM attempts a WHERE a.cluster_id = clusters.id AND a.closed_at IS NOT NULL AND a.number <= @newest)),
 		work = work || (SELECT coalesce(jsonb_object_agg(k.kind, coalesce(work -> k.kind, '{}') || jsonb_build_object('seen', k.seen)), '{}') FROM (
 			SELECT a.kind, max(a.number) AS seen FROM attempts a
 			WHERE a.cluster_id = clusters.id AND a.closed_at IS NOT NULL AND a.number <= @newest AND a.kind NOT IN ('create', 'destroy') GROUP BY a.kind) AS k),
 		tries = greatest(tries, (SELECT count(*) FROM attempts a WHERE a.cluster_id = clusters.id AND a.kind = 'create'))`
 	if added {
-		set += `, retry_at = CASE WHEN status = 'READY' AND @absent = '' THEN retry_at ELSE greatest(retry_at, @now::timestamptz + @wait::interval) END`
+		set += `, retry_at = CASE WHEN status = 'READY' AND @absent = '{}'::jsonb THEN retry_at ELSE greatest(retry_at, @now::timestamptz + @wait::interval) END`
 	}
 	if r.Absent != "" && was.Desired == lifecycle.Present {
 		set += `, desired = 'absent', desired_why = @absent, teardown = @janitor`

@@ -29,7 +29,7 @@ func TestNothingThatOpensADestroyedClusterIsHandedOut(t *testing.T) {
 	_, err := h.store.Pool().Exec(t.Context(), `
 		BEGIN;
 		SET LOCAL session_replication_role = replica; -- the database wants a proof, which takes a runner
-		UPDATE clusters SET status = 'DESTROYED', phase = 'released', desired = 'absent', desired_why = 'x', teardown = 'DESTROY', destroyed_at = now() WHERE id = '`+made.ClusterID+`';
+		UPDATE clusters SET status = 'DESTROYED', phase = 'released', desired = 'absent', desired_why = '{"code":"other","words":"x"}', teardown = 'DESTROY', destroyed_at = now() WHERE id = '`+made.ClusterID+`';
 		COMMIT`)
 	require.NoError(t, err)
 	for _, call := range []struct{ method, at string }{

@@ -164,7 +164,7 @@ func crowd(b *testing.B, s *store.Store) {
 		SELECT 'clu_' || lpad(i::text, 8, '0'), 'c' || i, platform, version, profile, region, base_domain, owner, 'team-' || i % 20, cost_center,
 			environment, requested_by, source, ttl, hourly_cents, request_tags, effective_tags, spec, 1, 'acme/r' || i, i, 'abc',
 			CASE WHEN i % 3 = 0 THEN 'READY' ELSE 'DESTROYED' END, CASE WHEN i % 3 = 0 THEN 'ready' ELSE 'released' END, why,
-			CASE WHEN i % 3 = 0 THEN 'present' ELSE 'absent' END, CASE WHEN i % 3 = 0 THEN '' ELSE 'done' END,
+			CASE WHEN i % 3 = 0 THEN 'present' ELSE 'absent' END, CASE WHEN i % 3 = 0 THEN '{}'::jsonb ELSE '{"code":"other","words":"done"}'::jsonb END,
 			CASE WHEN i % 3 = 0 THEN '' ELSE 'DESTROY' END, max_tries, CASE WHEN i % 3 = 0 THEN now() + interval '1 day' END,
 			end_ttl, end_max, created_at, updated_at, CASE WHEN i % 3 <> 0 THEN now() END
 		FROM clusters, generate_series(1000, 30999) i WHERE name = 'seed'`, `

@@ -118,7 +118,7 @@ func TestALogBundleThatIsNotThereSaysWhyAndOneThatBreaksOffIsNoWholeFile(t *test
 	made := h.make(oidc.Requester, "bare")
 	require.Contains(t, h.refused(http.MethodGet, "/api/v1/clusters/bare/log-bundle", h.as(oidc.Requester), nil, http.StatusNotFound).Detail,
 		"bare has no log bundle. A bundle is stored when an installation fails")
-	_, err := h.store.Pool().Exec(t.Context(), `UPDATE clusters SET status = 'DESTROYED', phase = 'released', desired = 'absent', desired_why = 'x', teardown = 'DESTROY', destroyed_at = now() WHERE id = $1`, made.ClusterID)
+	_, err := h.store.Pool().Exec(t.Context(), `UPDATE clusters SET status = 'DESTROYED', phase = 'released', desired = 'absent', desired_why = '{"code":"other","words":"x"}', teardown = 'DESTROY', destroyed_at = now() WHERE id = $1`, made.ClusterID)
 	require.NoError(t, err)
 	require.Contains(t, h.refused(http.MethodGet, "/api/v1/clusters/bare/log-bundle", h.as(oidc.Requester), nil, http.StatusNotFound).Detail,
 		"is deleted with the cluster's logs, some time after the cluster is destroyed")

@@ -21,11 +21,11 @@ import (
 func toCluster(row clusters.Row, name func(string) string) v1.Cluster {
 	c := v1.Cluster{
 		ClusterID: row.ID, Name: row.Name, Status: v1.Status(row.Status), Phase: string(row.Phase), Why: row.Why,
-		Desired: v1.ClusterDesired(row.Desired), DesiredWhy: row.DesiredWhy,
+		Desired: v1.ClusterDesired(row.Desired), DesiredWhy: row.DesiredWhy.String(),
 		Platform: row.Platform, Profile: row.Profile, Version: row.Release, Region: row.Region, BaseDomain: row.BaseDomain,
 		Generation: row.Generation, Owner: row.Owner, Team: row.Team, CostCenter: row.CostCenter, Environment: row.Environment,
 		RequestedBy: row.RequestedBy, RequestedByName: name(row.RequestedBy), Source: row.Source, TTLSeconds: int64(row.TTL / time.Second),
-		AcceptedAt: row.AcceptedAt.UTC(), DestroyAt: row.DestroyAt.UTC(), EndReason: row.Ends.Reason(), UpdatedAt: row.UpdatedAt.UTC(),
+		AcceptedAt: row.AcceptedAt.UTC(), DestroyAt: row.DestroyAt.UTC(), EndReason: row.Ends.Reason().String(), UpdatedAt: row.UpdatedAt.UTC(),
 		ReadyAt: utc(row.ReadyAt), ReleasedAt: utc(row.ReleasedAt), HourlyCents: row.HourlyCents, Meter: toMeter(row.Meter),
 		APIURL: row.APIURL, ConsoleURL: row.ConsoleURL, JobID: row.JobID,
 		Progress:   v1.Progress{Percent: row.Progress.Percent, Step: row.Progress.Step, Eta: utc(row.Progress.ETA), Late: utc(row.Progress.Late)},

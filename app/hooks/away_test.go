@@ -75,7 +75,7 @@ func TestWhatEndsClustersAsksGitHubWithTheLastOfTheLimit(t *testing.T) {
 	l.arrive()
 	require.NoError(t, l.work(l.undone()[1]))
 	require.Equal(t, lifecycle.Absent, l.clusters(number)[0].Desired)
-	require.NotContains(t, l.clusters(number)[0].DesiredWhy, "gave no answer")
+	require.NotContains(t, l.clusters(number)[0].DesiredWhy.String(), "gave no answer")
 	require.Empty(t, l.clusters(other))
 }
 

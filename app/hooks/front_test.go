@@ -312,7 +312,7 @@ func TestADeletedBranchClosesItsPullRequestAndThatEndsTheCluster(t *testing.T) {
 			require.NoError(t, l.poller.Look(t.Context()))
 			l.settle()
 			require.NotZero(t, l.one(number, first).Ends.PRClosed)
-			require.Contains(t, l.one(number, first).Ends.Reason(), lifecycle.BecauseClosed)
+			require.Equal(t, lifecycle.ReasonPRClosed, l.one(number, first).Ends.Reason().Code)
 		})
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/internal/tracing"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/inbox"
@@ -39,7 +40,7 @@ const (
 // pullRequests handles GitHub's events: pulls.Service.
 type pullRequests interface {
 	SyncPullRequest(ctx context.Context, e pulls.PullRequestEvent) (note string, err error)
-	PullRequestGone(ctx context.Context, repo string, number int, why string) (note string, err error)
+	PullRequestGone(ctx context.Context, repo string, number int, why lifecycle.Reason) (note string, err error)
 	Comment(ctx context.Context, e pulls.CommentEvent) (note string, err error)
 	CommentGivenUp(ctx context.Context, e pulls.CommentEvent, why error) error
 	LabelsGivenUp(ctx context.Context, e pulls.PullRequestEvent, why error) error

@@ -206,6 +206,6 @@ func newestLabelings(added []github.Labeling, labels []string) map[string]github
 // labelEvent is the event of a label that polling found, as GitHub sends it when somebody adds a label.
 func (s sighting) labelEvent() pulls.PullRequestEvent {
 	return pulls.PullRequestEvent{
-		PR: *s.State, Actor: s.By, ActorID: s.ByID, Bot: s.Bot, Action: pulls.ActionLabeled, Label: s.Label, LabeledAt: s.LabeledAt, Why: seenByPolling,
+		PR: *s.State, Actor: s.By, ActorID: s.ByID, Bot: s.Bot, Action: pulls.ActionLabeled, Label: s.Label, LabeledAt: s.LabeledAt, Seen: true,
 	}
 }

@@ -72,7 +72,7 @@ func TestALabelThatIsNotLostIsLeftAlone(t *testing.T) {
 	l.settle()
 	l.pollLabels(t)
 	require.Empty(t, l.sightings(), "it has its cluster")
-	_, err := l.store.Pool().Exec(t.Context(), `UPDATE clusters SET desired = 'absent', desired_why = 'its time is up', teardown = 'DESTROY'`)
+	_, err := l.store.Pool().Exec(t.Context(), `UPDATE clusters SET desired = 'absent', desired_why = '{"code":"other","words":"its time is up"}', teardown = 'DESTROY'`)
 	require.NoError(t, err)
 	l.pollLabels(t)
 	rows := l.clusters(number)

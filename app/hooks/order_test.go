@@ -174,7 +174,7 @@ func TestADeletedRepositoryWaitsForNothingThatCannotBeWorked(t *testing.T) {
 	require.Equal(t, []string{"d0", "d2"}, i.done())
 	rows, _, err := i.store.List(t.Context(), store.Filter{})
 	require.NoError(t, err)
-	require.Equal(t, "acme/shop was deleted", rows[0].Ends.PRWhy)
+	require.Equal(t, "acme/shop was deleted", rows[0].Ends.PRWhy.String())
 }
 
 func TestWhatIsToldOfARepositoryIsWorkedOnceGitHubAnswers(t *testing.T) {

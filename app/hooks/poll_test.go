@@ -13,6 +13,7 @@ import (
 
 	wire "github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/devstack/github"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
@@ -62,7 +63,7 @@ func TestWhatNobodyToldIsSeenByPolling(t *testing.T) {
 	require.Equal(t, []string{"pull_request_seen " + pullTopic(github.Repo, number)}, l.sightings(), "the same seen twice is one delivery")
 	row := l.one(number, first)
 	require.NotZero(t, row.Ends.PRClosed)
-	require.Equal(t, "the pull request was closed, seen by polling", row.Ends.PRWhy)
+	require.Equal(t, "the pull request was closed, seen by polling", row.Ends.PRWhy.String())
 
 	l.tick(time.Second)
 	require.NoError(t, l.github.Reopen(number, "will"))
@@ -82,7 +83,7 @@ func TestAPullRequestThatStoodStillIsWorkedOnceMore(t *testing.T) {
 	l, number := labelled(t)
 	row := l.one(number, first)
 	at := time.Now().Add(time.Hour)
-	require.NoError(t, l.store.SetEnd(t.Context(), row.ID, clusters.EndPRClosed, &at, "what told of the reopening was given up", "test"))
+	require.NoError(t, l.store.SetEnd(t.Context(), row.ID, clusters.EndPRClosed, &at, lifecycle.Noted("what told of the reopening was given up"), "test"))
 	l.look()
 	require.Empty(t, l.sightings(), "it may yet be told")
 	for range 2 {
@@ -94,7 +95,7 @@ func TestAPullRequestThatStoodStillIsWorkedOnceMore(t *testing.T) {
 
 	for n := range 2 { // it stood like that before
 		later := at.Add(time.Duration(n) * time.Minute)
-		require.NoError(t, l.store.SetEnd(t.Context(), row.ID, clusters.EndPRClosed, &later, "the App was there again at once, which nobody told", "test"))
+		require.NoError(t, l.store.SetEnd(t.Context(), row.ID, clusters.EndPRClosed, &later, lifecycle.Noted("the App was there again at once, which nobody told"), "test"))
 		for range 2 {
 			require.NoError(t, l.poller.pollOnce(t.Context(), time.Now().Add(still+time.Minute)))
 			l.settle()
@@ -109,7 +110,7 @@ func TestAnArchivedRepositoryIsSeen(t *testing.T) {
 	require.NoError(t, l.github.Archive("ada"))
 	l.look()
 	l.look()
-	require.Equal(t, "acme/shop was archived, seen by polling", l.one(number, first).Ends.PRWhy)
+	require.Equal(t, "acme/shop was archived, seen by polling", l.one(number, first).Ends.PRWhy.String())
 	require.Len(t, l.sightings(), 1)
 }
 
@@ -123,7 +124,7 @@ func TestAPullRequestThatIsGoneIsLookedForTwice(t *testing.T) {
 	l.look()
 	row := l.one(number, first)
 	require.NotZero(t, row.Ends.PRClosed)
-	require.Contains(t, row.Ends.PRWhy, "the App can no longer access acme/shop#")
+	require.Contains(t, row.Ends.PRWhy.String(), "the App can no longer access acme/shop#")
 	l.look()
 	require.Len(t, l.sightings(), 1)
 }
@@ -140,7 +141,7 @@ func TestAPullRequestThatIsThereAgainGoesOn(t *testing.T) {
 	l.later()
 	l.look()
 	row := l.one(number, first)
-	require.Equal(t, "the App was suspended on acme/shop", row.Ends.PRWhy)
+	require.Equal(t, "the App was suspended on acme/shop", row.Ends.PRWhy.String())
 	require.Equal(t, []string{"installation_seen installation 5001"}, l.sightings())
 	require.NoError(t, l.github.Unsuspend("ada"))
 	l.look()
@@ -210,7 +211,7 @@ func TestAnInstallationThatIsGoneIsNotAHundredPullRequests(t *testing.T) {
 	l.look()
 	require.Equal(t, []string{"installation_seen installation 5001"}, l.sightings())
 	for _, n := range []int{number, other} {
-		require.Equal(t, "the App was removed from acme/shop", l.one(n, first).Ends.PRWhy)
+		require.Equal(t, "the App was removed from acme/shop", l.one(n, first).Ends.PRWhy.String())
 	}
 	id, err := l.github.Install("ada")
 	require.NoError(t, err)
@@ -250,7 +251,7 @@ func TestAClusterWhoseRepositoryLostItsNameEnds(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, rows, 1)
 	require.True(t, pullrequests.Nameless(rows[0].PR.Repo))
-	require.Equal(t, "its repository's name now belongs to another repository, seen by polling", rows[0].Ends.PRWhy)
+	require.Equal(t, "its repository's name now belongs to another repository, seen by polling", rows[0].Ends.PRWhy.String())
 }
 
 func TestAnAnswerThatFailedDecidesNothing(t *testing.T) {

@@ -36,7 +36,7 @@ func (d *idle) SyncPullRequest(_ context.Context, e pulls.PullRequestEvent) (str
 	return d.take(e)
 }
 
-func (d *idle) PullRequestGone(_ context.Context, repo string, number int, why string) (string, error) {
+func (d *idle) PullRequestGone(_ context.Context, repo string, number int, why lifecycle.Reason) (string, error) {
 	return d.take([]any{repo, number, why})
 }
 func (d *idle) Comment(_ context.Context, e pulls.CommentEvent) (string, error)    { return d.take(e) }

@@ -37,7 +37,7 @@ func TestARunThatIsCancelledByTheNextOneEndsItsClusterAtOnce(t *testing.T) {
 	require.Equal(t, "0s its workflow run was cancelled", l.ends(row.ID))
 	gone := l.decide(row.ID)
 	require.Equal(t, lifecycle.Absent, gone.Desired)
-	require.Equal(t, "its workflow run was cancelled", gone.DesiredWhy)
+	require.Equal(t, "its workflow run was cancelled", gone.DesiredWhy.String())
 }
 
 func TestARunThatFailedLeavesItsClusterForTheNextAttempt(t *testing.T) {
@@ -89,7 +89,7 @@ func TestARerunOfAllJobsWithoutReuseReplacesTheClusters(t *testing.T) {
 	require.NoError(t, l.github.Runs().Rerun(run.ID, "maya"))
 	next := l.created(l.run(run.ID).Latest(2)[0].ID, nil)
 	require.NotEqual(t, old.ID, next.ID)
-	require.Equal(t, "a newer attempt of its run has a new cluster, "+next.Name, l.row(old.ID).DesiredWhy)
+	require.Equal(t, "a newer attempt of its run has a new cluster, "+next.Name, l.row(old.ID).DesiredWhy.String())
 	_, err := l.create(run.Jobs[0].ID, nil)
 	require.Equal(t, app.Conflict, app.KindOf(err), "a late request of the first attempt")
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app/pulls"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/inbox"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
@@ -19,9 +20,6 @@ const (
 	installationSeen = "installation_seen"
 	queueSeen        = "merge_queue_seen"
 )
-
-// seenByPolling is the reason given in all of them.
-const seenByPolling = "seen by polling"
 
 // sighting is the body of such a delivery. Two equal sightings are equal to the byte.
 type sighting struct {
@@ -93,15 +91,15 @@ func (w *InboxWorker) handleSighting(ctx context.Context, d inbox.Delivery) (str
 	case pullRequestSeen:
 		if s.State == nil {
 			if pullrequests.Nameless(s.Repository) {
-				return w.pulls.PullRequestGone(ctx, s.Repository, s.Number, "its repository's name now belongs to another repository, "+seenByPolling)
+				return w.pulls.PullRequestGone(ctx, s.Repository, s.Number, lifecycle.Reason{Code: lifecycle.ReasonRepoNameTaken, Seen: true})
 			}
-			why := fmt.Sprintf("the App can no longer access %s, %s", pullTopic(s.Repository, s.Number), seenByPolling)
+			why := lifecycle.Reason{Code: lifecycle.ReasonPRUnreachable, Name: pullTopic(s.Repository, s.Number), Seen: true}
 			return w.pulls.PullRequestGone(ctx, s.Repository, s.Number, why)
 		}
 		if s.Label != "" {
 			return w.pulls.SyncPullRequest(ctx, s.labelEvent())
 		}
-		return w.pulls.SyncPullRequest(ctx, pulls.PullRequestEvent{PR: *s.State, Archived: s.Archived, Action: pulls.ActionSeen, Why: seenByPolling})
+		return w.pulls.SyncPullRequest(ctx, pulls.PullRequestEvent{PR: *s.State, Archived: s.Archived, Action: pulls.ActionSeen, Seen: true})
 	}
 	return "", fmt.Errorf("%w: %s is not a kind of sighting", errUnprocessable, quoteShort(d.Event))
 }

@@ -21,14 +21,14 @@ type (
 		row  clusters.Row
 		kind clusters.EndKind
 		at   time.Time
-		why  string
+		why  lifecycle.Reason
 	}
 
 	// liftEnd lifts a reversible end of a cluster. was is why it had been set, as the note says it.
 	liftEnd struct {
 		row  clusters.Row
 		kind clusters.EndKind
-		was  string
+		was  lifecycle.Reason
 		why  string // what is true now; empty: the reason for the end is gone
 	}
 
@@ -68,7 +68,7 @@ type (
 	replaceCluster struct {
 		row     clusters.Row
 		destroy bool // false: it was ended for this push before
-		why     string
+		why     lifecycle.Reason
 	}
 
 	// requestCluster requests a cluster for a label.

@@ -39,7 +39,7 @@ func TestDestroySetsTheEndWhileGitHubIsAwayByThePermissionSeenInTheLastHour(t *t
 	}
 	row := h.Only()
 	require.Equal(t, lifecycle.Absent, row.Desired)
-	require.Contains(t, row.DesiredWhy, "GitHub gave no answer, and their permission maintain was seen at")
+	require.Contains(t, row.DesiredWhy.String(), "GitHub gave no answer, and their permission maintain was seen at")
 
 	h.GitHub.Down.Store(false)
 	note, err := h.Service.Comment(t.Context(), destroy)
@@ -115,5 +115,5 @@ func TestACommentThatIsHeldUpEndsItsClusterAtOnce(t *testing.T) {
 	require.Equal(t, lifecycle.Present, h.Only().Desired, "GitHub answers, and they may not")
 	require.NoError(t, h.Service.EndEarly(t.Context(), typed("maya", 7, "/ocp destroy")))
 	require.Equal(t, lifecycle.Absent, h.Only().Desired)
-	require.NotContains(t, h.Only().DesiredWhy, "gave no answer")
+	require.NotContains(t, h.Only().DesiredWhy.String(), "gave no answer")
 }

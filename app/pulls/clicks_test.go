@@ -37,7 +37,7 @@ func TestTheButtonsOfACheck(t *testing.T) {
 	require.Contains(t, h.LastReply(), "nothing to retry")
 	require.Contains(t, h.click("d4", "will", "explode", row), "no button")
 	h.click("d5", "will", chatops.ActionDestroy, row)
-	require.Equal(t, "@will asked for it with the destroy button of its check", h.Only().DesiredWhy)
+	require.Equal(t, "@will asked for it with the destroy button of its check", h.Only().DesiredWhy.String())
 	got := h.Replies()
 	h.click("d6", "maya", chatops.ActionRetry, row)
 	h.click("d6", "maya", chatops.ActionRetry, row)
@@ -83,7 +83,7 @@ func TestARepositoryDispatchIsTakenAsItIsSent(t *testing.T) {
 	require.Contains(t, h.LastReply(), "write is needed")
 	h.Sync(h.Event("closed", "will", false))
 	h.dispatch("d4", "will", "delete_ephemeral_cluster", `{"cluster_name":"pr-shop-41","pr_number":"41","repository":"shop"}`)
-	require.Equal(t, "@will asked for it by repository_dispatch from acme/ci", h.Only().DesiredWhy)
+	require.Equal(t, "@will asked for it by repository_dispatch from acme/ci", h.Only().DesiredWhy.String())
 }
 
 func TestADispatchTakesDownWhatADispatchCreates(t *testing.T) {

@@ -75,7 +75,7 @@ func (s *Service) destroyCluster(ctx context.Context, c command, row clusters.Ro
 	why := messages.AskedFor(c.event.Author, c.describeOrigin(), c.Reason)
 	_, _, err = s.core.Destroy(ctx, c.request.Principal, row.ID, c.onceWith(why, func(out clusters.Outcome) string {
 		if out.Already {
-			return fmt.Sprintf("@%s, `%s` is already being destroyed: %s. Its comment says when nothing is left.", c.event.Author, row.Card.Name, chatops.Code(row.Card.DesiredWhy))
+			return fmt.Sprintf("@%s, `%s` is already being destroyed: %s. Its comment says when nothing is left.", c.event.Author, row.Card.Name, chatops.Code(row.Card.DesiredWhy.String()))
 		}
 		return fmt.Sprintf("@%s, `%s` is being destroyed (job `%s`). Its comment says when nothing is left.", c.event.Author, row.Name, out.Job)
 	}))

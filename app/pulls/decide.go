@@ -9,6 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store/clusters"
@@ -58,18 +59,19 @@ func endsOf(f facts, row clusters.Row) (acts []act) {
 		kind   clusters.EndKind
 		wanted bool
 		set    time.Time
-		why    string
+		why    lifecycle.Reason
 	}{
 		{clusters.EndPRClosed, closed, row.Ends.PRClosed, whyClosed(e, row)},
-		{clusters.EndLabelRemoved, isUnlabeled(e, row, f.returning[chatops.LabelPrefix+row.Profile]), row.Ends.LabelRemoved, messages.LabelGone},
+		{clusters.EndLabelRemoved, isUnlabeled(e, row, f.returning[chatops.LabelPrefix+row.Profile]), row.Ends.LabelRemoved, lifecycle.Reason{Code: lifecycle.ReasonLabelRemoved}},
 	} {
-		why := messages.SeenLater(end.why, e.Why)
+		why := end.why
+		why.Seen = why.Seen || e.Seen
 		switch {
 		case end.wanted == !end.set.IsZero():
 		case end.wanted:
 			acts = append(acts, setEnd{row, end.kind, f.now.Add(row.Spec.Grace), why})
 		case end.kind != clusters.EndPRClosed || !f.hidden:
-			acts = append(acts, liftEnd{row, end.kind, why, e.Why})
+			acts = append(acts, liftEnd{row, end.kind, why, e.how()})
 		}
 	}
 	return acts
@@ -122,7 +124,7 @@ func decideUnhold(e PullRequestEvent, live []clusters.Row) (acts []act) {
 	}
 	for _, row := range live {
 		if isKept(row) {
-			acts = append(acts, liftHold{row, messages.SeenLater("the label "+chatops.KeepLabel+" was taken off", e.Why)})
+			acts = append(acts, liftHold{row, lifecycle.Reason{Code: lifecycle.ReasonOther, Words: "the label " + chatops.KeepLabel + " was taken off", Seen: e.Seen}.String()})
 		}
 	}
 	return acts
@@ -204,7 +206,7 @@ func decidePush(f facts) (acts []act) {
 	if !mayCreate(push.request) {
 		return []act{remark{fmt.Sprintf("kept as they are: %s pushed and has %s permission", e.Actor, push.request.Permission)}}
 	}
-	why := fmt.Sprintf("%s was pushed, and the repository's file says %s", chatops.ShortSHA(e.PR.Head), push.mode)
+	why := lifecycle.Reason{Code: lifecycle.ReasonPushed, Name: chatops.ShortSHA(e.PR.Head), To: string(push.mode)}
 	for _, row := range olderCommitClusters(f) {
 		ending := !row.Ends.PRClosed.IsZero() || !row.Ends.LabelRemoved.IsZero()
 		if isUsedByPush(row) {
@@ -212,7 +214,7 @@ func decidePush(f facts) (acts []act) {
 		}
 		switch {
 		case push.mode == profiles.SynchronizeRefresh && isPresent(row):
-			acts = append(acts, refreshAddons{row, why})
+			acts = append(acts, refreshAddons{row, why.String()})
 		case push.mode == profiles.SynchronizeRecreate && isPresent(row) && !ending:
 			acts = append(acts, replaceCluster{row, true, why})
 		case push.mode == profiles.SynchronizeRecreate && row.DesiredWhy == why:

@@ -101,26 +101,26 @@ func TestDecideFollowsTheStateOfThePullRequest(t *testing.T) {
 		"nothing changed":                    {seen(row), nil},
 		"no cluster":                         {after(seen(), closed), nil},
 		"a cluster that goes has no end":     {after(seen(cluster(gone)), closed), nil},
-		"closed":                             {after(seen(row), closed), []act{setEnd{row, clusters.EndPRClosed, end, lifecycle.BecauseClosed}}},
+		"closed":                             {after(seen(row), closed), []act{setEnd{row, clusters.EndPRClosed, end, lifecycle.Reason{Code: lifecycle.ReasonPRClosed}}}},
 		"closed, and it ends already":        {after(seen(cluster(closing)), closed), nil},
-		"merged":                             {after(seen(row), closed, func(f *facts) { f.event.PR.Merged = true }), []act{setEnd{row, clusters.EndPRClosed, end, lifecycle.BecauseMerged}}},
-		"seen closed by polling":             {after(seen(row), closed, func(f *facts) { f.event.Why = "seen by polling" }), []act{setEnd{row, clusters.EndPRClosed, end, lifecycle.BecauseClosed + ", seen by polling"}}},
-		"archived":                           {after(seen(row), func(f *facts) { f.event.Archived = true }), []act{setEnd{row, clusters.EndPRClosed, end, "acme/shop was archived"}}},
-		"a draft where drafts get none":      {after(seen(row), func(f *facts) { f.event.PR.Draft, f.noDrafts = true, true }), []act{setEnd{row, clusters.EndPRClosed, end, lifecycle.BecauseDraft}}},
+		"merged":                             {after(seen(row), closed, func(f *facts) { f.event.PR.Merged = true }), []act{setEnd{row, clusters.EndPRClosed, end, lifecycle.Reason{Code: lifecycle.ReasonPRMerged}}}},
+		"seen closed by polling":             {after(seen(row), closed, func(f *facts) { f.event.Seen = true }), []act{setEnd{row, clusters.EndPRClosed, end, lifecycle.Reason{Code: lifecycle.ReasonPRClosed, Seen: true}}}},
+		"archived":                           {after(seen(row), func(f *facts) { f.event.Archived = true }), []act{setEnd{row, clusters.EndPRClosed, end, lifecycle.Reason{Code: lifecycle.ReasonRepoArchived, Name: "acme/shop"}}}},
+		"a draft where drafts get none":      {after(seen(row), func(f *facts) { f.event.PR.Draft, f.noDrafts = true, true }), []act{setEnd{row, clusters.EndPRClosed, end, lifecycle.Reason{Code: lifecycle.ReasonPRDraft}}}},
 		"a draft where drafts get one":       {after(seen(row), func(f *facts) { f.event.PR.Draft = true }), nil},
-		"open again":                         {seen(cluster(closing)), []act{liftEnd{cluster(closing), clusters.EndPRClosed, lifecycle.BecauseClosed, ""}}},
+		"open again":                         {seen(cluster(closing)), []act{liftEnd{cluster(closing), clusters.EndPRClosed, lifecycle.Reason{Code: lifecycle.ReasonPRClosed}, ""}}},
 		"open, but the App is gone":          {after(seen(cluster(closing)), func(f *facts) { f.hidden = true }), nil},
-		"the label was removed":              {after(seen(row), labels(), action(ActionUnlabeled, smallLabel)), []act{setEnd{row, clusters.EndLabelRemoved, end, messages.LabelGone}}},
-		"the label is not there":             {after(seen(row), labels()), []act{setEnd{row, clusters.EndLabelRemoved, end, messages.LabelGone}}},
+		"the label was removed":              {after(seen(row), labels(), action(ActionUnlabeled, smallLabel)), []act{setEnd{row, clusters.EndLabelRemoved, end, lifecycle.Reason{Code: lifecycle.ReasonLabelRemoved}}}},
+		"the label is not there":             {after(seen(row), labels()), []act{setEnd{row, clusters.EndLabelRemoved, end, lifecycle.Reason{Code: lifecycle.ReasonLabelRemoved}}}},
 		"the label comes back":               {after(seen(row), labels(), func(f *facts) { f.returning = map[string]bool{smallLabel: true} }), nil},
 		"it was requested by comment":        {after(seen(comment), labels()), nil},
-		"the label is there again":           {seen(cluster(unlabelling)), []act{liftEnd{cluster(unlabelling), clusters.EndLabelRemoved, messages.LabelGone, ""}}},
+		"the label is there again":           {seen(cluster(unlabelling)), []act{liftEnd{cluster(unlabelling), clusters.EndLabelRemoved, lifecycle.Reason{Code: lifecycle.ReasonLabelRemoved}, ""}}},
 		"the label was removed by us":        {after(seen(row), labels(), action(ActionUnlabeled, smallLabel), ourselves), []act{restoreLabel{smallLabel, row}}},
 		"another approval":                   {after(seen(row), func(f *facts) { f.outdated = map[string]bool{row.ID: true} }), []act{rebindApproval{row}}},
 		"another installation":               {after(seen(row), func(f *facts) { f.event.PR.Installation = 6 }), []act{moveInstallation{}}},
 		"held by a label that is gone":       {seen(cluster(held)), []act{liftHold{cluster(held), "the label " + chatops.KeepLabel + " was taken off"}}},
 		"held by a label that is there":      {after(seen(cluster(held)), labels(smallLabel, chatops.KeepLabel)), nil},
-		"after a request only ends count":    {after(seen(cluster(held)), closed, func(f *facts) { f.round = endsOnly }), []act{setEnd{cluster(held), clusters.EndPRClosed, end, lifecycle.BecauseClosed}}},
+		"after a request only ends count":    {after(seen(cluster(held)), closed, func(f *facts) { f.round = endsOnly }), []act{setEnd{cluster(held), clusters.EndPRClosed, end, lifecycle.Reason{Code: lifecycle.ReasonPRClosed}}}},
 		"what people ask for is not decided": {after(seen(), action(ActionLabeled, smallLabel)), nil},
 	} {
 		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, decideActs(c.facts)) })
@@ -172,8 +172,8 @@ func TestDecideAnswersLabels(t *testing.T) {
 
 func TestDecideFollowsAPush(t *testing.T) {
 	row := cluster()
-	why := func(mode string) string {
-		return chatops.ShortSHA(newHead) + " was pushed, and the repository's file says " + mode
+	why := func(mode string) lifecycle.Reason {
+		return lifecycle.Reason{Code: lifecycle.ReasonPushed, Name: chatops.ShortSHA(newHead), To: mode}
 	}
 	recreate, refresh := profiles.SynchronizeRecreate, profiles.SynchronizeRefresh
 	ended := cluster(gone, func(r *clusters.Row) { r.DesiredWhy = why(recreate) })
@@ -192,7 +192,7 @@ func TestDecideFollowsAPush(t *testing.T) {
 		"recreate what is of this head":    {after(asking(current), pushed(recreate, "write")), []act{followHead{}}},
 		"recreate what was ended for it":   {after(asking(ended), pushed(recreate, "write")), []act{replaceCluster{ended, false, why(recreate)}, recheckEnds{}}},
 		"recreate what was destroyed":      {after(asking(cluster(gone)), pushed(recreate, "write")), nil},
-		"refresh":                          {after(asking(row), pushed(refresh, "write")), []act{followHead{}, refreshAddons{row, why(refresh)}}},
+		"refresh":                          {after(asking(row), pushed(refresh, "write")), []act{followHead{}, refreshAddons{row, why(refresh).String()}}},
 		"a push uses what keeps hours":     {after(asking(resting), pushed(profiles.SynchronizeKeep, "write")), []act{followHead{}, useCluster{resting}}},
 		"a push by a person who may not":   {after(asking(resting), pushed(profiles.SynchronizeKeep, "read")), []act{followHead{}, remark{"kept as they are: will pushed and has read permission"}}},
 		"refresh what was destroyed":       {after(asking(cluster(gone)), pushed(refresh, "write")), nil},
@@ -236,7 +236,7 @@ func carryOut(f facts, acts []act) facts {
 	row := func(of clusters.Row) *clusters.Row {
 		return &f.clusters[slices.IndexFunc(f.clusters, func(r clusters.Row) bool { return r.ID == of.ID })]
 	}
-	end := func(of clusters.Row, kind clusters.EndKind, at time.Time, why string) {
+	end := func(of clusters.Row, kind clusters.EndKind, at time.Time, why lifecycle.Reason) {
 		if kind == clusters.EndPRClosed {
 			row(of).Ends.PRClosed, row(of).Ends.PRWhy = at, why
 			return
@@ -248,7 +248,7 @@ func carryOut(f facts, acts []act) facts {
 		case setEnd:
 			end(a.row, a.kind, a.at, a.why)
 		case liftEnd:
-			end(a.row, a.kind, time.Time{}, "")
+			end(a.row, a.kind, time.Time{}, lifecycle.Reason{})
 		case rebindApproval:
 			f.outdated = map[string]bool{}
 		case liftHold:

@@ -1,7 +1,6 @@
 package pulls
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -22,22 +21,22 @@ func (s *Service) listLive(ctx context.Context, repo string, number int) ([]clus
 }
 
 // whyClosed returns why the pull request counts as closed, or did.
-func whyClosed(e PullRequestEvent, row clusters.Row) string {
+func whyClosed(e PullRequestEvent, row clusters.Row) lifecycle.Reason {
 	switch {
 	case e.PR.Open && e.Archived:
-		return e.PR.Repo + archived
+		return lifecycle.Reason{Code: lifecycle.ReasonRepoArchived, Name: e.PR.Repo}
 	case e.PR.Open && e.PR.Draft:
-		return lifecycle.BecauseDraft
+		return lifecycle.Reason{Code: lifecycle.ReasonPRDraft}
 	case e.PR.Open:
-		return cmp.Or(row.Ends.PRWhy, lifecycle.BecauseClosed)
+		return row.Ends.WhyClosed()
 	case e.PR.Merged:
-		return lifecycle.BecauseMerged
+		return lifecycle.Reason{Code: lifecycle.ReasonPRMerged}
 	}
-	return lifecycle.BecauseClosed
+	return lifecycle.Reason{Code: lifecycle.ReasonPRClosed}
 }
 
 // setEnd sets a reversible end after the cluster's grace. why is the reason.
-func (s *Service) setEnd(ctx context.Context, row clusters.Row, kind clusters.EndKind, why string, by actor) (note string, err error) {
+func (s *Service) setEnd(ctx context.Context, row clusters.Row, kind clusters.EndKind, why lifecycle.Reason, by actor) (note string, err error) {
 	now, err := s.store.Now(ctx)
 	if err != nil {
 		return "", fmt.Errorf("read the clock: %w", err)
@@ -57,13 +56,13 @@ func (s *Service) setEndAt(ctx context.Context, a setEnd, by actor) (note string
 	return fmt.Sprintf("%s ends %s: %s", a.row.Name, a.at.UTC().Format(time.RFC3339), a.why), nil
 }
 
-// liftEnd lifts a reversible end. why is what is true now; empty: the reason for the end is gone.
+// liftEnd lifts a reversible end. why is what is true now, for the audit trail; empty: the reason for the end is gone.
 func (s *Service) liftEnd(ctx context.Context, row clusters.Row, kind clusters.EndKind, why string, by actor) error {
 	whose, err := s.auditActor(ctx, by)
 	if err != nil {
 		return err
 	}
-	if err := s.store.SetEnd(ctx, row.ID, kind, nil, why, whose); err != nil {
+	if err := s.store.SetEnd(ctx, row.ID, kind, nil, lifecycle.Noted(why), whose); err != nil {
 		return fmt.Errorf("lift end of %s: %w", row.ID, err)
 	}
 	return nil

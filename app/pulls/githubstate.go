@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
@@ -207,6 +207,6 @@ func (s *Service) endOneByPayload(ctx context.Context, row clusters.Row, e PullR
 	if err != nil || !isUnlabeled(e, row, returning) {
 		return notes, err
 	}
-	said, err := s.setEnd(ctx, row, clusters.EndLabelRemoved, messages.LabelGone, e.actorOf())
+	said, err := s.setEnd(ctx, row, clusters.EndLabelRemoved, lifecycle.Reason{Code: lifecycle.ReasonLabelRemoved}, e.actorOf())
 	return append(notes, said), err
 }

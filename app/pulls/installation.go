@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
@@ -33,8 +33,8 @@ type InstallationEvent struct {
 }
 
 // lostBy are the reasons, by action, for ending clusters whose repository the App no longer reaches.
-var lostBy = map[string]func(repo string) string{
-	actionDeleted: messages.AppRemoved, actionRemoved: messages.AppRemoved, actionSuspend: sayAppSuspended,
+var lostBy = map[string]lifecycle.ReasonCode{
+	actionDeleted: lifecycle.ReasonAppRemoved, actionRemoved: lifecycle.ReasonAppRemoved, actionSuspend: lifecycle.ReasonAppSuspended,
 }
 
 // InstallationChanged ends the clusters that the App can no longer look after, and lifts such ends when it can again. It asks
@@ -134,7 +134,7 @@ func (s *Service) checkReach(ctx context.Context, e InstallationEvent, repo stri
 	var note string
 	switch {
 	case ends && there == 0:
-		note, err = s.endAll(ctx, rows, lost(repo), e.actorOf())
+		note, err = s.endAll(ctx, rows, lifecycle.Reason{Code: lost, Name: repo}, e.actorOf())
 	case !ends && there != 0:
 		note, err = s.liftAll(ctx, rows, "the App is there again", e.actorOf())
 	case ends:
@@ -153,6 +153,3 @@ func (s *Service) findReachingInstallation(ctx context.Context, repo string) (in
 	}
 	return installation, nil
 }
-
-// sayAppSuspended is the reason why the clusters of a repository end on which the App was suspended.
-func sayAppSuspended(repo string) string { return "the App was suspended on " + repo }

@@ -182,7 +182,7 @@ func TestTheLabelKeepHoldsForWhoMayAndUntilItIsTakenOff(t *testing.T) {
 	require.WithinDuration(t, time.Now().Add(3*time.Hour), h.Clusters()[1].Ends.Hold, time.Minute, "what comes while it stands is kept too")
 	h.Comment(2, "will", "/ocp hold 5h aws-standard")
 
-	h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Action: pulls.ActionSeen, Why: "seen by polling"})
+	h.Sync(pulls.PullRequestEvent{PR: h.PR(true, label), Action: pulls.ActionSeen, Seen: true})
 	require.True(t, h.Clusters()[0].Ends.Hold.IsZero())
 	require.False(t, h.Clusters()[1].Ends.Hold.IsZero(), "another hold stays")
 }

@@ -108,7 +108,7 @@ func TestWhatHappensToARepository(t *testing.T) {
 			require.Equal(t, cmp.Or(c.followed, 5001), row.PR.Installation)
 			require.Equal(t, c.ends == "", row.Ends.PRClosed.IsZero())
 			if c.ends != "" {
-				require.Equal(t, c.ends, row.Ends.Reason())
+				require.Equal(t, c.ends, row.Ends.Reason().String())
 				require.Len(t, h.Query(`SELECT action FROM audit_events WHERE action = 'end_set'`), 1)
 			}
 		})
@@ -125,7 +125,7 @@ func TestAnArchivedRepositoryIsLookedAfterAgainWhenGitHubSaysSo(t *testing.T) {
 	seen := h.Event(pulls.ActionSeen, "", true, label)
 	seen.PR.RepoID, seen.Archived = 900, true
 	h.Sync(seen)
-	require.Equal(t, "acme/shop was archived", h.Only().Ends.Reason(), "it is seen all the time")
+	require.Equal(t, "acme/shop was archived", h.Only().Ends.Reason().String(), "it is seen all the time")
 	_, err := h.Service.InstallationChanged(t.Context(), pulls.InstallationEvent{Installation: 5001, Action: "unsuspend", Actor: "maya", ActorID: servicetest.AccountID("maya")})
 	require.NoError(t, err)
 	require.False(t, h.Only().Ends.PRClosed.IsZero(), "that the App is there again is not what it waits for")
@@ -138,7 +138,7 @@ func TestAnArchivedRepositoryIsLookedAfterAgainWhenGitHubSaysSo(t *testing.T) {
 	require.True(t, h.Only().Ends.PRClosed.IsZero(), "heard late: it is archived no longer")
 	seen.Archived = true
 	h.Sync(seen)
-	require.Equal(t, "acme/shop was archived", h.Only().Ends.Reason(), "which nobody told")
+	require.Equal(t, "acme/shop was archived", h.Only().Ends.Reason().String(), "which nobody told")
 }
 
 func TestARepositoryThatTheAppReachesNoMoreStaysEndedThoughAnybodySeesIt(t *testing.T) {
@@ -194,7 +194,7 @@ func TestWhatHappensToAnInstallation(t *testing.T) {
 			change(pulls.InstallationEvent{Action: "removed"})
 			require.True(t, h.Only().Ends.PRClosed.IsZero())
 			change(c.gone)
-			require.Equal(t, c.why, h.Only().Ends.Reason())
+			require.Equal(t, c.why, h.Only().Ends.Reason().String())
 			require.WithinDuration(t, time.Now().Add(grace), h.Only().Ends.PRClosed, time.Minute)
 			change(c.back)
 			h.Sync(h.Event(pulls.ActionSeen, "", true, label))
@@ -274,10 +274,10 @@ func TestAPullRequestThatIsGoneHasAnEnd(t *testing.T) {
 	h := newFixture(t)
 	h.Labeled("will", label)
 	for range 2 {
-		_, err := h.Service.PullRequestGone(t.Context(), repo, 41, "GitHub shows it no more")
+		_, err := h.Service.PullRequestGone(t.Context(), repo, 41, lifecycle.Noted("GitHub shows it no more"))
 		require.NoError(t, err)
 	}
-	require.Equal(t, "GitHub shows it no more", h.Only().Ends.Reason())
+	require.Equal(t, "GitHub shows it no more", h.Only().Ends.Reason().String())
 	require.Len(t, h.Query(`SELECT action FROM audit_events WHERE action = 'end_set'`), 1)
 }
 

@@ -19,9 +19,9 @@ func TestAnEndSaysHowItBecameKnown(t *testing.T) {
 	h := newFixture(t)
 	h.Labeled("will", label)
 	e := h.Event(pulls.ActionSeen, "", false, label)
-	e.PR.Merged, e.Why = true, "seen by polling"
+	e.PR.Merged, e.Seen = true, true
 	h.Sync(e)
-	require.Equal(t, "the pull request was merged, seen by polling", h.Only().Ends.Reason())
+	require.Equal(t, "the pull request was merged, seen by polling", h.Only().Ends.Reason().String())
 	require.Equal(t, []string{db.Lifecycle}, h.Query(`SELECT actor FROM audit_events WHERE action = 'end_set'`))
 }
 

@@ -34,7 +34,7 @@ func (s *Service) performAct(ctx context.Context, f facts, a act) (note string, 
 	case setEnd:
 		return s.setEndAt(ctx, a, e.actorOf())
 	case liftEnd:
-		return a.row.Name + " no longer ends because " + a.was, s.liftEnd(ctx, a.row, a.kind, a.why, e.actorOf())
+		return a.row.Name + " no longer ends because " + a.was.String(), s.liftEnd(ctx, a.row, a.kind, a.why, e.actorOf())
 	case rebindApproval:
 		notes, err := s.rebindApproval(ctx, a.row, e.PR)
 		return strings.Join(notes, "; "), err

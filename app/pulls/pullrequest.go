@@ -33,7 +33,7 @@ type PullRequestEvent struct {
 	Bot     bool   // the actor's account is a bot's, by its type
 	Action  string // GitHub's action
 	Label   string // the label of a labeled or unlabeled action
-	Why     string // how it became known without an event, e.g. "seen by polling"; empty: GitHub sent an event
+	Seen    bool   // it became known by polling, and not by an event
 
 	LabeledAt time.Time // when the label was added, if it was found later; zero: GitHub sent an event
 
@@ -44,6 +44,14 @@ type PullRequestEvent struct {
 	late bool                     // newer states were seen before
 	own  bool                     // we did it ourselves
 	hint bool                     // nothing of ours is concerned, so GitHub was not asked: PR is from the payload
+}
+
+// how says how the event became known, if polling found it.
+func (e PullRequestEvent) how() string {
+	if e.Seen {
+		return "seen by polling"
+	}
+	return ""
 }
 
 // SyncPullRequest makes the clusters of a pull request follow its labels and its state, as GitHub returns them (see stands). It

@@ -135,7 +135,7 @@ func TestALostLabelEventIsMadeUpForByNobodyElse(t *testing.T) {
 
 func TestALabelThatNobodyIsKnownToHaveSetIsTakenOff(t *testing.T) {
 	h := newFixture(t)
-	seen := pulls.PullRequestEvent{PR: h.PR(true, label), Action: pulls.ActionSeen, Why: "seen by polling"}
+	seen := pulls.PullRequestEvent{PR: h.PR(true, label), Action: pulls.ActionSeen, Seen: true}
 	seen.PR.UpdatedAt = time.Now().UTC().Truncate(time.Second)
 	require.Equal(t, "nothing to change", h.Sync(seen), "who set it may be told any moment")
 	seen.PR.UpdatedAt = seen.PR.UpdatedAt.Add(-time.Hour)

@@ -6,13 +6,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
 // PullRequestGone ends the clusters of a pull request that we can no longer see, after their grace, so that a mistake, or access
-// that is restored, costs only that time. why is the reason, e.g. "acme/shop was deleted".
-func (s *Service) PullRequestGone(ctx context.Context, repo string, number int, why string) (note string, err error) {
+// that is restored, costs only that time. why is the reason.
+func (s *Service) PullRequestGone(ctx context.Context, repo string, number int, why lifecycle.Reason) (note string, err error) {
 	rows, err := s.goingOn(ctx, []pullrequests.PullRequest{{Repo: repo, Number: number}})
 	if err != nil {
 		return "", err
@@ -55,14 +56,14 @@ func (s *Service) outOfSight(ctx context.Context, pulls []pullrequests.PullReque
 			return nil, err
 		}
 		rows = append(rows, slices.DeleteFunc(live, func(r clusters.Row) bool {
-			return r.Ends.PRClosed.IsZero() || strings.Contains(r.Ends.PRWhy, archived) != wasArchived
+			return r.Ends.PRClosed.IsZero() || (r.Ends.PRWhy.Code == lifecycle.ReasonRepoArchived) != wasArchived
 		})...)
 	}
 	return rows, nil
 }
 
 // endAll ends clusters after their grace.
-func (s *Service) endAll(ctx context.Context, rows []clusters.Row, why string, by actor) (note string, err error) {
+func (s *Service) endAll(ctx context.Context, rows []clusters.Row, why lifecycle.Reason, by actor) (note string, err error) {
 	for _, row := range rows {
 		if _, err := s.setEnd(ctx, row, clusters.EndPRClosed, why, by); err != nil {
 			return "", err

@@ -20,7 +20,7 @@ func (s *Service) replaceCluster(ctx context.Context, e PullRequestEvent, reques
 		return "", err
 	}
 	if a.destroy {
-		origin := app.Origin{Source: policy.Source(row.Source), Why: a.why, Repository: &request}
+		origin := app.Origin{Source: policy.Source(row.Source), Instead: a.why, Repository: &request}
 		if _, _, err := s.core.Authorize(ctx, request.Principal, row.ID, policy.ActDestroy, origin); app.KindOf(err) != "" {
 			return row.Name + " is kept as it is: " + err.Error(), nil
 		} else if err != nil {
@@ -36,7 +36,7 @@ func (s *Service) replaceCluster(ctx context.Context, e PullRequestEvent, reques
 	if note, err = s.requestAgain(ctx, e, w); err != nil {
 		return "", err
 	}
-	return row.Name + " goes: " + a.why + "; " + note, nil
+	return row.Name + " goes: " + a.why.String() + "; " + note, nil
 }
 
 // leaveLabel keeps the end of a replaced cluster from removing the label: only its successor's end or refusal does that.

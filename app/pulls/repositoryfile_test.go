@@ -60,7 +60,7 @@ func TestDraftsHaveAnEndWhereTheFileSaysSo(t *testing.T) {
 			h.Sync(e)
 			require.Equal(t, ends, !h.Only().Ends.PRClosed.IsZero())
 			if ends {
-				require.Equal(t, "the pull request became a draft", h.Only().Ends.Reason())
+				require.Equal(t, "the pull request became a draft", h.Only().Ends.Reason().String())
 			}
 			e = h.Event("ready_for_review", "will", true, label)
 			e.PR.HeadRef = "feature"
@@ -130,7 +130,7 @@ func TestWhatAPushDoes(t *testing.T) {
 			require.Contains(t, h.Query(`SELECT head FROM subscribers WHERE kind = 'github_check' AND NOT left_behind AND cluster_id = $1`, last.ID), e.PR.Head)
 			if does == "recreate" {
 				require.Equal(t, servicetest.OnGitHub("maya"), last.RequestedBy)
-				require.Equal(t, "aaaaaaa was pushed, and the repository's file says recreate", h.Clusters()[0].DesiredWhy)
+				require.Equal(t, "aaaaaaa was pushed, and the repository's file says recreate", h.Clusters()[0].DesiredWhy.String())
 			}
 		})
 	}
@@ -199,7 +199,7 @@ func TestARecreationThatDiedInBetweenIsTakenUpAgain(t *testing.T) {
 	h.Labeled("will", label)
 	e := h.Event("synchronize", "will", true, label)
 	e.PR.Head = strings.Repeat("c", 40)
-	_, err := h.Store.Destroy(t.Context(), h.Only().ID, clusters.Origin{Actor: servicetest.OnGitHub("will"), Why: "ccccccc was pushed, and the repository's file says recreate"})
+	_, err := h.Store.Destroy(t.Context(), h.Only().ID, clusters.Origin{Actor: servicetest.OnGitHub("will"), Instead: lifecycle.Reason{Code: lifecycle.ReasonPushed, Name: "ccccccc", To: "recreate"}})
 	require.NoError(t, err)
 	h.Sync(e)
 	require.Equal(t, 2, len(h.Clusters()))

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
@@ -26,9 +27,6 @@ const (
 	actionArchived    = "archived"
 	actionUnarchived  = "unarchived"
 )
-
-// archived is why the clusters of an archived repository end: it can be seen, but nothing can be written there.
-const archived = " was archived"
 
 // RepositoryEvent is a reported change of a whole repository.
 type RepositoryEvent struct {
@@ -88,12 +86,12 @@ func (s *Service) handleRepository(ctx context.Context, e RepositoryEvent) (note
 		if rows, err = s.goingOn(ctx, pulls); err != nil {
 			return "", err
 		}
-		return s.endAll(ctx, rows, e.From+" was deleted", e.actorOf())
+		return s.endAll(ctx, rows, lifecycle.Reason{Code: lifecycle.ReasonRepoDeleted, Name: e.From}, e.actorOf())
 	case e.Action == actionArchived && reached && is.Archived:
 		if rows, err = s.goingOn(ctx, pulls); err != nil {
 			return "", err
 		}
-		return s.endAll(ctx, rows, e.From+archived, e.actorOf())
+		return s.endAll(ctx, rows, lifecycle.Reason{Code: lifecycle.ReasonRepoArchived, Name: e.From}, e.actorOf())
 	case e.Action == actionUnarchived && reached && !is.Archived:
 		if rows, err = s.outOfSight(ctx, pulls, true); err != nil {
 			return "", err
@@ -139,7 +137,7 @@ func (s *Service) followMove(ctx context.Context, e RepositoryEvent) (note strin
 	if err != nil {
 		return "", err
 	}
-	ended, err := s.endAll(ctx, rows, "the repository moved to "+e.To+", where the App is not installed", e.actorOf())
+	ended, err := s.endAll(ctx, rows, lifecycle.Reason{Code: lifecycle.ReasonRepoMoved, To: e.To}, e.actorOf())
 	return strings.TrimPrefix(note+"; "+ended, "; "), err
 }
 

@@ -253,7 +253,7 @@ func (w *world) rest() {
 				require.NoError(w, err)
 			}
 		}
-		_, err := w.service.SyncPullRequest(w.Context(), pulls.PullRequestEvent{PR: w.now(), Action: pulls.ActionSeen, Why: "seen by polling"})
+		_, err := w.service.SyncPullRequest(w.Context(), pulls.PullRequestEvent{PR: w.now(), Action: pulls.ActionSeen, Seen: true})
 		require.NoError(w, err)
 		if len(w.undone()) == 0 {
 			return

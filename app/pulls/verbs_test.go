@@ -84,7 +84,7 @@ func TestARefusalByCommentEndsItWithItsReason(t *testing.T) {
 	h.Comment(1, "will", "/ocp create")
 	h.Comment(2, "maya", "/ocp refuse aws-minimal-test it mines coins")
 	require.Equal(t, lifecycle.Absent, h.Only().Desired)
-	require.Contains(t, h.Only().DesiredWhy, "it mines coins")
+	require.Contains(t, h.Only().DesiredWhy.String(), "it mines coins")
 	require.Contains(t, h.Replies()[len(h.Replies())-1], "@maya refused `"+h.Only().Name+"`")
 	n := len(h.Replies())
 	h.Comment(2, "maya", "/ocp refuse aws-minimal-test it mines coins")
@@ -120,7 +120,7 @@ func TestWhatOneMayDoWithAReadyClusterByComment(t *testing.T) {
 	require.Contains(t, says("/ocp retry"), "nothing to retry")
 	h.Sync(h.Event("closed", "will", false))
 	require.Contains(t, says(`/ocp destroy --reason "enough"`), "is being destroyed")
-	require.Equal(t, "@will: enough", h.Only().DesiredWhy)
+	require.Equal(t, "@will: enough", h.Only().DesiredWhy.String())
 }
 
 func TestRetryAsksForTheNextGenerationInTheNameOfWhoAsks(t *testing.T) {

@@ -108,7 +108,7 @@ func (o *office) ends(row clusters.Row) string {
 	if row.Ends.RunFinished.IsZero() {
 		return ""
 	}
-	return row.Ends.RunFinished.Sub(o.now).String() + " " + row.Ends.RunWhy
+	return row.Ends.RunFinished.Sub(o.now).String() + " " + row.Ends.RunWhy.String()
 }
 
 func (o *office) run(status, reason string) standin.Run {

@@ -107,7 +107,7 @@ func TestRetryInSlackAsksForTheSameAgain(t *testing.T) {
 	rows := h.Clusters()
 	require.Len(t, rows, 2)
 	require.Equal(t, []any{"demo", 7 * time.Hour}, []any{rows[1].Name, rows[1].TTL})
-	h.Query(`UPDATE clusters SET status = 'FAILED', phase = 'destroy_blocked', desired = 'absent', desired_why = 'over', teardown = 'DESTROY' WHERE id = $1 RETURNING id`, rows[1].ID)
+	h.Query(`UPDATE clusters SET status = 'FAILED', phase = 'destroy_blocked', desired = 'absent', desired_why = '{"code":"other","words":"over"}', teardown = 'DESTROY' WHERE id = $1 RETURNING id`, rows[1].ID)
 	require.Contains(t, h.slack("UROB", "retry demo"), "is tried again now")
 	require.Len(t, h.Clusters(), 2)
 	require.Equal(t, lifecycle.Absent, h.Clusters()[1].Desired)
@@ -133,7 +133,7 @@ func TestRetryInSlackKeepsTheChoiceAboutOffHours(t *testing.T) {
 		require.Equal(t, chosen, h.Clusters()[3+i].OffHours, row.Name)
 	}
 	row := h.Clusters()[4]
-	h.Query(`UPDATE clusters SET status = 'FAILED', phase = 'create_failed', desired = 'absent', desired_why = 'the install failed', teardown = 'DESTROY' WHERE id = $1 RETURNING id`, row.ID)
+	h.Query(`UPDATE clusters SET status = 'FAILED', phase = 'create_failed', desired = 'absent', desired_why = '{"code":"install_failed"}', teardown = 'DESTROY' WHERE id = $1 RETURNING id`, row.ID)
 	pressed := blocks.Press{Verb: chatops.VerbRetry, Cluster: row.ID, Notice: h.notice(blocks.Failed, row.ID, blocks.Facts{})}
 	require.Contains(t, h.press("UROB", pressed), "is accepted")
 	require.Equal(t, []any{"sleeper", false}, []any{h.Clusters()[6].Profile, h.Clusters()[6].OffHours})

@@ -61,7 +61,7 @@ func TestHomeOffersNoRetryOfWhatWasRequestedAgain(t *testing.T) {
 	h := screened(t)
 	h.slack("UMATE", "create aws-minimal-test --name demo")
 	row := h.Only()
-	h.Query(`UPDATE clusters SET status = 'FAILED', phase = 'create_failed', fail_reason = 'QuotaExceeded', desired = 'absent', desired_why = 'the install failed', teardown = 'DESTROY' WHERE id = $1 RETURNING id`, row.ID)
+	h.Query(`UPDATE clusters SET status = 'FAILED', phase = 'create_failed', fail_reason = 'QuotaExceeded', desired = 'absent', desired_why = '{"code":"install_failed"}', teardown = 'DESTROY' WHERE id = $1 RETURNING id`, row.ID)
 	require.Contains(t, h.opensHome("UROB"), "ocp_retry")
 	require.Contains(t, h.press("UMATE", blocks.Press{Verb: chatops.VerbRetry, Cluster: row.ID}), "is accepted")
 	for _, user := range []string{"UMATE", "UROB"} {

@@ -22,7 +22,7 @@ func (s *Service) destroyCluster(ctx context.Context, t task) (slack.Message, er
 	}
 	_, _, err = s.core.Destroy(ctx, t.by, row.ID, t.onceWith(s.reasonOf(t), func(out clusters.Outcome) string {
 		if out.Already {
-			return fmt.Sprintf("`%s` is already being destroyed (%s).", row.Card.Name, chatops.Plain(row.Card.DesiredWhy))
+			return fmt.Sprintf("`%s` is already being destroyed (%s).", row.Card.Name, chatops.Plain(row.Card.DesiredWhy.String()))
 		}
 		return fmt.Sprintf("`%s` is being destroyed (job `%s`). It counts as destroyed once two checks in a row have found nothing left of it. `%s status %s` shows the progress.",
 			row.Name, out.Job, chatops.Prefix, row.Name)

@@ -191,7 +191,7 @@ func TestARefusedPressBringsItsNoticeUpToDate(t *testing.T) {
 	h := ours(t)
 	row := h.mate("demo")
 	id := h.notice(blocks.Expiring, row.ID, blocks.Facts{End: row.DestroyAt})
-	h.Query(`UPDATE clusters SET desired = 'absent', desired_why = 'over', teardown = 'DESTROY' WHERE id = $1 RETURNING id`, row.ID)
+	h.Query(`UPDATE clusters SET desired = 'absent', desired_why = '{"code":"other","words":"over"}', teardown = 'DESTROY' WHERE id = $1 RETURNING id`, row.ID)
 	_, before := h.told(id)
 	p := blocks.Press{Verb: chatops.VerbExtend, Cluster: row.ID, Notice: id, Value: "4h"}
 	require.Contains(t, h.press("UMATE", p), "already being destroyed")
@@ -268,7 +268,7 @@ func TestAFailedClusterIsRetriedOnceFromItsNotice(t *testing.T) {
 	h := ours(t)
 	h.slack("UMATE", "create aws-minimal-test --name demo --ttl 7h")
 	row := h.Only()
-	h.Query(`UPDATE clusters SET status = 'FAILED', phase = 'create_failed', desired = 'absent', desired_why = 'the install failed', teardown = 'DESTROY' WHERE id = $1 RETURNING id`, row.ID)
+	h.Query(`UPDATE clusters SET status = 'FAILED', phase = 'create_failed', desired = 'absent', desired_why = '{"code":"install_failed"}', teardown = 'DESTROY' WHERE id = $1 RETURNING id`, row.ID)
 	id := h.notice(blocks.Failed, row.ID, blocks.Facts{})
 	p := blocks.Press{Verb: chatops.VerbRetry, Cluster: row.ID, Notice: id}
 	first := h.pressOf("UROB", p)
@@ -293,7 +293,7 @@ func TestARetryButtonMeansItOnceWhoeverPressesIt(t *testing.T) {
 	h := ours(t)
 	h.slack("UMATE", "create aws-minimal-test --name demo")
 	row := h.Only()
-	h.Query(`UPDATE clusters SET status = 'FAILED', phase = 'create_failed', fail_reason = 'QuotaExceeded', desired = 'absent', desired_why = 'the install failed', teardown = 'DESTROY' WHERE id = $1 RETURNING id`, row.ID)
+	h.Query(`UPDATE clusters SET status = 'FAILED', phase = 'create_failed', fail_reason = 'QuotaExceeded', desired = 'absent', desired_why = '{"code":"install_failed"}', teardown = 'DESTROY' WHERE id = $1 RETURNING id`, row.ID)
 	require.Contains(t, chatops.SummaryOf(h.row(row.ID).Card, chatops.Detail{}, chatops.Links{}).Acts, chatops.VerbRetry)
 	before := h.row(row.ID).Version
 	p := blocks.Press{Verb: chatops.VerbRetry, Cluster: row.ID} // of the cluster's own message, or of Home
@@ -330,7 +330,7 @@ func TestARetryButtonMeansItOnceWhoeverPressesIt(t *testing.T) {
 func TestABlockedTeardownIsRetriedFromItsNotice(t *testing.T) {
 	h := ours(t)
 	row := h.mate("demo")
-	h.Query(`UPDATE clusters SET status = 'FAILED', phase = 'destroy_blocked', desired = 'absent', desired_why = 'over', teardown = 'DESTROY' WHERE id = $1 RETURNING id`, row.ID)
+	h.Query(`UPDATE clusters SET status = 'FAILED', phase = 'destroy_blocked', desired = 'absent', desired_why = '{"code":"other","words":"over"}', teardown = 'DESTROY' WHERE id = $1 RETURNING id`, row.ID)
 	id := h.notice(blocks.Blocked, row.ID, blocks.Facts{})
 	require.Contains(t, h.press("UROB", blocks.Press{Verb: chatops.VerbRetry, Cluster: row.ID, Notice: id}), "is tried again now")
 	facts, _ := h.told(id)

@@ -110,7 +110,7 @@ func TestTheAnswerIsSavedWithTheChange(t *testing.T) {
 		"share":   {text: "share demo <@UPAY|pay>", want: "shared with `@pay`"},
 		"unshare": {text: "unshare demo <@UPAY|pay>", want: "no longer shared with `@pay`", before: func(h *fixture, _ clusters.Row) { h.slack("UMATE", "share demo <@UPAY>") }},
 		"retry": {text: "retry demo", want: "is tried again now", before: func(h *fixture, row clusters.Row) {
-			h.Query(`UPDATE clusters SET status = 'FAILED', phase = 'destroy_blocked', desired = 'absent', desired_why = 'over', teardown = 'DESTROY' WHERE id = $1 RETURNING id`, row.ID)
+			h.Query(`UPDATE clusters SET status = 'FAILED', phase = 'destroy_blocked', desired = 'absent', desired_why = '{"code":"other","words":"over"}', teardown = 'DESTROY' WHERE id = $1 RETURNING id`, row.ID)
 		}},
 		"notify":     {text: "notify ready,failed", want: "`#clusters` now gets messages"},
 		"notify off": {text: "notify --off", want: "no longer gets messages", before: func(h *fixture, _ clusters.Row) { h.slack("UMATE", "notify ready") }},

@@ -218,7 +218,7 @@ func (p *pages) confirmDestroy(w http.ResponseWriter, r *http.Request, who polic
 	case !who.May(policy.ActDestroy, row.Team):
 		p.showProblem(w, r, who, http.StatusForbidden, fmt.Sprintf("%s belongs to team %s. Ask a member of that team or a platform admin to destroy it.", row.Name, row.Team))
 	case row.Desired != lifecycle.Present:
-		p.redirectWith(w, r, who, "/clusters/"+row.ID, said{Message: row.Name + " is already being destroyed: " + row.DesiredWhy, Bad: true})
+		p.redirectWith(w, r, who, "/clusters/"+row.ID, said{Message: row.Name + " is already being destroyed: " + row.DesiredWhy.String(), Bad: true})
 	default:
 		p.renderPage(w, r, who, http.StatusOK, "destroy", destroyView{Row: row, Seen: markOfState(row, shares)})
 	}

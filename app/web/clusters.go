@@ -115,7 +115,7 @@ func detailOf(found app.Details) detailView {
 	v := detailView{Details: found, Steps: stepsOf(found.Row), Line: chatops.Line(card), ETA: chatops.ETA(card)}
 	v.Whose, v.Todo = chatops.Turn(card)
 	v.TodoRunbook = chatops.Runbook(card)
-	v.Why, v.DesiredWhy = chatops.Brief(card, card.Why), chatops.Brief(card, card.DesiredWhy)
+	v.Why, v.DesiredWhy = chatops.Brief(card, card.Why), chatops.Brief(card, card.DesiredWhy.String())
 	if card.Status == lifecycle.Creating && !strings.Contains(card.Why, card.FailMessage) {
 		v.LastTry = card.FailMessage
 	}

@@ -172,7 +172,7 @@ func TestACheckSaysThePlaceInLine(t *testing.T) {
 func TestAClusterThatIsGoneHasItsPageByItsName(t *testing.T) {
 	h := newFixture(t)
 	row := h.make("maya", "shop-old", "platform", 8).Row
-	h.sql(`UPDATE clusters SET status = 'DESTROYED', phase = 'released', desired = 'absent', desired_why = 'x', teardown = 'DESTROY', destroyed_at = now() WHERE id = $1`, row.ID)
+	h.sql(`UPDATE clusters SET status = 'DESTROYED', phase = 'released', desired = 'absent', desired_why = '{"code":"other","words":"x"}', teardown = 'DESTROY', destroyed_at = now() WHERE id = $1`, row.ID)
 	b := h.as("maya")
 	status, page, _ := b.get("/clusters/shop-old")
 	require.Equal(t, http.StatusOK, status)

@@ -88,7 +88,7 @@ func TestAClustersPageShowsWhatWaitsForGitHub(t *testing.T) {
 
 func TestAClusterThatIsGoingOffersNothing(t *testing.T) {
 	html := show(t, func(r *clusters.Row) {
-		r.Status, r.Phase, r.Desired, r.DesiredWhy = lifecycle.Destroying, lifecycle.Verifying, lifecycle.Absent, "its label was removed"
+		r.Status, r.Phase, r.Desired, r.DesiredWhy = lifecycle.Destroying, lifecycle.Verifying, lifecycle.Absent, lifecycle.Reason{Code: lifecycle.ReasonLabelRemoved}
 	})
 	require.NotContains(t, html, "Download kubeconfig")
 	require.Contains(t, html, "its label was removed")
@@ -130,8 +130,8 @@ func TestAFailuresMessageStandsOnThePageOnce(t *testing.T) {
 	html := show(t, func(r *clusters.Row) {
 		r.Status, r.Phase, r.Desired = lifecycle.Destroyed, lifecycle.Released, lifecycle.Absent
 		r.FailReason, r.FailMessage = "BootstrapFailed", "the control plane never took over"
-		r.DesiredWhy = "the install failed: the control plane never took over"
-		r.Why = r.DesiredWhy + "; two counts in a row found nothing left of it"
+		r.DesiredWhy = lifecycle.Reason{Code: lifecycle.ReasonInstallFailed, Words: "the control plane never took over"}
+		r.Why = r.DesiredWhy.String() + "; two counts in a row found nothing left of it"
 	})
 	require.Equal(t, 1, strings.Count(html, "the control plane never took over"))
 	require.Contains(t, html, "the install failed; two counts in a row found nothing left of it")

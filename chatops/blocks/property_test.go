@@ -35,8 +35,8 @@ func anyCard(t *rapid.T) lifecycle.Card {
 	lives := chatopstest.Lives()
 	c := lives[rapid.SampledFrom(slices.Sorted(maps.Keys(lives))).Draw(t, "state")]
 	for _, text := range []*string{
-		&c.Name, &c.Profile, &c.Release, &c.Region, &c.Platform, &c.Owner, &c.Team, &c.Why, &c.DesiredWhy, &c.HoldWhy, &c.FailMessage, &c.FailReason, &c.FailNext, &c.FailWhose,
-		&c.Progress.Step, &c.Ends.PRWhy,
+		&c.Name, &c.Profile, &c.Release, &c.Region, &c.Platform, &c.Owner, &c.Team, &c.Why, &c.DesiredWhy.Words, &c.HoldWhy, &c.FailMessage, &c.FailReason, &c.FailNext, &c.FailWhose,
+		&c.Progress.Step, &c.Ends.PRWhy.Words,
 	} {
 		if rapid.Bool().Draw(t, "strange") {
 			*text = strange(t, "text")

@@ -45,7 +45,7 @@ func Ready() lifecycle.Card {
 // Going is a cluster that is being destroyed because its pull request was closed.
 func Going(p lifecycle.Phase, why string) lifecycle.Card {
 	c := At(Ready(), lifecycle.Destroying, p, why)
-	c.Desired, c.DesiredWhy, c.UpdatedAt = lifecycle.Absent, "the pull request was closed", Start.Add(3*time.Hour+10*time.Minute)
+	c.Desired, c.DesiredWhy, c.UpdatedAt = lifecycle.Absent, lifecycle.Reason{Code: lifecycle.ReasonPRClosed}, Start.Add(3*time.Hour+10*time.Minute)
 	return c
 }
 
@@ -92,7 +92,7 @@ func Lives() map[string]lifecycle.Card {
 	again := At(gone, lifecycle.Destroying, lifecycle.DestroyingRuns, "the installer is removing the cluster's resources")
 	again.ReleasedAt, again.ReopenedAt, again.Reopened = time.Time{}, Start.Add(30*time.Hour), 1
 	failed := At(Card(), lifecycle.Failed, lifecycle.CreateFailed, "try 2 of 2 failed: bootstrap did not complete in time")
-	failed.Desired, failed.DesiredWhy = lifecycle.Absent, "the install failed: bootstrap did not complete in time"
+	failed.Desired, failed.DesiredWhy = lifecycle.Absent, lifecycle.Reason{Code: lifecycle.ReasonInstallFailed, Words: "bootstrap did not complete in time"}
 	failed.FailReason, failed.FailMessage = "InstallFailed", "bootstrap did not complete in time"
 	quota := failed
 	quota.FailReason, quota.FailMessage = "VcpuLimitExceeded", "the account may run no more standard vCPUs in us-east-1"
@@ -102,7 +102,7 @@ func Lives() map[string]lifecycle.Card {
 	never := At(failed, lifecycle.Destroyed, lifecycle.Released, "the install failed: bootstrap did not complete in time; two counts in a row found nothing left of 2 names")
 	never.ReleasedAt, never.Identities = Start.Add(2*time.Hour), []string{"pr41-shop-x7k2p", "pr41-shop-b4r9d"}
 	asked := At(Card(), lifecycle.Destroyed, lifecycle.Released, "@maya asked for it; two counts in a row found nothing left of the one name it was recorded under")
-	asked.Desired, asked.DesiredWhy, asked.FailReason, asked.FailMessage = lifecycle.Absent, "@maya asked for it", "stopped", "the runner was told to stop"
+	asked.Desired, asked.DesiredWhy, asked.FailReason, asked.FailMessage = lifecycle.Absent, lifecycle.Reason{Code: lifecycle.ReasonAsked, By: "@maya"}, "stopped", "the runner was told to stop"
 	asked.ReleasedAt, asked.Identities = Start.Add(30*time.Minute), []string{"pr41-shop-x7k2p"}
 	blocked := Going("", "")
 	blocked = At(blocked, lifecycle.Failed, lifecycle.DestroyBlocked, "3 teardowns left something behind; still there: vpc vpc-0a1. The next try is at 15:30:00 UTC on 1 January and there is no last one")

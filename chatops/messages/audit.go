@@ -100,9 +100,9 @@ func orEmpty(raw json.RawMessage) json.RawMessage {
 
 // endText returns which end moved, and why: the stored reason, else the usual one for this kind of end.
 func (c auditChange) endText(why string) string {
-	usual := map[string]string{
-		"pr_closed": lifecycle.BecauseClosed, "label_removed": "its label was removed", "run_finished": "its workflow run finished",
-	}[c.End]
+	usual := lifecycle.Reason{Code: map[string]lifecycle.ReasonCode{
+		"pr_closed": lifecycle.ReasonPRClosed, "label_removed": lifecycle.ReasonLabelRemoved, "run_finished": lifecycle.ReasonRunFinished,
+	}[c.End]}.String()
 	switch {
 	case c.End == "hold" && c.At != nil:
 		return "until " + chatops.Time(*c.At)

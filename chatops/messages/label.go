@@ -7,9 +7,6 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 )
 
-// LabelGone is the reason why a cluster ends whose label was removed.
-const LabelGone = "its label was removed"
-
 // LabelOfNobody says that a label did nothing because nobody is known to have added it.
 func LabelOfNobody(label string) string {
 	return fmt.Sprintf("The label %s did not create a cluster: GitHub did not say who added it, and a cluster needs a requester. "+
@@ -26,12 +23,4 @@ func NoLifetime(label string) string {
 func LifetimeAtMaximum(actor, label, profile, name string, end time.Time) string {
 	return fmt.Sprintf("@%s, the label %s asks for more than the profile %s allows. `%s` ends at its maximum, %s, and cannot be extended beyond it. For more time, create a new cluster.",
 		actor, chatops.Code(label), profile, name, chatops.Time(end))
-}
-
-// SeenLater adds to a reason how it became known, if no event reported it.
-func SeenLater(why, how string) string {
-	if how == "" {
-		return why
-	}
-	return why + ", " + how
 }

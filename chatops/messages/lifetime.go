@@ -36,7 +36,7 @@ func WhyItEnds(e lifecycle.Ends) string {
 	case e.IsIdle():
 		return "nobody uses it"
 	}
-	return e.Reason()
+	return e.Reason().String()
 }
 
 // HoldReleased says when and why a cluster ends without its hold; had: there was one.

@@ -143,7 +143,7 @@ func currentFacts(n notices.Notice, s sight) blocks.Facts {
 	case blocks.Expiring:
 		switch {
 		case goes:
-			f.Done = "Its teardown began: " + row.DesiredWhy + "."
+			f.Done = "Its teardown began: " + row.DesiredWhy.String() + "."
 		case row.DestroyAt.After(f.End):
 			f.Done = "It was extended to " + formatClock(row.DestroyAt) + "."
 		case !row.DestroyAt.Equal(f.End):
@@ -154,20 +154,20 @@ func currentFacts(n notices.Notice, s sight) blocks.Facts {
 	case blocks.Resting:
 		switch {
 		case goes:
-			f.Done = "Its teardown began: " + row.DesiredWhy + "."
+			f.Done = "Its teardown began: " + row.DesiredWhy.String() + "."
 		case row.AwakeUntil.After(f.End):
 			f.Done = "It stays awake until " + formatClock(row.AwakeUntil) + "."
 		}
 	case blocks.Idle:
 		switch {
 		case goes:
-			f.Done = "Its teardown began: " + row.DesiredWhy + "."
+			f.Done = "Its teardown began: " + row.DesiredWhy.String() + "."
 		case row.UnusedSince().After(f.Since):
 			f.Done = "It was used again: " + string(row.ActiveWhat) + "."
 		}
 	case blocks.Ready:
 		if goes {
-			f.Done = "Its teardown began: " + row.DesiredWhy + "."
+			f.Done = "Its teardown began: " + row.DesiredWhy.String() + "."
 		}
 	case blocks.Blocked:
 		if row.Status == lifecycle.Destroyed {

@@ -167,7 +167,7 @@ func TestAClusterThatAScanFoundIsAdoptedOnlyToBeTornDown(t *testing.T) {
 	row, err := cfg.Store.Cluster(t.Context(), "clu_1")
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Absent, row.Desired)
-	require.Equal(t, "a scan found it", row.DesiredWhy)
+	require.Equal(t, "a scan found it", row.DesiredWhy.String())
 	require.Equal(t, []string{"shop-abcde"}, row.Identities)
 	require.Equal(t, "123456789012", row.Spec.Account, "its teardown compares it with its own")
 	var account string

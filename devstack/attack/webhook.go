@@ -47,8 +47,8 @@ func (t *target) onPull(ctx context.Context, title string) (pr github.PullReques
 func (t *target) ending(ctx context.Context, id string) (string, error) {
 	var text string
 	err := t.pool.QueryRow(ctx, `
-		SELECT concat_ws(', ', CASE WHEN desired = 'absent' THEN 'it is unwanted (' || desired_why || ')' END,
-		       CASE WHEN end_pr_closed IS NOT NULL THEN 'it ends because ' || pr_end_why END,
+		SELECT concat_ws(', ', CASE WHEN desired = 'absent' THEN 'it is unwanted (' || (desired_why #>> '{}') || ')' END,
+		       CASE WHEN end_pr_closed IS NOT NULL THEN 'it ends because ' || (pr_end_why #>> '{}') END,
 		       CASE WHEN end_label_removed IS NOT NULL THEN 'it ends because its label is gone' END)
 		  FROM clusters WHERE id = $1`, id).Scan(&text)
 	return text, err

@@ -95,6 +95,6 @@ func (h *Fixture) Destroy(row clusters.Row) {
 // Release makes a cluster one that is gone, as a finished teardown leaves it.
 func (h *Fixture) Release(row clusters.Row) {
 	h.Helper()
-	h.Query(`UPDATE clusters SET status = 'DESTROYED', phase = 'released', desired = 'absent', desired_why = 'by hand', teardown = 'DESTROY',
+	h.Query(`UPDATE clusters SET status = 'DESTROYED', phase = 'released', desired = 'absent', desired_why = '{"code":"other","words":"by hand"}', teardown = 'DESTROY',
 		destroyed_at = now() WHERE id = $1 RETURNING id`, row.ID)
 }

@@ -169,11 +169,8 @@ func RecordGone(ctx context.Context, c *db.Tx, cluster string) error {
 	return nil
 }
 
-// Every selects all of a cluster's accesses, and EndsWith begins the reason why they end with it.
-const (
-	Every    = "true"
-	EndsWith = "the cluster is no longer wanted: "
-)
+// Every selects all of a cluster's accesses.
+const Every = "true"
 
 // Revoke revokes a cluster's accesses that a condition on access a selects: they are never handed out again, and a runner removes
 // their accounts from the cluster. One that no runner was told to make is gone at once. It returns how many it revoked.

@@ -158,7 +158,7 @@ func (f Fenced) Unwanted() string {
 		return why
 	}
 	if f.Kind != lifecycle.Destroy && f.Desired == lifecycle.Absent {
-		return f.DesiredWhy
+		return f.DesiredWhy.String()
 	}
 	return ""
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/usage"
 )
@@ -74,21 +75,26 @@ type ApprovalVote struct {
 // CloseOver is ExpireApprovals for one cluster, or for all if cluster is empty. It closes offers of handovers and turns of runs too.
 func CloseOver(ctx context.Context, c *db.Tx, cluster string) (n int, err error) {
 	type closed struct {
-		ID, Cluster, Why string
-		State            ApprovalState
+		ID, Cluster string
+		State       ApprovalState
+		Why         lifecycle.Reason
 	}
 	over, err := db.All[closed](ctx, c, `
-		UPDATE approvals a SET decided_at = @now,
-			state = CASE WHEN a.expires_at <= @now THEN 'expired' ELSE 'void' END,
-			decided_why = CASE WHEN a.expires_at <= @now THEN 'nobody decided in time' ELSE 'the cluster is no longer wanted: ' || c.desired_why END
-		FROM clusters c WHERE c.id = a.cluster_id AND a.state = 'pending' AND (@cluster = '' OR a.cluster_id = @cluster)
-			AND (c.desired = 'absent' OR a.kind <> 'create' AND a.expires_at <= @now)
-		RETURNING a.id, a.cluster_id AS cluster, a.state, a.decided_why AS why`, pgx.NamedArgs{"now": c.Now, "cluster": cluster})
+		SELECT a.id, a.cluster_id AS cluster, CASE WHEN a.expires_at <= @now THEN 'expired' ELSE 'void' END AS state, c.desired_why AS why
+		FROM approvals a JOIN clusters c ON c.id = a.cluster_id WHERE a.state = 'pending' AND (@cluster = '' OR a.cluster_id = @cluster)
+			AND (c.desired = 'absent' OR a.kind <> 'create' AND a.expires_at <= @now) FOR NO KEY UPDATE OF a`, pgx.NamedArgs{"now": c.Now, "cluster": cluster})
 	if err != nil {
-		return 0, fmt.Errorf("close what is over: %w", err)
+		return 0, fmt.Errorf("find what is over: %w", err)
 	}
 	for _, a := range over {
-		d := Origin{Actor: db.Lifecycle, Why: a.Why}
+		why := "nobody decided in time"
+		if a.State == ApprovalVoid {
+			why = Unwanted + a.Why.String()
+		}
+		if _, err := c.Exec(ctx, `UPDATE approvals SET decided_at = $2, state = $3, decided_why = $4 WHERE id = $1`, a.ID, c.Now, a.State, why); err != nil {
+			return 0, fmt.Errorf("close approval %s: %w", a.ID, err)
+		}
+		d := Origin{Actor: db.Lifecycle, Why: why}
 		if err := RecordAction(c, d, "approval_"+string(a.State), a.Cluster, Action{Approval: a.ID, Before: ApprovalPending, After: a.State}); err != nil {
 			return 0, err
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/db"
 )
 
@@ -65,21 +66,27 @@ func WithdrawHandover(ctx context.Context, c *db.Tx, cluster string, d Origin) e
 // go.
 func closeHandovers(ctx context.Context, c *db.Tx, cluster string) (n int, err error) {
 	type closed struct {
-		ID, Cluster, Why string
-		State            HandoverState
+		ID, Cluster string
+		State       HandoverState
+		Why         lifecycle.Reason
 	}
 	over, err := db.All[closed](ctx, c, `
-		UPDATE handovers h SET decided_at = @now, decided_by = @by, from_claims = NULL,
-			state = CASE WHEN h.expires_at <= @now THEN 'expired' ELSE 'withdrawn' END,
-			note = CASE WHEN h.expires_at <= @now THEN 'nobody accepted it in time' ELSE 'the cluster is no longer wanted: ' || c.desired_why END
-		FROM clusters c WHERE c.id = h.cluster_id AND h.state = 'offered' AND (@cluster = '' OR h.cluster_id = @cluster)
-			AND (c.desired = 'absent' OR h.expires_at <= @now)
-		RETURNING h.id, h.cluster_id AS cluster, h.state, h.note AS why`, pgx.NamedArgs{"now": c.Now, "cluster": cluster, "by": db.Lifecycle})
+		SELECT h.id, h.cluster_id AS cluster, CASE WHEN h.expires_at <= @now THEN 'expired' ELSE 'withdrawn' END AS state, c.desired_why AS why
+		FROM handovers h JOIN clusters c ON c.id = h.cluster_id WHERE h.state = 'offered' AND (@cluster = '' OR h.cluster_id = @cluster)
+			AND (c.desired = 'absent' OR h.expires_at <= @now) FOR NO KEY UPDATE OF h`, pgx.NamedArgs{"now": c.Now, "cluster": cluster})
 	if err != nil {
-		return 0, fmt.Errorf("close handovers: %w", err)
+		return 0, fmt.Errorf("find the handovers that are over: %w", err)
 	}
 	for _, h := range over {
-		d := Origin{Actor: db.Lifecycle, Why: h.Why}
+		why := "nobody accepted it in time"
+		if h.State == HandoverWithdrawn {
+			why = Unwanted + h.Why.String()
+		}
+		if _, err := c.Exec(ctx, `UPDATE handovers SET decided_at = $2, decided_by = $3, from_claims = NULL, state = $4, note = $5 WHERE id = $1`,
+			h.ID, c.Now, db.Lifecycle, h.State, why); err != nil {
+			return 0, fmt.Errorf("close handover %s: %w", h.ID, err)
+		}
+		d := Origin{Actor: db.Lifecycle, Why: why}
 		if err := RecordAction(c, d, "handover_"+string(h.State), h.Cluster, Action{Before: HandoverOffered, After: h.State, Note: h.ID}); err != nil {
 			return 0, err
 		}

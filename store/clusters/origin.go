@@ -14,11 +14,12 @@ import (
 
 // Origin is who does something, through which entry point, and why. The audit trail records it.
 type Origin struct {
-	Actor   string // principal id, e.g. "saml:maya@acme.example"
-	Name    string // display name of the actor; empty: the id
-	Source  string // the entry point, e.g. "api" or "pr_comment"
-	Why     string // in the actor's words; empty: the actor asked for it
-	Version int64  // of the row that the actor saw (If-Match); 0: any
+	Actor   string           // principal id, e.g. "saml:maya@acme.example"
+	Name    string           // display name of the actor; empty: the id
+	Source  string           // the entry point, e.g. "api" or "pr_comment"
+	Why     string           // in the actor's words; empty: the actor asked for it
+	Instead lifecycle.Reason // a reason that the actor did not word; zero: Why
+	Version int64            // of the row that the actor saw (If-Match); 0: any
 
 	Verdict any // policy's answer, kept in the audit trail; nil: policy was not asked
 
@@ -46,13 +47,16 @@ type Outcome struct {
 	Approval      Approval       // as it stands after a vote
 }
 
-// Reason is the reason for the audit trail; never empty.
-func (d Origin) Reason() string {
-	if d.Why == "" {
-		return d.DisplayName() + " asked for it"
+// Because is the reason; never zero.
+func (d Origin) Because() lifecycle.Reason {
+	if !d.Instead.IsZero() {
+		return d.Instead
 	}
-	return d.Why
+	return lifecycle.Reason{Code: lifecycle.ReasonAsked, By: d.DisplayName(), Words: d.Why}
 }
+
+// Reason is the reason as a sentence.
+func (d Origin) Reason() string { return d.Because().String() }
 
 // DisplayName is the actor's display name, else the id.
 func (d Origin) DisplayName() string { return cmp.Or(d.Name, d.Actor) }
@@ -64,6 +68,9 @@ func (d Origin) CheckVersion(cur usage.Held) error {
 	}
 	return nil
 }
+
+// Unwanted begins the reason of what ends because its cluster is no longer wanted; why that is follows.
+const Unwanted = "the cluster is no longer wanted: "
 
 // Action is the metadata of a person's action: why, and the values before and after.
 type Action struct {

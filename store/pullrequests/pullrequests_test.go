@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 	"github.com/ocpctl/ocpctl/store/storetest"
@@ -181,7 +182,7 @@ func TestThePullRequestsThatCountAsClosedAreFound(t *testing.T) {
 		pulls = append(pulls, storetest.Known(number, 1))
 		row := storetest.Accept(t, s, storetest.FromPR(storetest.Granted(fmt.Sprintf("c%d", number)), number))
 		if number == 42 || number == 44 {
-			require.NoError(t, s.SetEnd(t.Context(), row.ID, clusters.EndPRClosed, &at, "", "test"))
+			require.NoError(t, s.SetEnd(t.Context(), row.ID, clusters.EndPRClosed, &at, lifecycle.Reason{}, "test"))
 		}
 		if number == 44 {
 			_, err := s.Destroy(t.Context(), row.ID, storetest.Maya("done"))

@@ -60,7 +60,7 @@ func TestWhatWasUsedIsReportedByGroup(t *testing.T) {
 	// A row that was released without its last sample is billed until its release and no further.
 	_, err := s.Pool().Exec(t.Context(), `
 		ALTER TABLE clusters DISABLE TRIGGER clusters_release_guard;
-		UPDATE clusters SET status = 'DESTROYED', phase = 'released', desired = 'absent', desired_why = 'x', teardown = 'DESTROY', destroyed_at = created_at + interval '30 minutes' WHERE team = 'a'`)
+		UPDATE clusters SET status = 'DESTROYED', phase = 'released', desired = 'absent', desired_why = '{"code":"other","words":"x"}', teardown = 'DESTROY', destroyed_at = created_at + interval '30 minutes' WHERE team = 'a'`)
 	require.NoError(t, err)
 	clock.Pass(1000 * time.Hour)
 	a.ClusterHours, a.NodeHours, a.Cents = 0.5, 3, 35

@@ -76,7 +76,7 @@ func TestANewerAttemptTakesOverTheClusterOrReplacesIt(t *testing.T) {
 	old, err := s.Cluster(t.Context(), replaced.ID)
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Absent, old.Desired)
-	require.Equal(t, "a newer attempt of its run has a new cluster, replaced-2", old.DesiredWhy)
+	require.Equal(t, "a newer attempt of its run has a new cluster, replaced-2", old.DesiredWhy.String())
 	require.Equal(t, lifecycle.Present, next.Desired)
 
 	_, err = storetest.AskedByRun(s, "late", storetest.Reusing(storetest.InSlot(1, "kept")))
@@ -195,7 +195,7 @@ func TestTheEndOfARunIsWrittenDownOnceAndForAll(t *testing.T) {
 	require.Equal(t, []string{"end_set its workflow run failed"}, trailOf(t, s, row.ID, "end_set", "end_lifted"))
 	see(storetest.State(2, "", 2))
 	require.Equal(t, []string{"end_set its workflow run failed", "end_lifted its run goes on"}, trailOf(t, s, row.ID, "end_set", "end_lifted"))
-	require.ErrorContains(t, s.SetEnd(t.Context(), row.ID, clusters.EndKind("run_finished"), nil, "", "x"), "cannot be set here")
+	require.ErrorContains(t, s.SetEnd(t.Context(), row.ID, clusters.EndKind("run_finished"), nil, lifecycle.Reason{}, "x"), "cannot be set here")
 }
 
 // trailOf lists the lines of the audit trail about a cluster with these actions, oldest first.
@@ -286,7 +286,7 @@ func TestADeletedRunEndsEveryClusterOfItWithTheGrace(t *testing.T) {
 		now, err := s.Cluster(t.Context(), row.ID)
 		require.NoError(t, err)
 		require.Equal(t, lifecycle.ConclusionGone, now.Run.Conclusion, name)
-		require.Equal(t, "its job was deleted", now.Ends.RunWhy, name)
+		require.Equal(t, "its job was deleted", now.Ends.RunWhy.String(), name)
 		require.WithinRange(t, now.Ends.RunFinished, since.Add(15*time.Minute), since.Add(17*time.Minute), name)
 	}
 }

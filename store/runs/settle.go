@@ -95,7 +95,7 @@ func noteUse(ctx context.Context, c *db.Tx, run Run) error {
 }
 
 // setEnd sets the end of a run's cluster, or lifts it with the zero time.
-func setEnd(ctx context.Context, c *db.Tx, cluster string, at time.Time, why string) error {
+func setEnd(ctx context.Context, c *db.Tx, cluster string, at time.Time, why lifecycle.Reason) error {
 	cur, err := clusters.Lock(ctx, c, cluster)
 	if err != nil {
 		return err
@@ -108,9 +108,9 @@ func setEnd(ctx context.Context, c *db.Tx, cluster string, at time.Time, why str
 	if err != nil {
 		return err
 	}
-	action := "end_set"
+	action, text := "end_set", why.String()
 	if at.IsZero() {
-		action, why = "end_lifted", "its run goes on"
+		action, text = "end_lifted", "its run goes on"
 	}
-	return c.Record(ctx, db.Lifecycle, action, cluster, db.Move{End: string(clusters.EndRunFinished), At: db.Null(at), Why: why})
+	return c.Record(ctx, db.Lifecycle, action, cluster, db.Move{End: string(clusters.EndRunFinished), At: db.Null(at), Why: text})
 }

@@ -92,7 +92,7 @@ func TestASignalThatIsRefusedHoldsNoCluster(t *testing.T) {
 	g := storetest.SignalOf(t, s, row)
 	require.NoError(t, s.Runs.NotTold(t.Context(), g, "GitHub refuses it."))
 	ends := storetest.Read(t, s, row.ID).Ends
-	require.Equal(t, []any{clock.Now(), "its workflow run finished"}, []any{ends.RunFinished.UTC(), ends.RunWhy})
+	require.Equal(t, []any{clock.Now(), "its workflow run finished"}, []any{ends.RunFinished.UTC(), ends.RunWhy.String()})
 	require.NoError(t, s.Runs.Told(t.Context(), g, lifecycle.SignalBegun))
 	require.Zero(t, storetest.Read(t, s, row.ID).Ends.RunFinished, "the permission came back in time")
 }

@@ -98,7 +98,7 @@ var unused = `
 		GROUP BY cluster_id HAVING sum(ms) > 0
 	), happened AS (
 		SELECT c.profile, 'ended' AS what, 0 AS hours, 0 AS cents FROM clusters c
-		WHERE c.destroyed_at >= @from AND c.destroyed_at < @to AND c.teardown = '` + string(lifecycle.JobJanitorDestroy) + `' AND starts_with(c.desired_why, '` + lifecycle.BecauseIdle + `') AND ` + isSelected + `
+		WHERE c.destroyed_at >= @from AND c.destroyed_at < @to AND c.teardown = '` + string(lifecycle.JobJanitorDestroy) + `' AND c.desired_why ->> 'code' = '` + string(lifecycle.ReasonIdle) + `' AND ` + isSelected + `
 		UNION ALL SELECT c.profile, CASE WHEN j.job_type = '` + string(lifecycle.JobOffHoursDown) + `' THEN 'hours' WHEN EXISTS (
 			SELECT FROM audit_events e WHERE e.target_cluster_id = c.id AND e.action = 'sleep_asked' AND e.metadata ->> 'job' = j.id) THEN 'asked' ELSE 'idle' END, 0, 0
 		FROM jobs j JOIN clusters c ON c.id = j.cluster_id

@@ -184,7 +184,7 @@ func copies(t testing.TB, s *store.Store, seed string, lives []life, start time.
 			SELECT $2, 'm' || $3::int, platform, version, $4, region, base_domain, owner, $5, cost_center, environment, requested_by, source, ttl, hourly_cents,
 				request_tags, effective_tags, spec, installation, repo, 1000 + $3::int, pr_head, CASE WHEN $8::timestamptz IS NULL THEN 'READY' ELSE 'DESTROYED' END,
 				CASE WHEN $8::timestamptz IS NULL THEN 'ready' ELSE 'released' END, why, CASE WHEN $8::timestamptz IS NULL THEN 'present' ELSE 'absent' END,
-				CASE WHEN $8::timestamptz IS NULL THEN '' ELSE 'done' END, CASE WHEN $8::timestamptz IS NULL THEN '' ELSE 'DESTROY' END, max_tries,
+				CASE WHEN $8::timestamptz IS NULL THEN '{}'::jsonb ELSE '{"code":"other","words":"done"}'::jsonb END, CASE WHEN $8::timestamptz IS NULL THEN '' ELSE 'DESTROY' END, max_tries,
 				CASE WHEN $8::timestamptz IS NULL THEN $6::timestamptz END, $6::timestamptz + interval '1000 days', $6::timestamptz + interval '1000 days', $6, $6, $7, $8,
 				CASE WHEN $8::timestamptz IS NULL THEN 25 ELSE 0 END
 			FROM clusters WHERE id = $1`, seed, l.id, i, l.profile, l.team, at, ready, gone)

@@ -26,7 +26,7 @@ func CrowdOf(b *testing.B, s *store.Store, seed string, n, teams int) {
 		SELECT 'clu_' || lpad(i::text, 8, '0'), 'c' || i, platform, version, profile, region, base_domain, owner, 'team-' || i % $3, cost_center,
 			environment, requested_by, source, ttl, hourly_cents, request_tags, effective_tags, spec, installation, repo, i, pr_head,
 			CASE WHEN i % 3 = 0 THEN 'READY' ELSE 'DESTROYED' END, CASE WHEN i % 3 = 0 THEN 'ready' ELSE 'released' END, why,
-			CASE WHEN i % 3 = 0 THEN 'present' ELSE 'absent' END, CASE WHEN i % 3 = 0 THEN '' ELSE 'done' END,
+			CASE WHEN i % 3 = 0 THEN 'present' ELSE 'absent' END, CASE WHEN i % 3 = 0 THEN '{}'::jsonb ELSE '{"code":"other","words":"done"}'::jsonb END,
 			CASE WHEN i % 3 = 0 THEN '' ELSE 'DESTROY' END, max_tries, CASE WHEN i % 3 = 0 THEN now() + interval '1 day' END,
 			end_ttl, end_max, created_at, updated_at, CASE WHEN i % 3 <> 0 THEN created_at - interval '1 day' END
 		FROM clusters, generate_series(1000, 999 + $2) i WHERE id = $1`, `

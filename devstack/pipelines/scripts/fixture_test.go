@@ -140,7 +140,7 @@ func (o *office) settle() {
 			servicetest.Ready(o, o.store, o.shelf, row)
 		case failed:
 			_, err := o.store.Pool().Exec(o.Context(), `UPDATE clusters SET status = 'FAILED', phase = 'create_failed', desired = 'absent',
-				desired_why = 'the install failed: the VPC limit is reached', teardown = 'DESTROY' WHERE id = $1`, row.ID)
+				desired_why = '{"code":"install_failed","words":"the VPC limit is reached"}', teardown = 'DESTROY' WHERE id = $1`, row.ID)
 			require.NoError(o, err)
 		}
 	}

@@ -46,7 +46,7 @@ func TestWithClusterRunsItsBodyOnAClusterThatIsDestroyedThen(t *testing.T) {
 	row := j.only()
 	require.Equal(t, "aws-minimal-test", row.Profile)
 	require.Equal(t, lifecycle.Absent, row.Desired)
-	require.Contains(t, row.DesiredWhy, "its build released it")
+	require.Contains(t, row.DesiredWhy.String(), "its build released it")
 }
 
 func TestWithClusterHasAClusterForEachSlot(t *testing.T) {

@@ -86,7 +86,7 @@ func TestTheFirstPipelineGetsAClusterAndReleasesIt(t *testing.T) {
 	require.Contains(t, out["test"].Log, "oc get nodes")
 	require.Contains(t, out["release"].Log, row.Name+" will be destroyed")
 	require.Equal(t, lifecycle.Absent, row.Desired)
-	require.Contains(t, row.DesiredWhy, "its PipelineRun released it")
+	require.Contains(t, row.DesiredWhy.String(), "its PipelineRun released it")
 	kubeconfig := filepath.Join(out["test"].Volumes, "credentials", row.Name+"-kubeconfig")
 	info, err := os.Stat(kubeconfig)
 	require.NoError(t, err)

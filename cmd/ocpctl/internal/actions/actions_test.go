@@ -237,7 +237,7 @@ func (j *job) timesOut(action string, inputs ...string) (code int) {
 func TestAClusterThatFailsIsShown(t *testing.T) {
 	j := newJob(t)
 	done := j.when("PENDING queued", func() {
-		_, err := j.store.Pool().Exec(j.Context(), `UPDATE clusters SET status = 'FAILED', phase = 'create_failed', desired = 'absent', desired_why = 'out of tries', teardown = 'DESTROY', fail_reason = 'VPCLimitExceeded',
+		_, err := j.store.Pool().Exec(j.Context(), `UPDATE clusters SET status = 'FAILED', phase = 'create_failed', desired = 'absent', desired_why = '{"code":"other","words":"out of tries"}', teardown = 'DESTROY', fail_reason = 'VPCLimitExceeded',
 			fail_message = E'there are 5 of 5 VPCs\n::error::x | <b>', fail_whose = 'quota', fail_next = 'Delete one.', row_version = row_version + 1 WHERE id = $1`, j.live().ID)
 		require.NoError(j, err)
 	})

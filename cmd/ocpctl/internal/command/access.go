@@ -140,10 +140,7 @@ func checkShare(access, role string) error {
 	case access == string(v1.ShareAccessSee):
 		wrong = append(wrong, exit.Field{Name: "--role", Detail: "Who only sees the cluster has no role in it.", Accepted: []string{"--access use"}})
 	}
-	if len(wrong) > 0 {
-		return exit.With(exit.Usage, &exit.Problem{Title: "The cluster cannot be shared this way.", Fields: wrong})
-	}
-	return nil
+	return exit.Wrong("The cluster cannot be shared this way.", wrong)
 }
 
 func (a *app) newUnshareCommand() *cobra.Command {

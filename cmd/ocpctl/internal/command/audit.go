@@ -90,7 +90,7 @@ func (a *app) downloadFile(file string) func(*http.Response, error) error {
 		if file == "" {
 			return a.writeStream(body)
 		}
-		if _, err := saveWhole(file, body); err != nil {
+		if _, err := connect.SaveStream(file, body); err != nil {
 			return fmt.Errorf("write %s: %w", file, err)
 		}
 		return nil

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"os"
@@ -246,7 +245,7 @@ func (a *app) downloadBundle(ctx context.Context, api *connect.API, id string, b
 		}
 	}
 	a.printNotef("Downloading to %s ...", humanize.Line(path))
-	size, err := saveWhole(path, body)
+	size, err := connect.SaveStream(path, body)
 	if err != nil {
 		return fmt.Errorf("download the log bundle: %w; nothing was written to %s, so run the command again", err, path)
 	}
@@ -262,18 +261,4 @@ func nameGiven(h http.Header) (string, error) {
 		return "", exit.Misused("the server gave no usable file name. Give one with --file FILE")
 	}
 	return name, nil
-}
-
-// saveWhole writes a file of any size, which appears only when it is complete.
-func saveWhole(path string, from io.Reader) (int64, error) {
-	draft, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // it is created with mode 0600
-	if err != nil {
-		return 0, err
-	}
-	defer os.Remove(draft.Name()) // already renamed if all went well
-	size, err := io.Copy(draft, from)
-	if err = errors.Join(err, draft.Sync(), draft.Close()); err != nil {
-		return 0, err
-	}
-	return size, os.Rename(draft.Name(), path)
 }

@@ -40,10 +40,7 @@ func (a *app) addPeriodFlags(c *cobra.Command, p *period) {
 				wrong = append(wrong, exit.Field{Name: end.flag, Detail: err.Error() + "."})
 			}
 		}
-		if len(wrong) > 0 {
-			return exit.With(exit.Usage, &exit.Problem{Title: "The period is not valid.", Fields: wrong})
-		}
-		return nil
+		return exit.Wrong("The period is not valid.", wrong)
 	}
 }
 

@@ -83,10 +83,7 @@ func (a *app) readRequest(w createInput, args []string) (v1.CreateRequest, error
 	if r.Name == "" && readable && r.Run.Reuse != v1.RunRequestReusePullRequest {
 		wrong = append(wrong, exit.Field{Name: "--name", Detail: "Required.", Accepted: []string{"lowercase letters, digits and dashes, at most 21 characters, e.g. team-a-smoke-01"}})
 	}
-	if len(wrong) > 0 {
-		return r, exit.With(exit.Usage, &exit.Problem{Title: "The request is not complete or not valid.", Fields: wrong})
-	}
-	return r, nil
+	return r, exit.Wrong("The request is not complete or not valid.", wrong)
 }
 
 // The values of --reuse, --lifetime and --on-ready.
@@ -253,8 +250,5 @@ func (r *runInput) readRun(env func(string) string) (runInput, []exit.Field) {
 // readTurnRun is named for a command about turns.
 func (r *runInput) readTurnRun(env func(string) string) (runInput, error) {
 	of, wrong := r.readRun(env)
-	if len(wrong) > 0 {
-		return of, exit.With(exit.Usage, &exit.Problem{Title: "The pipeline's run is not named completely.", Fields: wrong})
-	}
-	return of, nil
+	return of, exit.Wrong("The pipeline's run is not named completely.", wrong)
 }

@@ -104,19 +104,24 @@ func (c Config) Save(path string) error {
 
 // WriteFile replaces a file atomically, readable only by its owner.
 func WriteFile(path string, raw []byte) error {
-	draft, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // it is created with mode 0600
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	defer os.Remove(draft.Name()) // already renamed if all went well
-	_, err = draft.Write(raw)
-	if err = errors.Join(err, draft.Sync(), draft.Close()); err == nil {
-		err = os.Rename(draft.Name(), path)
-	}
-	if err != nil {
+	if _, err := SaveStream(path, bytes.NewReader(raw)); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
+}
+
+// SaveStream writes a stream of any size to a file, which appears only when it is complete and which only its owner can read.
+func SaveStream(path string, from io.Reader) (int64, error) {
+	draft, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // it is created with mode 0600
+	if err != nil {
+		return 0, err
+	}
+	defer os.Remove(draft.Name()) // already renamed if all went well
+	size, err := io.Copy(draft, from)
+	if err = errors.Join(err, draft.Sync(), draft.Close()); err != nil {
+		return 0, err
+	}
+	return size, os.Rename(draft.Name(), path)
 }
 
 // Names lists the contexts in order.
@@ -144,10 +149,7 @@ func (c Context) Check() error {
 			wrong = append(wrong, exit.Field{Name: own.flag, Detail: fmt.Sprintf("Only valid with --auth %s, not with --auth %s.", own.of, c.Auth)})
 		}
 	}
-	if len(wrong) > 0 {
-		return exit.With(exit.Usage, &exit.Problem{Title: "These settings cannot sign in.", Fields: wrong})
-	}
-	return nil
+	return exit.Wrong("These settings cannot sign in.", wrong)
 }
 
 // badServer says why a token must not be sent to an address. Without TLS only this machine is allowed.

@@ -125,6 +125,14 @@ func Misused(format string, args ...any) error {
 	return With(Usage, fmt.Errorf(format, args...))
 }
 
+// Wrong returns an error about everything that is wrong with an input, code Usage; nil without fields.
+func Wrong(title string, fields []Field) error {
+	if len(fields) == 0 {
+		return nil
+	}
+	return With(Usage, &Problem{Title: title, Fields: fields})
+}
+
 // endSentence ends a sentence with a full stop.
 func endSentence(text string) string {
 	if text == "" || strings.ContainsAny(text[len(text)-1:], ".?!") {

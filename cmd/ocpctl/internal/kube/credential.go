@@ -70,13 +70,11 @@ func Renewing(raw []byte, p Program) ([]byte, error) {
 	}
 	user.Content = []*yaml.Node{textNode("exec"), &exec}
 	user.Style = 0
-	var out bytes.Buffer
-	encoder := yaml.NewEncoder(&out)
-	encoder.SetIndent(2)
-	if err := errors.Join(encoder.Encode(doc), encoder.Close()); err != nil {
+	out, err := encodeDocument(doc)
+	if err != nil {
 		return nil, fmt.Errorf("write the kubeconfig: %w", err)
 	}
-	return out.Bytes(), nil
+	return out, nil
 }
 
 // onlyUser returns a kubeconfig and how its only user signs in.

@@ -71,13 +71,19 @@ func Merge(path, name string, added []byte, use bool) error {
 	if current := memberOf(root, "current-context"); use || current == nil || current.Value == "" {
 		setMember(root, "current-context", textNode(name))
 	}
+	raw, err := encodeDocument(doc)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return Write(path, raw)
+}
+
+func encodeDocument(doc *yaml.Node) ([]byte, error) {
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)
 	encoder.SetIndent(2)
-	if err := errors.Join(encoder.Encode(doc), encoder.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return Write(path, out.Bytes())
+	err := errors.Join(encoder.Encode(doc), encoder.Close())
+	return out.Bytes(), err
 }
 
 // renameEntries gives the only cluster, user and context of a kubeconfig the name, so that two clusters' "admin" can be in one file.

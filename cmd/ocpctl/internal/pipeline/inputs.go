@@ -83,8 +83,5 @@ func (in *Inputs) Wrong(name, detail string, accepted ...string) {
 
 // Err returns everything that was found wrong so far.
 func (in *Inputs) Err() error {
-	if len(in.wrong) == 0 {
-		return nil
-	}
-	return exit.With(exit.Usage, &exit.Problem{Title: "The inputs are not complete or not valid.", Fields: in.wrong})
+	return exit.Wrong("The inputs are not complete or not valid.", in.wrong)
 }
