@@ -31,7 +31,7 @@ func TestAnIdleClusterIsToldOfThenSleepsThenEnds(t *testing.T) {
 	require.Contains(t, w.jobs, publicJob{JobSleep, JobSucceeded})
 	w.until(func() bool { return w.row.Desired == Absent })
 	require.WithinRange(t, w.now, ready.Add(6*time.Hour), ready.Add(6*time.Hour+time.Minute))
-	require.Equal(t, Reason{Code: ReasonIdle}, w.row.DesiredWhy.String())
+	require.Equal(t, Reason{Code: ReasonIdle}, w.row.DesiredWhy)
 	require.Equal(t, JobJanitorDestroy, w.row.Teardown)
 }
 
