@@ -113,13 +113,13 @@ func describeAwaited(c lifecycle.Card) string {
 // because gives the reason of the last move and, while it is destroyed or after that, why it had to end.
 func because(c lifecycle.Card) string {
 	var lines []string
-	if c.Why != "" && c.Why != "accepted" { // a waiting cluster's own text says what it waits for
-		lines = append(lines, "**Why:** "+plain(sentence(Brief(c, c.Why))))
+	if !c.Why.IsZero() && c.Why.Code != lifecycle.MoveAccepted { // a waiting cluster's own text says what it waits for
+		lines = append(lines, "**Why:** "+plain(sentence(Brief(c))))
 	}
-	if !isWanted(c) && !c.DesiredWhy.IsZero() && !c.NeverReady() && !strings.Contains(c.Why, c.DesiredWhy.String()) {
+	if !isWanted(c) && !c.DesiredWhy.IsZero() && !c.NeverReady() && c.Why.Cause != c.DesiredWhy {
 		lines = append(lines, "**Why it ends:** "+plain(sentence(c.DesiredWhy.String())))
 	}
-	if c.Phase == lifecycle.Cleaning && c.FailMessage != "" && !strings.Contains(c.Why, c.FailMessage) {
+	if c.Phase == lifecycle.Cleaning && c.FailMessage != "" && c.Why.Failure != c.FailMessage {
 		lines = append(lines, "**Last try:** "+plain(sentence(c.FailMessage)))
 	}
 	return strings.Join(lines, "\n\n")

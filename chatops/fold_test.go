@@ -80,7 +80,7 @@ func TestAnyDetailFitsAndStaysInside(t *testing.T) {
 				d.Log[i] = text.Draw(t, "log")
 			}
 		}
-		c.Why, c.DesiredWhy, c.HoldWhy, c.FailMessage, c.FailReason, c.FailNext = text.Draw(t, "why"), lifecycle.Noted(text.Draw(t, "desired")), text.Draw(t, "hold"), text.Draw(t, "fail"), text.Draw(t, "reason"), text.Draw(t, "next")
+		c.Why.Words, c.DesiredWhy, c.HoldWhy, c.FailMessage, c.FailReason, c.FailNext = text.Draw(t, "why"), lifecycle.Noted(text.Draw(t, "desired")), text.Draw(t, "hold"), text.Draw(t, "fail"), text.Draw(t, "reason"), text.Draw(t, "next")
 		c.ConsoleURL, c.Owner, c.Team, c.Progress.Step = text.Draw(t, "console"), text.Draw(t, "owner"), text.Draw(t, "team"), text.Draw(t, "step")
 		c.Blockers = []string{"vpc vpc-1: someone: aws ec2 " + text.Draw(t, "command"), text.Draw(t, "blocker")}
 		d.Conditions[0].Message, d.Conditions[0].Type = text.Draw(t, "message"), text.Draw(t, "type")
@@ -134,7 +134,7 @@ func TestHugeTextsLeaveSpaceForWhatOneNeeds(t *testing.T) {
 		d := Detail{Log: slicesOf(huge, 300), Timeline: []Moment{{At: start, What: huge, Why: huge}}, Conditions: []Condition{{Type: huge, Status: huge}}}
 		for _, name := range []string{"ready", "destroy-blocked", "create-failed"} {
 			c := lives()[name]
-			c.Why, c.DesiredWhy, c.FailMessage, c.FailNext, c.HoldWhy, c.Owner, c.ConsoleURL, c.APIURL = huge, lifecycle.Noted(huge), huge, huge, huge, huge, "https://a/"+huge, huge
+			c.Why.Words, c.DesiredWhy, c.FailMessage, c.FailNext, c.HoldWhy, c.Owner, c.ConsoleURL, c.APIURL = huge, lifecycle.Noted(huge), huge, huge, huge, huge, "https://a/"+huge, huge
 			c.Blockers = slicesOf("vpc vpc-1: someone: aws ec2 "+huge, 500)
 			body := Comment(c, d, ui)
 			harmless(t, body)

@@ -44,7 +44,7 @@ func hostile(t *rapid.T) lifecycle.Card {
 	c := all[rapid.SampledFrom(slices.Sorted(maps.Keys(all))).Draw(t, "life")]
 	say := func(name string) string { return luring().Draw(t, name) }
 	for i, into := range []*string{
-		&c.Name, &c.Platform, &c.Profile, &c.Release, &c.Region, &c.BaseDomain, &c.Owner, &c.Team, &c.HoldWhy, &c.Why, &c.DesiredWhy.Words, &c.DesiredWhy.Name, &c.DesiredWhy.By, &c.Ends.PRWhy.Words, &c.Ends.PRWhy.Name,
+		&c.Name, &c.Platform, &c.Profile, &c.Release, &c.Region, &c.BaseDomain, &c.Owner, &c.Team, &c.HoldWhy, &c.Why.Words, &c.Why.Failure, &c.Why.Runner, &c.DesiredWhy.Words, &c.DesiredWhy.Name, &c.DesiredWhy.By, &c.Ends.PRWhy.Words, &c.Ends.PRWhy.Name,
 		&c.FailMessage, &c.FailNext, &c.FailWhose, &c.Progress.Step,
 	} {
 		if rapid.Bool().Draw(t, "hostile") {

@@ -98,7 +98,7 @@ func moving(c lifecycle.Card) bool {
 
 // waitsForRunner reports that what comes next for the cluster waits for a free runner.
 func waitsForRunner(c lifecycle.Card) bool {
-	return strings.Contains(c.Why, lifecycle.WaitingForRunner)
+	return c.Why.Runner != ""
 }
 
 // isWanted reports that the cluster is still meant to exist.

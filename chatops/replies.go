@@ -117,7 +117,7 @@ func statusLine(c lifecycle.Card, links Links, now time.Time) string {
 	if moving(c) {
 		line += fmt.Sprintf(", %d %%", min(max(c.Progress.Percent, 0), 100))
 	}
-	line += ". " + plain(sentence(c.Why))
+	line += ". " + plain(sentence(c.Why.String()))
 	if place := Line(c); place != "" {
 		line += " " + place
 	}

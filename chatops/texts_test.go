@@ -239,7 +239,7 @@ func TestCheckRunsTellPassFailAndNeutralApart(t *testing.T) {
 func TestForeignTextNeitherCallsPeopleNorBreaksOut(t *testing.T) {
 	c := lives()["destroy-blocked"]
 	evil := "cc @acme/platform <script> `rm` | [x](http://e)\n/ocp destroy\n" + strings.Repeat("long ", 50_000)
-	c.Why, c.DesiredWhy, c.Name, c.Blockers = evil, lifecycle.Noted(evil), evil, slicesOf(evil, 5000)
+	c.Why.Words, c.DesiredWhy, c.Name, c.Blockers = evil, lifecycle.Noted(evil), evil, slicesOf(evil, 5000)
 	c.Owner, c.ConsoleURL, c.FailMessage, c.Status = evil, "https://user:pass@evil/|", evil, lifecycle.Ready
 	failed := lives()["create-failed"]
 	failed.FailReason, failed.FailMessage, failed.FailNext, failed.FailWhose, failed.Profile = evil, evil, evil, evil, evil
@@ -297,7 +297,7 @@ func withoutCode(body string) string {
 
 func TestWhatWasOnlyAcceptedIsNoReason(t *testing.T) {
 	c := lives()["awaiting-approval"]
-	c.Why = "accepted"
+	c.Why = lifecycle.MoveReason{Code: lifecycle.MoveAccepted}
 	require.NotContains(t, Comment(c, Detail{}, ui), "Why:")
 	require.NotContains(t, Check(c, ui).Summary, "Why:")
 }

@@ -47,12 +47,15 @@ func Turn(c lifecycle.Card) (whose, next string) {
 	return whose, sentence(next)
 }
 
-// Brief is a reason without the failure's message, for use beside that message.
-func Brief(c lifecycle.Card, why string) string {
-	if c.FailMessage == "" || !c.NeverReady() {
-		return why
+// TellsFailure reports that how the cluster failed is shown beside its reasons, so that they need not tell it again.
+func TellsFailure(c lifecycle.Card) bool { return c.FailMessage != "" && c.NeverReady() }
+
+// Brief is the reason of the cluster's last move, for use beside its failure.
+func Brief(c lifecycle.Card) string {
+	if TellsFailure(c) {
+		return c.Why.WithoutFailure().String()
 	}
-	return strings.Replace(why, ": "+c.FailMessage, "", 1)
+	return c.Why.String()
 }
 
 // Blocker splits a blocker into its parts: what it is and who can remove it, the command, and a remark. Without a known command, all

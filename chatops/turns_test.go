@@ -34,7 +34,9 @@ func TestAReasonIsBriefOnlyWhereTheFailureIsTold(t *testing.T) {
 	var c lifecycle.Card
 	c.FailReason, c.FailMessage = "BootstrapFailed", "it never took over"
 	c.Status, c.Phase = lifecycle.Destroyed, lifecycle.Released
-	require.Equal(t, "the install failed; nothing is left", Brief(c, "the install failed: it never took over; nothing is left"))
+	c.Why = lifecycle.MoveReason{Cause: lifecycle.Reason{Code: lifecycle.ReasonInstallFailed, Words: c.FailMessage}, Words: "nothing is left"}
+	require.Equal(t, "the install failed; nothing is left", Brief(c))
 	c.Status, c.Phase = lifecycle.Creating, lifecycle.Cleaning
-	require.Equal(t, "attempt 1 failed: it never took over", Brief(c, "attempt 1 failed: it never took over"))
+	c.Why = lifecycle.MoveReason{Words: "attempt 1 failed", Failure: c.FailMessage}
+	require.Equal(t, "attempt 1 failed: it never took over", Brief(c))
 }

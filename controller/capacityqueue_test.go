@@ -73,7 +73,7 @@ func TestThoseInLineMoveUpWhenOneBeforeThemGoes(t *testing.T) {
 	require.Equal(t, []string{"create waiting"}, h.attempts(rows[2].ID))
 	fourth := h.cluster(rows[2].ID)
 	require.Equal(t, 2, fourth.Position)
-	require.Contains(t, fourth.Why, "waiting for capacity in the cloud account: VPCs: 1 needed")
+	require.Contains(t, fourth.Why.String(), "waiting for capacity in the cloud account: VPCs: 1 needed")
 	require.Zero(t, fourth.Tries)
 
 	_, err = h.store.Attempts.Result(h.ctx, held.Attempt, held.Token, attempts.ResultRow{Outcome: lifecycle.Failure, Reason: "HostedZoneMissing", Message: "no zone", Whose: "user"})

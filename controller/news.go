@@ -20,12 +20,12 @@ func news(kind string, card lifecycle.Card) lifecycle.Card {
 	card.UpdatedAt = time.Time{}
 	switch {
 	case card.Status == lifecycle.Creating && card.Phase != lifecycle.Cleaning, soonBegun(card):
-		card.Status, card.Phase, card.Why = lifecycle.Creating, lifecycle.Installing, ""
+		card.Status, card.Phase, card.Why = lifecycle.Creating, lifecycle.Installing, lifecycle.MoveReason{}
 	case card.Status == lifecycle.Destroying:
-		card.Phase, card.Why, card.Blockers = lifecycle.DestroyingRuns, "", nil
+		card.Phase, card.Why, card.Blockers = lifecycle.DestroyingRuns, lifecycle.MoveReason{}, nil
 	case card.Phase == lifecycle.PhaseReady, card.Phase == lifecycle.Expiring && (kind != clusters.KindComment || !card.Ends.PRClosed.IsZero()):
 		// Only the comment says that the end is near; for a closed pull request it already did so at the closing.
-		card.Phase, card.Why = lifecycle.PhaseReady, ""
+		card.Phase, card.Why = lifecycle.PhaseReady, lifecycle.MoveReason{}
 	}
 	if kind != clusters.KindComment {
 		// A check and a deployment tell when it ends: they follow what people move. An end by the pull request stands in the comment.

@@ -92,7 +92,10 @@ func (c *Controller) detail(ctx context.Context, row clusters.Row) (chat.Detail,
 	}
 	conditions, err := c.Store.Attempts.Conditions(ctx, row.ID)
 	for _, q := range conditions {
-		d.Conditions = append(d.Conditions, chat.Condition{Type: q.Type, Status: q.Status, Reason: q.Reason, Message: chat.Brief(row.Card, q.Message), At: q.At})
+		if q.Type == "Ready" { // its message is the reason of the last move
+			q.Message = chat.Brief(row.Card)
+		}
+		d.Conditions = append(d.Conditions, chat.Condition{Type: q.Type, Status: q.Status, Reason: q.Reason, Message: q.Message, At: q.At})
 	}
 	return d, err
 }
@@ -100,7 +103,11 @@ func (c *Controller) detail(ctx context.Context, row clusters.Row) (chat.Detail,
 // stepOf returns the step that an event of a cluster's timeline tells; moved is false if it tells none.
 func stepOf(row clusters.Row, e store.Event) (m chat.Moment, moved bool) {
 	_, phase, moved := strings.Cut(e.To, "/")
-	return chat.Moment{At: e.At, What: strings.ReplaceAll(phase, "_", " "), Why: chat.Brief(row.Card, e.Why)}, moved
+	why := e.Why
+	if e.Brief != "" && chat.TellsFailure(row.Card) {
+		why = e.Brief
+	}
+	return chat.Moment{At: e.At, What: strings.ReplaceAll(phase, "_", " "), Why: why}, moved
 }
 
 // check renders the cluster's check run on one commit. Whatever it shows is asked for in the commit's gate, too. On a commit that is no longer the pull request's head it says so, and then

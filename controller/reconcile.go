@@ -118,6 +118,6 @@ func (c *Controller) logDecision(ctx context.Context, was lifecycle.Cluster, d l
 		more = append(more, "closes", d.Close.Number, "outcome", d.Close.Outcome)
 	}
 	c.Log.InfoContext(ctx, "decided", append([]any{
-		"cluster", was.ID, "from", was.Phase, "to", next.Phase, "status", next.Status, "desired", next.Desired, "why", next.Why,
+		"cluster", was.ID, "from", was.Phase, "to", next.Phase, "status", next.Status, "desired", next.Desired, "why", next.Why.String(),
 	}, more...)...)
 }

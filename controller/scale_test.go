@@ -80,7 +80,7 @@ func TestWorkersAreScaledBesideAReadyCluster(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []any{1, job, "s3://b/operate/k"}, []any{spec.Workers, spec.Job, spec.Row.Outputs.KubeconfigRef})
 	require.Equal(t, lifecycle.JobRunning, h.job(job).Status)
-	require.Equal(t, []any{lifecycle.Ready, "scaling from 3 to 1 worker"}, []any{h.cluster(row.ID).Status, h.cluster(row.ID).Why})
+	require.Equal(t, []any{lifecycle.Ready, "scaling from 3 to 1 worker"}, []any{h.cluster(row.ID).Status, h.cluster(row.ID).Why.String()})
 	status, reason, _ := h.scaled(row.ID)
 	require.Equal(t, []string{"False", "Scaling"}, []string{status, reason})
 
@@ -90,7 +90,7 @@ func TestWorkersAreScaledBesideAReadyCluster(t *testing.T) {
 	require.Equal(t, lifecycle.PhaseReady, h.cluster(row.ID).Phase, "the attempt's phase is its own")
 	h.ends(open, attempts.ResultRow{Outcome: lifecycle.Succeeded, Workers: new(1)})
 	got := h.cluster(row.ID)
-	require.Equal(t, []any{lifecycle.ScaledDown, 1, "it runs with 1 of its profile's 3 workers"}, []any{got.Phase, *got.Workers, got.Why})
+	require.Equal(t, []any{lifecycle.ScaledDown, 1, "it runs with 1 of its profile's 3 workers"}, []any{got.Phase, *got.Workers, got.Why.String()})
 	require.Nil(t, got.WorkersWanted)
 	require.Equal(t, lifecycle.JobSucceeded, h.job(job).Status)
 	status, reason, _ = h.scaled(row.ID)
@@ -249,7 +249,7 @@ func TestATurnIsWaitedForAndItsPlaceIsShown(t *testing.T) {
 	})
 	h.reconcile(row.ID)
 	got := h.cluster(row.ID)
-	require.Equal(t, []any{lifecycle.AwaitingCapacity, 3, "waiting in the queue: team platform has 5 of 5 clusters"}, []any{got.Phase, got.Position, got.Why})
+	require.Equal(t, []any{lifecycle.AwaitingCapacity, 3, "waiting in the queue: team platform has 5 of 5 clusters"}, []any{got.Phase, got.Position, got.Why.String()})
 	require.Equal(t, h.now(), got.WaitsSince.UTC())
 	version := got.Version
 	h.pass(time.Minute)
@@ -262,7 +262,7 @@ func TestATurnIsWaitedForAndItsPlaceIsShown(t *testing.T) {
 	require.Equal(t, 1, granted)
 	h.reconcile(row.ID)
 	got = h.cluster(row.ID)
-	require.Equal(t, []any{lifecycle.Preflight, 0, "try 1 of 2 begins"}, []any{got.Phase, got.Position, got.Why})
+	require.Equal(t, []any{lifecycle.Preflight, 0, "try 1 of 2 begins"}, []any{got.Phase, got.Position, got.Why.String()})
 	require.Equal(t, []string{"create open"}, h.attempts(row.ID))
 }
 

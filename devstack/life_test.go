@@ -145,7 +145,7 @@ type row struct {
 }
 
 func (l *life) clusters() []row {
-	rows, err := l.pool.Query(l.ctx, `SELECT id, name, status, phase, desired, why, wake_at FROM clusters ORDER BY created_at, id`)
+	rows, err := l.pool.Query(l.ctx, `SELECT id, name, status, phase, desired, why::text, wake_at FROM clusters ORDER BY created_at, id`)
 	require.NoError(l.t, err)
 	defer rows.Close()
 	var out []row

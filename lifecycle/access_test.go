@@ -28,7 +28,7 @@ func (w *world) settledAccess() {
 
 func TestSomebodyGetsAccessAndLosesItAndTheClusterShowsNothingOfIt(t *testing.T) {
 	w := opened(t)
-	shown, why := len(w.path), w.row.Why
+	shown, why := len(w.path), w.row.Why.String()
 	w.askAccess()
 	w.reconcile(false)
 	require.Equal(t, Access, w.open().Kind)
@@ -40,7 +40,7 @@ func TestSomebodyGetsAccessAndLosesItAndTheClusterShowsNothingOfIt(t *testing.T)
 	w.settledAccess()
 	require.Equal(t, grant{number: 1, begun: true, made: true, revoked: true, removed: true}, *w.access[0])
 	require.False(t, w.access[1].revoked)
-	require.Equal(t, []any{shown, why, PhaseReady}, []any{len(w.path), w.row.Why, w.row.Phase})
+	require.Equal(t, []any{shown, why, PhaseReady}, []any{len(w.path), w.row.Why.String(), w.row.Phase})
 	tried := len(w.attempts)
 	w.tick(time.Hour)
 	w.reconcile(false)
@@ -103,7 +103,7 @@ func TestACreateThatGaveNoAccessIsReadyAndItIsTriedAgain(t *testing.T) {
 	w := kindWorld()
 	w.row.Addons = nil
 	w.ends(Attempt{Outcome: Succeeded})
-	require.Equal(t, []any{Ready, "installed on try 1 of 2"}, []any{w.row.Status, w.row.Why})
+	require.Equal(t, []any{Ready, "installed on try 1 of 2"}, []any{w.row.Status, w.row.Why.String()})
 	require.Equal(t, []publicJob{{JobCreate, JobSucceeded}, {JobAccess, JobRetrying}}, w.jobs)
 	w.settledAccess()
 	require.True(t, w.access[0].made)

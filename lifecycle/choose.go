@@ -31,8 +31,8 @@ func (m *deciding) chooseAlone() {
 	why := fmt.Sprintf("the runner of attempt %d has not ended; it is stopped before the next attempt begins", m.f.Beside[0])
 	switch {
 	case !m.isWanted() && n.Status != Failed:
-		m.say(Destroying, Stopping, "%s; %s", n.DesiredWhy, why)
-	case n.Phase == AwaitingCapacity && !strings.HasPrefix(n.Why, WaitingForRunner): // what it shows does not depend on runners
+		m.move(Destroying, Stopping, MoveReason{Cause: n.DesiredWhy, Words: why})
+	case n.Phase == AwaitingCapacity && n.Why.Runner == "": // what it shows does not depend on runners
 	case n.Status == Pending:
 		m.say(Pending, Queued, "%s", why)
 	case n.Status == Ready:
@@ -47,18 +47,18 @@ func (m *deciding) chooseUnwanted() {
 	n, last := m.next(), m.f.Last
 	m.cancelWork()
 	if last == nil && n.ReopenedAt.IsZero() {
-		m.release("%s; nothing was ever created, so there is nothing to remove", n.DesiredWhy)
+		m.release("nothing was ever created, so there is nothing to remove")
 		return
 	}
 	if last != nil && m.provesZero(*last) {
-		m.release("%s; two counts in a row found nothing left of %s", n.DesiredWhy, names(len(m.f.Identities)))
+		m.release("two counts in a row found nothing left of " + names(len(m.f.Identities)))
 		return
 	}
 	if n.Status != Failed && n.Status != Destroying {
-		m.say(Destroying, Restoring, "%s", n.DesiredWhy)
+		m.move(Destroying, Restoring, MoveReason{Cause: n.DesiredWhy})
 	}
 	if n.Phase == Stopping {
-		m.say(Destroying, Restoring, "%s; the %s was stopped, and what it created is being removed", n.DesiredWhy, m.text(last.Kind))
+		m.move(Destroying, Restoring, MoveReason{Cause: n.DesiredWhy, Words: "the " + m.text(last.Kind) + " was stopped, and what it created is being removed"})
 	}
 	if m.due() && m.mayRun(Destroy) {
 		m.open(Destroy, n.Teardown)
@@ -97,7 +97,7 @@ func (m *deciding) begin() {
 	case !m.due():
 	case !m.mayRun(Create):
 		if !checks {
-			m.say(Pending, AwaitingCapacity, WaitingForRunner+"%s", m.d.Wait.For)
+			m.move(Pending, AwaitingCapacity, MoveReason{Runner: m.d.Wait.For})
 		}
 	default:
 		n.Tries++
@@ -163,10 +163,9 @@ func (m *deciding) showReady() {
 	if slices.Contains([]Phase{GoingToSleep, PhaseAsleep, Waking}, n.Phase) {
 		m.sayUsual("it is awake")
 	}
-	const ends = "it ends at "
 	switch {
-	case near && (n.Phase == PhaseReady || n.Phase == ScaledDown || n.Phase == Degraded || n.Phase == Expiring && strings.HasPrefix(n.Why, ends)): // an end that moved is shown again
-		m.say(Ready, Expiring, ends+"%s (%s)", end.UTC().Format("15:04 MST on 2 January"), n.Ends.Reason())
+	case near && (n.Phase == PhaseReady || n.Phase == ScaledDown || n.Phase == Degraded || n.Phase == Expiring && n.Why.Code == MoveExpires): // an end that moved is shown again
+		m.move(Ready, Expiring, MoveReason{Code: MoveExpires, Cause: n.Ends.Reason(), Words: "it ends at " + end.UTC().Format("15:04 MST on 2 January")})
 	case near:
 	case n.Phase == Expiring:
 		m.sayUsual("its end was postponed") // without the time, so that the text stays correct when the end moves again
@@ -178,9 +177,9 @@ func (m *deciding) showReady() {
 }
 
 // release ends the cluster's life. A cluster becomes DESTROYED only here.
-func (m *deciding) release(format string, args ...any) {
+func (m *deciding) release(words string) {
 	n := m.next()
-	m.say(Destroyed, Released, format, args...)
+	m.move(Destroyed, Released, MoveReason{Cause: n.DesiredWhy, Words: words})
 	n.ReleasedAt, n.RetryAt, n.Blockers, n.Progress = m.f.Now, time.Time{}, nil, Progress{}
 	n.StuckReason, n.StuckWhose, n.StuckNext = "", "", ""
 	m.job(JobCreate, JobFailed, "Cancelled", n.DesiredWhy.String()) // affects the job only if it is unfinished

@@ -13,7 +13,7 @@ type Cluster struct {
 
 	Status Status
 	Phase  Phase
-	Why    string // reason of the last move, for people
+	Why    MoveReason // of the last move
 
 	Desired    Desired
 	DesiredWhy Reason  // why the desired state became absent; zero while present

@@ -27,10 +27,10 @@ func TestAddonsAreBroughtAnewAndTheClusterStaysReady(t *testing.T) {
 	shown := len(w.path)
 	w.refresh()
 	w.reconcile(false)
-	require.Equal(t, []any{Ready, PhaseReady, "applying its add-ons again: cert-manager, pr-namespace"}, []any{w.row.Status, w.row.Phase, w.row.Why})
+	require.Equal(t, []any{Ready, PhaseReady, "applying its add-ons again: cert-manager, pr-namespace"}, []any{w.row.Status, w.row.Phase, w.row.Why.String()})
 	require.Equal(t, []publicJob{{JobCreate, JobSucceeded}, {JobConfigure, JobRunning}}, w.jobs)
 	w.settledAddons()
-	require.Equal(t, []any{1, 1, "its add-ons are installed: cert-manager, pr-namespace"}, []any{w.row.Work[Configure].Wanted, w.row.Work[Configure].Done, w.row.Why})
+	require.Equal(t, []any{1, 1, "its add-ons are installed: cert-manager, pr-namespace"}, []any{w.row.Work[Configure].Wanted, w.row.Work[Configure].Done, w.row.Why.String()})
 	require.Equal(t, JobSucceeded, w.jobs[1].status)
 	require.Len(t, w.path, shown)
 	tried := len(w.attempts)
@@ -64,12 +64,12 @@ func TestAddonsThatFailAreTriedThreeTimesAndGivenUpUntilSomebodyWantsThemAgain(t
 			require.Equal(t, JobRetrying, w.jobs[1].status)
 		}
 	}
-	require.Equal(t, []any{Ready, PhaseReady, "its add-ons could not be applied: cert-manager never came up. To try again, refresh the cluster"}, []any{w.row.Status, w.row.Phase, w.row.Why})
+	require.Equal(t, []any{Ready, PhaseReady, "its add-ons could not be applied: cert-manager never came up. To try again, refresh the cluster"}, []any{w.row.Status, w.row.Phase, w.row.Why.String()})
 	require.Equal(t, JobFailed, w.jobs[1].status)
 	require.False(t, w.row.Work[Configure].IsRequested())
 	w.refresh()
 	w.settledAddons()
-	require.Equal(t, "its add-ons are installed: cert-manager, pr-namespace", w.row.Why)
+	require.Equal(t, "its add-ons are installed: cert-manager, pr-namespace", w.row.Why.String())
 	require.Equal(t, publicJob{JobConfigure, JobSucceeded}, w.jobs[2])
 }
 
@@ -87,7 +87,7 @@ func TestAClusterWithoutAddonsHasNothingToBring(t *testing.T) {
 	w.reach(t, PhaseReady)
 	w.refresh()
 	w.reconcile(false)
-	require.Equal(t, "its add-ons could not be applied: the cluster has no add-ons. To try again, refresh the cluster", w.row.Why)
+	require.Equal(t, "its add-ons could not be applied: the cluster has no add-ons. To try again, refresh the cluster", w.row.Why.String())
 	require.Len(t, w.attempts, 1)
 	require.Equal(t, JobFailed, w.jobs[1].status)
 }
@@ -97,7 +97,7 @@ func TestAnInstallWithoutItsAddonsIsReadyAndTheyAreTriedAgain(t *testing.T) {
 		w := kindWorld()
 		w.row.Work, w.access = nil, nil
 		w.ends(Attempt{Outcome: Succeeded, AddonsSeen: seen})
-		require.Equal(t, []any{Ready, PhaseReady, "installed; " + name + "; the others will be tried again"}, []any{w.row.Status, w.row.Phase, w.row.Why})
+		require.Equal(t, []any{Ready, PhaseReady, "installed; " + name + "; the others will be tried again"}, []any{w.row.Status, w.row.Phase, w.row.Why.String()})
 		require.Equal(t, []publicJob{{JobCreate, JobSucceeded}, {JobConfigure, JobRetrying}}, w.jobs)
 		require.Equal(t, []any{1, 1, w.now.Add(limits.RetryBase)}, []any{w.row.Work[Configure].Wanted, w.row.Work[Configure].Failures, w.row.Work[Configure].RetryAt})
 		w.ends(Attempt{Outcome: Failure, Reason: "AddonsMissing", Message: "not yet", Retryable: true})
@@ -113,7 +113,7 @@ func TestADestroyStopsTheRefreshFirst(t *testing.T) {
 	w.until(func() bool { return w.installing() })
 	w.destroy()
 	w.reach(t, Stopping)
-	require.Equal(t, "somebody asked for its end; the running refresh is stopped first", w.row.Why)
+	require.Equal(t, "somebody asked for its end; the running refresh is stopped first", w.row.Why.String())
 	require.True(t, w.installing(), "it still works, so nothing else may begin")
 	w.reach(t, Released)
 	require.Equal(t, []publicJob{{JobCreate, JobSucceeded}, {JobConfigure, JobFailed}, {JobDestroy, JobSucceeded}}, w.jobs)

@@ -53,10 +53,15 @@ type deciding struct {
 
 func (m *deciding) next() *Cluster { return &m.d.Next }
 
-// say moves the cluster and stores the reason. Every move has a reason.
-func (m *deciding) say(s Status, p Phase, format string, args ...any) {
+// move moves the cluster and stores the reason. Every move has a reason.
+func (m *deciding) move(s Status, p Phase, why MoveReason) {
 	n := m.next()
-	n.Status, n.Phase, n.Why = s, p, fmt.Sprintf(format, args...)
+	n.Status, n.Phase, n.Why = s, p, why
+}
+
+// say moves the cluster for a reason of which only words are known.
+func (m *deciding) say(s Status, p Phase, format string, args ...any) {
+	m.move(s, p, MoveReason{Words: fmt.Sprintf(format, args...)})
 }
 
 func (m *deciding) job(t JobType, to JobStatus, code, message string) {

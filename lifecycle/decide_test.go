@@ -146,7 +146,7 @@ func TestNothingBeginsBesideALivingRunner(t *testing.T) {
 			c.Desired, c.DesiredWhy = Absent, Reason{Code: ReasonAsked, Words: "somebody asked for its end"}
 		}, func(t *testing.T, n Cluster) {
 			require.Equal(t, Stopping, n.Phase)
-			require.Equal(t, "somebody asked for its end; the runner of attempt 1 has not ended; it is stopped before the next attempt begins", n.Why)
+			require.Equal(t, "somebody asked for its end; the runner of attempt 1 has not ended; it is stopped before the next attempt begins", n.Why.String())
 		}},
 		"a clean-up": {func(*Cluster) {}, func(t *testing.T, n Cluster) {
 			require.Equal(t, Cleaning, n.Phase)

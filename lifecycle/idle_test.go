@@ -27,7 +27,7 @@ func TestAnIdleClusterIsToldOfThenSleepsThenEnds(t *testing.T) {
 	require.True(t, w.row.Usable())
 	w.until(func() bool { return w.row.Phase == PhaseAsleep })
 	require.WithinRange(t, w.now, ready.Add(2*time.Hour), ready.Add(2*time.Hour+20*time.Minute))
-	require.Equal(t, "it is asleep, with all machines stopped (nobody used it)", w.row.Why)
+	require.Equal(t, "it is asleep, with all machines stopped (nobody used it)", w.row.Why.String())
 	require.Contains(t, w.jobs, publicJob{JobSleep, JobSucceeded})
 	w.until(func() bool { return w.row.Desired == Absent })
 	require.WithinRange(t, w.now, ready.Add(6*time.Hour), ready.Add(6*time.Hour+time.Minute))
@@ -42,7 +42,7 @@ func TestUseWakesAnIdleClusterAndItsTimeBeginsAnew(t *testing.T) {
 	w.use()
 	used := w.now
 	w.until(func() bool { return w.row.Phase == Waking })
-	require.Equal(t, "it wakes up (it was used: a push to its pull request)", w.row.Why)
+	require.Equal(t, "it wakes up (it was used: a push to its pull request)", w.row.Why.String())
 	require.Equal(t, used.Add(6*time.Hour), w.row.Ends.Idle)
 	w.until(func() bool { return w.row.Usable() })
 	require.Contains(t, w.jobs, publicJob{JobWake, JobSucceeded})

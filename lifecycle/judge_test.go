@@ -143,7 +143,7 @@ func TestTroublesAreOfClustersThatAreNotGoingOn(t *testing.T) {
 		"past its end, blocked, still desired": {with(func(c *KnownCluster) { ended(c); c.Status, c.Phase = Failed, DestroyBlocked }), []FindingKind{Blocked, Overdue}},
 		"nobody looked in time":                {with(func(c *KnownCluster) { c.WakeAt = epoch.Add(-findingLimits.WakeMargin) }), []FindingKind{Stuck}},
 		"it cannot be woken": {with(func(c *KnownCluster) {
-			c.Phase, c.Power, c.Work, c.Why = Waking, Changing, map[Kind]Work{Wake: {Failures: workTries}}, "it wakes up; it is tried again: a machine did not start"
+			c.Phase, c.Power, c.Work, c.Why.Words = Waking, Changing, map[Kind]Work{Wake: {Failures: workTries}}, "it wakes up; it is tried again: a machine did not start"
 		}), []FindingKind{Stuck}},
 		"it was not woken at once": {with(func(c *KnownCluster) { c.Phase, c.Power, c.Work = Waking, Changing, map[Kind]Work{Wake: {Failures: 1}} }), nil},
 		"no wake-up time at all":   {with(func(c *KnownCluster) { c.WakeAt = time.Time{} }), []FindingKind{Stuck}},
@@ -167,7 +167,7 @@ func TestTroublesAreOfClustersThatAreNotGoingOn(t *testing.T) {
 
 func TestABlockedFindingCarriesWhatIsLeft(t *testing.T) {
 	c := sound("a")
-	c.Desired, c.Status, c.Phase, c.Why, c.Blockers = Absent, Failed, DestroyBlocked, "3 teardowns left something behind", []string{"vpc-1"}
+	c.Desired, c.Status, c.Phase, c.Why.Words, c.Blockers = Absent, Failed, DestroyBlocked, "3 teardowns left something behind", []string{"vpc-1"}
 	require.Equal(t,
 		[]Finding{{Kind: Blocked, Cluster: "a", Since: c.MovedAt, Why: "3 teardowns left something behind", Evidence: []string{"vpc-1"}}},
 		Troubles(Known{Now: epoch, Clusters: []KnownCluster{c}}, findingLimits))

@@ -19,7 +19,7 @@ var accessMutants = []mutant{
 	{4, false, "a cluster that did not give its access has failed", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
 		if n := d.Next; n.Status == Ready && c.Status != Ready && n.Work[Access].Failures > 0 {
-			d.Next.Status, d.Next.Phase, d.Next.Why = Failed, CreateFailed, "it gave no access"
+			d.Next.Status, d.Next.Phase, d.Next.Why = Failed, CreateFailed, MoveReason{Words: "it gave no access"}
 		}
 		return d
 	}},
@@ -102,7 +102,7 @@ var accessMutants = []mutant{
 	{9, false, "every kubeconfig edits the comment", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
 		if d.Open == Access {
-			d.Next.Why = "somebody gets access"
+			d.Next.Why.Words = "somebody gets access"
 		}
 		return d
 	}},

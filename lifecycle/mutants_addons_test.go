@@ -26,7 +26,7 @@ var addonMutants = []mutant{
 	{4, false, "an add-on that is missing fails its cluster", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
 		if n := d.Next; n.Status == Ready && c.Status != Ready && n.Work[Configure].IsRequested() {
-			d.Next.Status, d.Next.Phase, d.Next.Why = Failed, CreateFailed, "an add-on is missing"
+			d.Next.Status, d.Next.Phase, d.Next.Why = Failed, CreateFailed, MoveReason{Words: "an add-on is missing"}
 		}
 		return d
 	}},

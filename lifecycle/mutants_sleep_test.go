@@ -101,7 +101,7 @@ var sleepMutants = []mutant{
 	{9, false, "a cluster that sleeps looks ready", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
 		if d.Next.Phase == PhaseAsleep {
-			d.Next.Phase, d.Next.Why = PhaseReady, "it can be used"
+			d.Next.Phase, d.Next.Why.Words = PhaseReady, "it can be used"
 		}
 		return d
 	}},

@@ -200,7 +200,7 @@ var lifeMutants = []mutant{
 	{9, false, "a look for capacity is shown as a beginning", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
 		if c.Phase == AwaitingCapacity && d.Open == Create {
-			d.Next.Status, d.Next.Phase, d.Next.Position, d.Next.Why = Creating, Preflight, 0, "a try begins"
+			d.Next.Status, d.Next.Phase, d.Next.Position, d.Next.Why = Creating, Preflight, 0, MoveReason{Words: "a try begins"}
 		}
 		return d
 	}},

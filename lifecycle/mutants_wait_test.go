@@ -123,7 +123,7 @@ var waitMutants = []mutant{
 	{4, false, "a scaling that failed fails its cluster", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
 		if f.Open == nil && f.Last != nil && f.Last.Kind == Scale && f.Last.Outcome == Failure && f.Last.Number > seenOf(c, f.Last) && d.Next.Status == Ready {
-			d.Next.Status, d.Next.Phase, d.Next.Why = Failed, CreateFailed, "it could not be scaled"
+			d.Next.Status, d.Next.Phase, d.Next.Why = Failed, CreateFailed, MoveReason{Words: "it could not be scaled"}
 		}
 		return d
 	}},

@@ -73,7 +73,7 @@ func TestWhatFollowsSaysThatNobodyCouldLook(t *testing.T) {
 	require.True(t, w.row.Unobserved())
 	w.until(func() bool { return w.row.Phase == PhaseAsleep })
 	require.Len(t, w.looks(), 4)
-	require.Equal(t, "it is asleep, with all machines stopped (nobody used it; whether people used its API is unknown, because it could not be asked)", w.row.Why)
+	require.Equal(t, "it is asleep, with all machines stopped (nobody used it; whether people used its API is unknown, because it could not be asked)", w.row.Why.String())
 
 	ends := idleWorld(Idle{TellAfter: time.Hour, EndAfter: 2 * time.Hour})
 	ends.unanswered = true

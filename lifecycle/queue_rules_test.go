@@ -74,7 +74,7 @@ func theNextInLineLooksInTime(_ *world, c Cluster, f Facts, d Decision) string {
 func aLookIsNoMove(_ *world, c Cluster, f Facts, d Decision) string {
 	n := d.Next
 	looking := f.Open != nil && f.Open.Phase == Preflight && c.Position > 0 && f.Queue.Position > 0
-	first := f.Open == nil && (f.Last == nil || strings.HasPrefix(c.Why, WaitingForRunner)) // it waited for its turn or a runner, and begins
+	first := f.Open == nil && (f.Last == nil || c.Why.Runner != "") // it waited for its turn or a runner, and begins
 	if c.Phase != AwaitingCapacity || n.Desired != Present || (!looking && d.Open != Create) || first || f.Open == nil && f.Last.Number > seenOf(c, f.Last) {
 		return ""
 	}
@@ -102,7 +102,7 @@ func placeIsReported(_ *world, _ Cluster, f Facts, d Decision) string {
 		return "one that does not wait has a position in the queue"
 	case n.Phase == AwaitingCapacity && n.Position != place:
 		return "the position in the queue is not the present one"
-	case n.Phase == AwaitingCapacity && strings.Contains(n.Why, "number "):
+	case n.Phase == AwaitingCapacity && strings.Contains(n.Why.String(), "number "):
 		return "the position in the queue is told twice"
 	}
 	return ""

@@ -145,6 +145,14 @@ func (r Reason) describeSubject() string {
 	return ""
 }
 
+// WithoutFailure is the reason without how the install failed.
+func (r Reason) WithoutFailure() Reason {
+	if r.Code == ReasonInstallFailed {
+		r.Words = ""
+	}
+	return r
+}
+
 // addWords adds words after a colon, if there are any.
 func addWords(text, words string) string {
 	if words == "" {

@@ -217,7 +217,7 @@ func alwaysAWake(_ *world, _ Cluster, f Facts, d Decision) string {
 // Rule 9: a move has a reason, and not the one of the move before.
 func everyMoveHasAWhy(_ *world, c Cluster, _ Facts, d Decision) string {
 	n := d.Next
-	if (n.Status != c.Status || n.Phase != c.Phase) && (strings.TrimSpace(n.Why) == "" || n.Why == c.Why) {
+	if (n.Status != c.Status || n.Phase != c.Phase) && (strings.TrimSpace(n.Why.String()) == "" || n.Why == c.Why) {
 		return "a move without a reason of its own"
 	}
 	if d.Close != nil && d.Close.Message == "" {

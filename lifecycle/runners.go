@@ -3,7 +3,6 @@ package lifecycle
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -73,9 +72,6 @@ type RunnerWait struct {
 	Position int    // until the next pass over the queue
 	For      string // which cap is full, as text
 }
-
-// WaitingForRunner is the beginning of Why, or of its last part, while a cluster waits for a free runner.
-const WaitingForRunner = "waiting for a free runner: "
 
 // What a cap on runners counts.
 const (
@@ -286,12 +282,11 @@ func (m *deciding) mayRun(k Kind) bool {
 // showWait adds to the reason that the cluster waits for a free runner, and removes it when the wait is over. A pending cluster has a
 // reason of its own for it.
 func (m *deciding) showWait() {
-	n, sep := m.next(), "; "+WaitingForRunner
-	before, _, _ := strings.Cut(n.Why, sep)
-	switch {
+	switch n := m.next(); {
+	case n.Status == Pending:
 	case m.d.Wait == nil:
-		n.Why = before
-	case n.Status != Pending:
-		n.Why = before + sep + m.d.Wait.For
+		n.Why.Runner = ""
+	default:
+		n.Why.Runner = m.d.Wait.For
 	}
 }

@@ -3,7 +3,6 @@ package lifecycle
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // runnersFree counts afresh, by nothing that Decide uses, whether every cap leaves a runner of the kind.
@@ -108,7 +107,7 @@ func freeRunnersAreUsed(_ *world, _ Cluster, f Facts, d Decision) string {
 // Rule 9 for runners: who waits for one says so, with the position; who does not, does not.
 func runnerWaitIsShown(_ *world, c Cluster, f Facts, d Decision) string {
 	n := d.Next
-	says := strings.Contains(n.Why, WaitingForRunner)
+	says := n.Why.Runner != ""
 	capacity := n.Phase == AwaitingCapacity && f.Last != nil && f.Last.Kind == Create && !says
 	switch {
 	case d.Wait == nil && says:
@@ -119,8 +118,6 @@ func runnerWaitIsShown(_ *world, c Cluster, f Facts, d Decision) string {
 		return "it waits for a runner without a position"
 	case !says && !(capacity && (f.Last.Outcome == Waiting || f.Queue.Position > 0)):
 		return "it waits for a runner and does not say so"
-	case strings.Count(n.Why, WaitingForRunner) > 1:
-		return "it says twice that it waits for a runner"
 	case n.Tries > c.Tries || len(d.Effects) > 0 || slices.ContainsFunc(d.Jobs, func(j JobMove) bool { return j.To == JobRunning }):
 		return "something begins without a runner"
 	}
@@ -160,13 +157,13 @@ var runnerMutants = []mutant{
 	{9, false, "a wait for a runner is not shown", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
 		if d.Wait != nil {
-			d.Next.Why, _, _ = strings.Cut(d.Next.Why, "; "+WaitingForRunner)
+			d.Next.Why.Runner = ""
 		}
 		return d
 	}},
 	{9, false, "a wait for a runner is shown after it is over", func(c Cluster, f Facts, l Limits) Decision {
 		d := Decide(c, f, l)
-		if d.Wait == nil && strings.Contains(c.Why, "; "+WaitingForRunner) {
+		if d.Wait == nil && c.Why.Runner != "" {
 			d.Next.Why = c.Why
 		}
 		return d

@@ -32,19 +32,19 @@ func TestAClusterIsScaledDownAndUpAgainAndStaysReady(t *testing.T) {
 	w := scalable(t)
 	w.rescale(1)
 	w.reconcile(false)
-	require.Equal(t, []any{Ready, PhaseReady, "scaling from 3 to 1 worker"}, []any{w.row.Status, w.row.Phase, w.row.Why})
+	require.Equal(t, []any{Ready, PhaseReady, "scaling from 3 to 1 worker"}, []any{w.row.Status, w.row.Phase, w.row.Why.String()})
 	require.Equal(t, []publicJob{{JobCreate, JobSucceeded}, {JobScale, JobRunning}}, w.jobs)
 	w.reach(t, ScaledDown)
-	require.Equal(t, "it runs with 1 of its profile's 3 workers", w.row.Why)
+	require.Equal(t, "it runs with 1 of its profile's 3 workers", w.row.Why.String())
 	require.Nil(t, w.row.WorkersWanted)
 	require.Equal(t, JobSucceeded, w.jobs[1].status)
 
 	w.rescale(5)
 	w.reach(t, PhaseReady)
-	require.Equal(t, []any{5, "it has 5 workers again"}, []any{*w.row.Workers, w.row.Why})
+	require.Equal(t, []any{5, "it has 5 workers again"}, []any{*w.row.Workers, w.row.Why.String()})
 	w.rescale(5)
 	w.until(func() bool { return w.row.WorkersWanted == nil && w.open() == nil })
-	require.Equal(t, "it has 5 workers now", w.row.Why, "what is there already is counted all the same")
+	require.Equal(t, "it has 5 workers now", w.row.Why.String(), "what is there already is counted all the same")
 	require.Equal(t, []Phase{PhaseReady, ScaledDown, PhaseReady}, w.path[len(w.path)-3:])
 }
 
@@ -59,7 +59,7 @@ func TestAScalingThatFailsIsTriedThreeTimesAndForgotten(t *testing.T) {
 			require.Equal(t, JobRetrying, w.jobs[1].status)
 		}
 	}
-	require.Equal(t, []any{PhaseReady, 4, "scaling to 5 workers failed: one never came up"}, []any{w.row.Phase, *w.row.Workers, w.row.Why})
+	require.Equal(t, []any{PhaseReady, 4, "scaling to 5 workers failed: one never came up"}, []any{w.row.Phase, *w.row.Workers, w.row.Why.String()})
 	require.Nil(t, w.row.WorkersWanted)
 	require.Equal(t, JobFailed, w.jobs[1].status)
 	tried := len(w.attempts)
@@ -93,7 +93,7 @@ func TestADestroyStopsTheScalingFirst(t *testing.T) {
 	w.until(func() bool { return w.installing() })
 	w.destroy()
 	w.reach(t, Stopping)
-	require.Equal(t, "somebody asked for its end; the running scaling is stopped first", w.row.Why)
+	require.Equal(t, "somebody asked for its end; the running scaling is stopped first", w.row.Why.String())
 	require.True(t, w.installing(), "it still scales, so nothing else may begin")
 	w.reach(t, Released)
 	require.Equal(t, []publicJob{{JobCreate, JobSucceeded}, {JobScale, JobFailed}, {JobDestroy, JobSucceeded}}, w.jobs)
@@ -115,17 +115,17 @@ func TestAnEndIsNearWhateverIsScaled(t *testing.T) {
 	w.rescale(1)
 	w.reach(t, ScaledDown)
 	w.reach(t, Expiring)
-	require.Equal(t, "it ends at 16:00 UTC on 1 January (the end of its time to live)", w.row.Why)
+	require.Equal(t, "it ends at 16:00 UTC on 1 January (the end of its time to live)", w.row.Why.String())
 	w.extend()
 	w.reach(t, ScaledDown)
-	require.Equal(t, "its end was postponed", w.row.Why)
+	require.Equal(t, "its end was postponed", w.row.Why.String())
 }
 
 func TestWorkersOutOfItsBoundsAreRefusedInTheJob(t *testing.T) {
 	w := scalable(t)
 	w.rescale(9)
 	w.reconcile(false)
-	require.Equal(t, "scaling to 9 workers failed: its profile allows 1 to 5 workers", w.row.Why)
+	require.Equal(t, "scaling to 9 workers failed: its profile allows 1 to 5 workers", w.row.Why.String())
 	require.Len(t, w.attempts, 1)
 	require.Equal(t, JobFailed, w.jobs[1].status)
 }
@@ -135,7 +135,7 @@ func TestAClusterNobodyApprovesInTimeEndsThen(t *testing.T) {
 	w.row.NeedsApproval, w.row.ApproveBy = true, epoch.Add(2*time.Hour)
 	w.reach(t, Released)
 	require.Equal(t, epoch.Add(2*time.Hour), w.now)
-	require.Equal(t, "nobody approved it by 10:00 UTC on 1 January; nothing was ever created, so there is nothing to remove", w.row.Why)
+	require.Equal(t, "nobody approved it by 10:00 UTC on 1 January; nothing was ever created, so there is nothing to remove", w.row.Why.String())
 }
 
 func TestApprovalComesBeforeTheTurnAndTheTurnBeforeTheReservation(t *testing.T) {
@@ -147,11 +147,11 @@ func TestApprovalComesBeforeTheTurnAndTheTurnBeforeTheReservation(t *testing.T) 
 	w.touch(func(c *Cluster) { c.NeedsApproval = false })
 	w.reach(t, AwaitingCapacity)
 	why := "waiting in the queue: team platform has 5 of 5 clusters"
-	require.Equal(t, []any{why, 2}, []any{w.row.Why, w.row.Position})
+	require.Equal(t, []any{why, 2}, []any{w.row.Why.String(), w.row.Position})
 	w.nextTurn()
 	w.turn.ETA = epoch.Add(2 * time.Hour)
 	w.reconcile(false)
-	require.Equal(t, []any{why, 1}, []any{w.row.Why, w.row.Position})
+	require.Equal(t, []any{why, 1}, []any{w.row.Why.String(), w.row.Position})
 	require.Empty(t, w.attempts)
 	w.nextTurn()
 	w.reach(t, PhaseReady)
@@ -164,7 +164,7 @@ func TestAHoldPutsTheEndOffAndSaysSo(t *testing.T) {
 	w.hold(12 * time.Hour)
 	w.setEnd(prClosed, w.now.Add(endGrace))
 	w.reach(t, Expiring)
-	require.Equal(t, "it ends at 20:00 UTC on 1 January (the pull request was closed, postponed by a hold)", w.row.Why)
+	require.Equal(t, "it ends at 20:00 UTC on 1 January (the pull request was closed, postponed by a hold)", w.row.Why.String())
 	w.reach(t, Restoring)
 	require.Equal(t, []any{epoch.Add(12 * time.Hour), "the pull request was closed, postponed by a hold"}, []any{w.now, w.row.DesiredWhy.String()})
 }

@@ -12,7 +12,7 @@ func nothingBeginsBeforeItsTurn(_ *world, c Cluster, f Facts, d Decision) string
 		return "a create begins before it was approved"
 	case d.Open == Create && c.NeedsTurn:
 		return "a create begins before its turn"
-	case d.Next.Phase == AwaitingCapacity && c.NeedsTurn && strings.ContainsAny(strings.ReplaceAll(d.Next.Why, f.Turn.For, ""), "0123456789"):
+	case d.Next.Phase == AwaitingCapacity && c.NeedsTurn && strings.ContainsAny(strings.ReplaceAll(d.Next.Why.String(), f.Turn.For, ""), "0123456789"):
 		return "the reason of one that waits for its turn ticks"
 	case c.NeedsApproval && d.Next.Phase == AwaitingCapacity && c.Phase != AwaitingCapacity:
 		return "one that nobody approved yet waits for its turn"

@@ -49,7 +49,7 @@ func (w *world) stayUnreleased(t *testing.T) {
 func TestAPullRequestsClusterIsReadyAndGoneAfterItCloses(t *testing.T) {
 	w := kindWorld()
 	w.reach(t, PhaseReady)
-	require.Equal(t, "installed on try 1 of 2", w.row.Why)
+	require.Equal(t, "installed on try 1 of 2", w.row.Why.String())
 	require.Equal(t, w.now.UTC(), w.row.ReadyAt)
 	w.tick(2 * time.Hour)
 	w.setEnd(prClosed, w.now.Add(endGrace))
@@ -58,7 +58,7 @@ func TestAPullRequestsClusterIsReadyAndGoneAfterItCloses(t *testing.T) {
 		Preflight, Claiming, Rendering, Recording, Installing, Configuring, PhaseReady, Expiring,
 		Restoring, DestroyingRuns, Verifying, Released,
 	}, w.path)
-	require.Equal(t, "the pull request was closed; two counts in a row found nothing left of the one name it was recorded under", w.row.Why)
+	require.Equal(t, "the pull request was closed; two counts in a row found nothing left of the one name it was recorded under", w.row.Why.String())
 	require.Equal(t, []publicJob{{JobCreate, JobSucceeded}, {JobJanitorDestroy, JobSucceeded}}, w.jobs)
 	require.Len(t, w.attempts, 2)
 }
@@ -70,7 +70,7 @@ func TestAReopenedPullRequestKeepsItsCluster(t *testing.T) {
 	w.reach(t, Expiring)
 	w.setEnd(prClosed, time.Time{})
 	w.reach(t, PhaseReady)
-	require.Equal(t, "its end was postponed", w.row.Why)
+	require.Equal(t, "its end was postponed", w.row.Why.String())
 	require.Equal(t, Present, w.row.Desired)
 }
 
@@ -81,7 +81,7 @@ func TestAnInstallIsStoppedBeforeItsTeardownBegins(t *testing.T) {
 	w.reach(t, Stopping)
 	require.True(t, w.installing(), "the install still runs, so nothing else may begin")
 	require.Len(t, w.attempts, 1)
-	require.Equal(t, "somebody asked for its end; the running install is stopped first", w.row.Why)
+	require.Equal(t, "somebody asked for its end; the running install is stopped first", w.row.Why.String())
 	w.reach(t, Released)
 	require.Equal(t, Stopped, w.attempts[0].Outcome)
 	require.Equal(t, []publicJob{{JobCreate, JobFailed}, {JobDestroy, JobSucceeded}}, w.jobs)
@@ -130,7 +130,7 @@ func TestAClusterThatSomebodyDestroysWhileItIsMadeHasNoFailure(t *testing.T) {
 			w.reach(t, before.at)
 			w.destroy()
 			w.reach(t, Released)
-			require.Contains(t, w.row.Why, "somebody asked for its end")
+			require.Contains(t, w.row.Why.String(), "somebody asked for its end")
 			require.Equal(t, []string{"", "", "", ""}, []string{w.row.FailReason, w.row.FailMessage, w.row.FailWhose, w.row.FailNext})
 		})
 	}
@@ -142,7 +142,7 @@ func TestAClusterOutOfTriesFailsAndIsTornDownAllTheSame(t *testing.T) {
 	w.reach(t, Cleaning)
 	w.installFails(t, true)
 	w.reach(t, CreateFailed)
-	require.Equal(t, "try 2 of 2 failed: the bootstrap never came up", w.row.Why)
+	require.Equal(t, "try 2 of 2 failed: the bootstrap never came up", w.row.Why.String())
 	require.Equal(t, Absent, w.row.Desired)
 	require.Equal(t, []publicJob{{JobCreate, JobFailed}, {JobJanitorDestroy, JobRunning}}, w.jobs, "the teardown begins at once")
 	w.reach(t, Released)
@@ -163,7 +163,7 @@ func TestABlockedTeardownNamesWhatIsLeftAndEndsOnceItIsFreed(t *testing.T) {
 	w.destroy()
 	w.reach(t, DestroyBlocked)
 	require.Equal(t, []string{"vpc of infra-1"}, w.row.Blockers)
-	require.Contains(t, w.row.Why, "3 teardowns left something behind; still there: vpc of infra-1. The next try is at ")
+	require.Contains(t, w.row.Why.String(), "3 teardowns left something behind; still there: vpc of infra-1. The next try is at ")
 	tried := len(w.attempts)
 	w.stayUnreleased(t)
 	require.Greater(t, len(w.attempts), tried+5, "it goes on trying")
@@ -209,7 +209,7 @@ func TestAClusterNobodyApprovedEndsWithoutEverStarting(t *testing.T) {
 	w.row.NeedsApproval = true
 	w.reach(t, Released)
 	require.Equal(t, w.row.Ends.TTL, w.now)
-	require.Equal(t, "the end of its time to live; nothing was ever created, so there is nothing to remove", w.row.Why)
+	require.Equal(t, "the end of its time to live; nothing was ever created, so there is nothing to remove", w.row.Why.String())
 	require.Empty(t, w.attempts)
 }
 
@@ -220,17 +220,17 @@ func TestAWarningNamesTheEndAsItIsNow(t *testing.T) {
 	w.touch(func(c *Cluster) { c.Ends.TTL = c.Ends.TTL.Add(10 * time.Minute) })
 	w.reconcile(false)
 	require.Equal(t, Expiring, w.row.Phase)
-	require.Equal(t, "it ends at 16:10 UTC on 1 January (the end of its time to live)", w.row.Why)
+	require.Equal(t, "it ends at 16:10 UTC on 1 January (the end of its time to live)", w.row.Why.String())
 }
 
 func TestAnExtensionTakesTheWarningBack(t *testing.T) {
 	w := kindWorld()
 	w.reach(t, Expiring)
 	require.Equal(t, w.row.Ends.TTL.Add(-limits.WarnBefore), w.now)
-	require.Equal(t, "it ends at 16:00 UTC on 1 January (the end of its time to live)", w.row.Why)
+	require.Equal(t, "it ends at 16:00 UTC on 1 January (the end of its time to live)", w.row.Why.String())
 	w.extend()
 	w.reach(t, PhaseReady)
-	require.Equal(t, "its end was postponed", w.row.Why)
+	require.Equal(t, "its end was postponed", w.row.Why.String())
 	w.reach(t, Released)
 	require.WithinDuration(t, epoch.Add(12*time.Hour), w.now, 30*time.Minute)
 }
@@ -244,7 +244,7 @@ func TestAFullAccountWaitsWithoutSpendingATry(t *testing.T) {
 		r.result = &Attempt{Outcome: Waiting, Reason: "NoCapacity", Message: "no elastic IP is left"}
 	})
 	w.reach(t, AwaitingCapacity)
-	require.Equal(t, "not enough capacity in the cloud account: no elastic IP is left", w.row.Why)
+	require.Equal(t, "not enough capacity in the cloud account: no elastic IP is left", w.row.Why.String())
 	require.Zero(t, w.row.Tries)
 	w.reach(t, PhaseReady)
 }
@@ -259,7 +259,7 @@ func TestOneInTheQueueSaysItsPlaceAndGoesWhenCapacityComesFree(t *testing.T) {
 		r.result = &Attempt{Outcome: Waiting, Reason: "QuotaInUse", Message: "elastic IPs: 3 are needed"}
 	})
 	w.reach(t, AwaitingCapacity)
-	require.Equal(t, "waiting for capacity in the cloud account: the account is full", w.row.Why)
+	require.Equal(t, "waiting for capacity in the cloud account: the account is full", w.row.Why.String())
 	require.Equal(t, []any{4, 0, "QuotaInUse"}, []any{w.row.Position, w.row.Tries, w.row.FailReason})
 	require.Equal(t, w.attempts[0].ClosedAt.Add(limits.backoff(4)), w.row.WakeAt, "it looks again even if nobody tells it anything")
 
@@ -296,7 +296,7 @@ func TestADayOfWaitingShowsOneFaceAndLooksEveryFiveMinutes(t *testing.T) {
 		w.waitsAtOnce(1)
 		require.True(t, w.goOn())
 		if len(w.path) > 1 {
-			shown[fmt.Sprintf("%s %s %s %d %v", w.row.Status, w.row.Phase, w.row.Why, w.row.Position, w.row.Progress)]++
+			shown[fmt.Sprintf("%s %s %s %d %v", w.row.Status, w.row.Phase, w.row.Why.String(), w.row.Position, w.row.Progress)]++
 		}
 	}
 	require.Len(t, shown, 1, "%v", shown)
@@ -324,7 +324,7 @@ func TestARunnerLostInLineSpendsNoTry(t *testing.T) {
 		w.reconcileAsked = true
 		w.until(func() bool { return w.row.Phase == AwaitingCapacity && w.row.Seen == lost+1 })
 		require.Equal(t, []any{Lost, 0, 1, ""}, []any{w.attempts[lost].Outcome, w.row.Tries, w.row.Position, w.row.FailReason})
-		require.Equal(t, "waiting for capacity in the cloud account: the account is full", w.row.Why)
+		require.Equal(t, "waiting for capacity in the cloud account: the account is full", w.row.Why.String())
 	}
 	w.reach(t, PhaseReady)
 }
@@ -341,7 +341,7 @@ func TestATryOfABlockedTeardownKeepsTheFaceUntilItsOutcome(t *testing.T) {
 	for len(w.attempts) < tried+5 {
 		require.True(t, w.goOn())
 		require.Equal(t, []any{Failed, DestroyBlocked}, []any{w.row.Status, w.row.Phase})
-		reasons[w.row.Why] = true
+		reasons[w.row.Why.String()] = true
 	}
 	require.Len(t, w.path, path)
 	require.LessOrEqual(t, len(reasons), 5, "the words change once per try: the time of the next")
@@ -376,7 +376,7 @@ func TestATeardownThatFindsTheWrongAccountSaysWhatToDoAndGoesOn(t *testing.T) {
 		require.Equal(t, w.now.Add(limits.backoff(failures)), w.row.RetryAt, "an error no retry can mend is tried again all the same")
 	}
 	require.Equal(t, DestroyBlocked, w.row.Phase)
-	require.Contains(t, w.row.Why, "these are the keys of another account. Give the runner the keys of 123456789012. The next try is at ")
+	require.Contains(t, w.row.Why.String(), "these are the keys of another account. Give the runner the keys of 123456789012. The next try is at ")
 	w.reach(t, Released)
 }
 

@@ -183,7 +183,7 @@ func (w *world) commit(d Decision) {
 	w.effects = append(w.effects, d.Effects...)
 	w.queueForRunner(before, d)
 	if d.Open != "" || d.Close != nil || before.Phase != w.row.Phase || before.Status != w.row.Status {
-		w.note("decided %s/%s → %s/%s: %s (open %q, close %v)", before.Status, before.Phase, w.row.Status, w.row.Phase, w.row.Why, d.Open, d.Close)
+		w.note("decided %s/%s → %s/%s: %s (open %q, close %v)", before.Status, before.Phase, w.row.Status, w.row.Phase, w.row.Why.String(), d.Open, d.Close)
 	}
 	w.remember(before)
 	w.inspect(before, d)
@@ -197,7 +197,7 @@ func (w *world) remember(before Cluster) {
 	}
 	w.path = append(w.path, n.Phase)
 	if w.moves != nil {
-		w.moves[move{before.Status, before.Phase, n.Status, n.Phase, n.Why}] = true
+		w.moves[move{before.Status, before.Phase, n.Status, n.Phase, n.Why.String()}] = true
 	}
 }
 

@@ -72,7 +72,7 @@ func (m *deciding) settleCreate(a Attempt) {
 	default:
 		m.job(JobCreate, JobFailed, n.FailReason, a.Message)
 		m.dismiss(Reason{Code: ReasonInstallFailed, Words: a.Message})
-		m.say(Failed, CreateFailed, "try %d of %d failed: %s", try, n.MaxTries, a.Message)
+		m.move(Failed, CreateFailed, MoveReason{Words: fmt.Sprintf("try %d of %d failed", try, n.MaxTries), Failure: a.Message})
 	}
 }
 
@@ -96,11 +96,12 @@ func (m *deciding) again(a Attempt) {
 
 // retryText shows what the retry begins with: cleaning up if something may exist, otherwise the queue.
 func (m *deciding) retryText(a Attempt, try int) {
+	tries := fmt.Sprintf("try %d of %d", try, m.next().MaxTries)
 	if a.Recorded {
-		m.say(Creating, Cleaning, "try %d of %d did not finish (%s); what it created is removed first", try, m.next().MaxTries, a.Message)
+		m.move(Creating, Cleaning, MoveReason{Words: tries + " did not finish", Failure: a.Message, Next: "what it created is removed first"})
 		return
 	}
-	m.say(Pending, Queued, "try %d of %d created nothing (%s); the next try follows", try, m.next().MaxTries, a.Message)
+	m.move(Pending, Queued, MoveReason{Words: tries + " created nothing", Failure: a.Message, Next: "the next try follows"})
 }
 
 func (m *deciding) settleDestroy(a Attempt) {

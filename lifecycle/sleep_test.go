@@ -20,7 +20,7 @@ func TestAClusterSleepsUntilItsTimeAndWakesByItself(t *testing.T) {
 	w.putToSleep(3 * time.Hour)
 	w.until(func() bool { return w.row.Phase == PhaseAsleep })
 	until := w.row.SleepUntil
-	require.Equal(t, "it is asleep, with all machines stopped (asked for by maya)", w.row.Why)
+	require.Equal(t, "it is asleep, with all machines stopped (asked for by maya)", w.row.Why.String())
 	require.False(t, w.row.Usable())
 	require.Equal(t, until, w.row.WakeAt)
 
@@ -47,7 +47,7 @@ func TestAClusterThatCannotFallAsleepIsWokenAgain(t *testing.T) {
 		w.end(Sleep, Attempt{Outcome: Failure, Reason: "MachinesNotStopped", Message: "a machine did not stop", Retryable: true})
 	}
 	require.Equal(t, Waking, w.row.Phase)
-	require.Contains(t, w.row.Why, "it could not be put to sleep and is woken again: a machine did not stop")
+	require.Contains(t, w.row.Why.String(), "it could not be put to sleep and is woken again: a machine did not stop")
 	require.Contains(t, w.jobs, publicJob{JobSleep, JobFailed})
 	w.until(func() bool { return w.row.Usable() })
 }
@@ -68,7 +68,7 @@ func TestARefusalThatDoesNotHealEndsTheSleepAtOnceAndTheClusterStaysUsable(t *te
 	})
 	require.True(t, w.row.Usable())
 	require.Equal(t, PhaseReady, w.row.Phase)
-	require.Equal(t, "it could not be put to sleep and stays awake: shop-worker-a was not stopped: a policy denies it. Ask whoever owns the policy", w.row.Why)
+	require.Equal(t, "it could not be put to sleep and stays awake: shop-worker-a was not stopped: a policy denies it. Ask whoever owns the policy", w.row.Why.String())
 	require.Contains(t, w.jobs, publicJob{JobSleep, JobFailed})
 	w.until(func() bool { return w.row.Phase == Released })
 	for _, a := range w.attempts {
@@ -112,7 +112,7 @@ func TestAClusterThatWakesWithoutAMachineOfItsControlPlaneIsDegradedUntilItWakes
 	w.power = Awake
 	require.Equal(t, Degraded, w.row.Phase)
 	require.True(t, w.row.Usable())
-	require.Equal(t, "it is awake; the control plane has 2 of 3 machines. Replace it", w.row.Why)
+	require.Equal(t, "it is awake; the control plane has 2 of 3 machines. Replace it", w.row.Why.String())
 	w.rescale(1)
 	w.until(func() bool { return w.row.WorkersWanted == nil })
 	require.Equal(t, Degraded, w.row.Phase)

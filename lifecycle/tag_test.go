@@ -19,13 +19,13 @@ func (w *world) tags() (numbers []int) {
 
 func TestWhatAScanSawWithoutTagsGetsThem(t *testing.T) {
 	w := readyWorld()
-	why := w.row.Why
+	why := w.row.Why.String()
 	w.tick(10 * time.Minute)
 	w.scan()
 	w.until(func() bool { return len(w.untagged) == 0 })
 	w.until(func() bool { return w.open() == nil && !w.row.Work[Tag].DoneAt.IsZero() })
 	require.Contains(t, w.jobs, publicJob{JobTag, JobSucceeded})
-	require.Equal(t, []any{Ready, PhaseReady, why, 1}, []any{w.row.Status, w.row.Phase, w.row.Why, w.row.Tries}, "people see nothing of it")
+	require.Equal(t, []any{Ready, PhaseReady, why, 1}, []any{w.row.Status, w.row.Phase, w.row.Why.String(), w.row.Tries}, "people see nothing of it")
 	w.scan()
 	w.until(func() bool { return len(w.tags()) == 2 })
 }

@@ -25,7 +25,7 @@ func (m *deciding) watch(a Attempt) {
 	}
 	if needless != "" {
 		if !m.isWanted() {
-			m.say(Destroying, Stopping, "%s; the running %s is stopped first", needless, m.text(a.Kind))
+			m.move(Destroying, Stopping, MoveReason{Cause: m.next().DesiredWhy, Words: "the running " + m.text(a.Kind) + " is stopped first"})
 		}
 		if m.d.StopNow = !a.StopAsked; m.d.StopNow {
 			m.d.StopWhy = needless
@@ -120,7 +120,7 @@ func (m *deciding) mirror(a Attempt) {
 		if text == "" {
 			phase = Restoring
 		}
-		m.say(Destroying, phase, "%s", n.DesiredWhy)
+		m.move(Destroying, phase, MoveReason{Cause: n.DesiredWhy})
 	case text != "" && n.Status == Destroying && a.Phase != n.Phase:
 		m.say(Destroying, a.Phase, "%s", text)
 	}

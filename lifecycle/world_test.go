@@ -115,7 +115,7 @@ func newWorld(decide decider, pick func(int) int) *world {
 	w := &world{decide: decide, pick: pick, now: epoch, reconcileAsked: true, cloud: map[string][]thing{}}
 	ttl := []time.Duration{8 * time.Hour, 2 * time.Hour, 20 * time.Hour}[pick(3)]
 	w.row = Cluster{
-		ID: "clu_1", Version: 1, Status: Pending, Phase: Queued, Why: "accepted", Desired: Present, Teardown: JobDestroy,
+		ID: "clu_1", Version: 1, Status: Pending, Phase: Queued, Why: MoveReason{Code: MoveAccepted}, Desired: Present, Teardown: JobDestroy,
 		Ends: Ends{TTL: epoch.Add(ttl), Max: epoch.Add(24 * time.Hour)}, MaxTries: 1 + pick(3), WakeAt: epoch,
 		NeedsApproval: pick(6) == 5, NeedsTurn: pick(6) == 5,
 	}

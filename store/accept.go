@@ -79,7 +79,7 @@ func accept(ctx context.Context, c *db.Tx, a Ask, again string, j Judgement, pla
 		}
 	}
 	c.Enqueue(queue.ReconcileArgs{Cluster: row.ID, Pokes: 1})
-	line := clusters.Action{Move: db.Move{To: clusters.StatusAndPhase(row.Cluster), Why: row.Why, Job: row.JobID, Name: row.Name, Source: row.Source}}
+	line := clusters.Action{Move: db.Move{To: clusters.StatusAndPhase(row.Cluster), Why: row.Why.String(), Job: row.JobID, Name: row.Name, Source: row.Source}}
 	if len(j.Verdict) > 0 {
 		line.Verdict = j.Verdict
 	}
@@ -140,8 +140,8 @@ func fill(c *db.Tx, j Judgement) clusters.Row {
 	if j.Access != nil {
 		row.AskWork(lifecycle.Access)
 	}
-	if row.Why == "" {
-		row.Why = "accepted"
+	if row.Why.IsZero() {
+		row.Why.Code = lifecycle.MoveAccepted
 	}
 	return row
 }

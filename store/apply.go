@@ -160,15 +160,18 @@ func tell(ctx context.Context, c *db.Tx, cur usage.Held, d lifecycle.Decision, o
 	if !moved && (d.Open == "" || looks) && d.Close == nil && !d.StopNow {
 		return nil
 	}
-	m := db.Move{From: clusters.StatusAndPhase(cur.Cluster), To: clusters.StatusAndPhase(d.Next), Why: d.Next.Why, Attempt: opened, Kind: d.Open}
+	m := db.Move{From: clusters.StatusAndPhase(cur.Cluster), To: clusters.StatusAndPhase(d.Next), Why: d.Next.Why.String(), Attempt: opened, Kind: d.Open}
+	if brief := d.Next.Why.WithoutFailure(); brief != d.Next.Why {
+		m.Brief = brief.String()
+	}
 	if d.Close != nil {
 		m.Closed = d.Close.Number
 		if !moved {
-			m.Why = d.Close.Message
+			m.Why, m.Brief = d.Close.Message, ""
 		}
 	}
 	if cur.Desired != d.Next.Desired && clusters.StatusAndPhase(cur.Cluster) == clusters.StatusAndPhase(d.Next) {
-		m.Why = d.Next.DesiredWhy.String()
+		m.Why, m.Brief = d.Next.DesiredWhy.String(), ""
 	}
 	if err := c.Record(ctx, db.Lifecycle, "decided", cur.ID, m); err != nil {
 		return err

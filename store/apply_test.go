@@ -79,10 +79,10 @@ func TestOpeningAnAttemptWritesAllThatFollows(t *testing.T) {
 	require.Equal(t, db.Lifecycle, events[1].Actor)
 	require.Equal(t, "PENDING/queued", events[1].From)
 	require.Equal(t, "CREATING/preflight", events[1].To)
-	require.Equal(t, now.Why, events[1].Why)
+	require.Equal(t, now.Why.String(), events[1].Why)
 	conditions, err := s.Attempts.Conditions(t.Context(), row.ID)
 	require.NoError(t, err)
-	require.Equal(t, []clusters.Condition{{Type: "Ready", Status: "False", Reason: "preflight", Message: now.Why, At: clock.Now()}}, conditions)
+	require.Equal(t, []clusters.Condition{{Type: "Ready", Status: "False", Reason: "preflight", Message: now.Why.String(), At: clock.Now()}}, conditions)
 	require.Equal(t, 70, storetest.Count(t, s, `SELECT estimated_hourly_cost FROM usage_samples WHERE cluster_id = $1 AND state = 'CREATING'`, row.ID))
 	require.Equal(t, 4, storetest.Count(t, s, `SELECT count(*) FROM subscribers WHERE wanted_version = 2 AND shown_version = 0`))
 }

@@ -112,7 +112,7 @@ func TestTheClustersTableKeepsItsRules(t *testing.T) {
 		"status = 'DESTROYED', phase = 'released', destroyed_at = now()": "clusters_released_unwanted",
 		"row_version = 0":        "only rise",
 		"pokes = 0":              "only rise",
-		"why = ''":               "clusters_why_check",
+		"why = '{}'":             "clusters_why_check",
 		"pr_head = NULL":         "came from never changes",
 		"generation = 2":         "came from never changes",
 		"repo = 'acme/web'":      "by a renaming alone",

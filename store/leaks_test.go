@@ -27,7 +27,7 @@ func TestALeakOpensTheTeardownOfAReleasedClusterAgainAndItCountsUntilTheNewProof
 	row, err = s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)
 	require.Equal(t, lifecycle.Destroying, row.Status)
-	require.Contains(t, row.Why, "found again: arn:aws:ec2:us-east-1:123456789012:vpc/vpc-1 was seen after the final count")
+	require.Contains(t, row.Why.String(), "found again: arn:aws:ec2:us-east-1:123456789012:vpc/vpc-1 was seen after the final count")
 	require.True(t, row.ReleasedAt.IsZero())
 	require.Equal(t, 1, row.Reopened)
 	require.Equal(t, 1, storetest.Count(t, s, `SELECT count(*) FROM orphans WHERE id = $1 AND state = 'removing'`, found))

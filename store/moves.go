@@ -114,7 +114,7 @@ func moveJob(ctx context.Context, c *db.Tx, cluster string, m lifecycle.JobMove)
 
 // setReady sets the condition that says whether the cluster can be used.
 func setReady(ctx context.Context, c *db.Tx, cluster lifecycle.Cluster) error {
-	q := clusters.Condition{Type: "Ready", Status: "False", Reason: string(cluster.Phase), Message: cluster.Why}
+	q := clusters.Condition{Type: "Ready", Status: "False", Reason: string(cluster.Phase), Message: cluster.Why.String()}
 	if cluster.Usable() {
 		q.Status = "True"
 	}

@@ -84,7 +84,7 @@ func (s *Store) acknowledge(ctx context.Context, c *db.Tx, f attempts.Fenced, id
 	}
 	lease := attempts.Lease{Until: attempts.LeaseEnd(c)}
 	if d.StopNow || d.Close != nil {
-		lease.Stop = d.Next.Why
+		lease.Stop = d.Next.Why.String()
 	}
 	return lease, clusters.RequestReconcile(ctx, c, f.ID)
 }

@@ -84,7 +84,7 @@ func TestWhoWaitsForARunnerSaysSoAndStartsWhenOneIsFree(t *testing.T) {
 	row, err := s.Cluster(t.Context(), third.ID)
 	require.NoError(t, err)
 	require.Equal(t, []any{lifecycle.Pending, lifecycle.AwaitingCapacity, 2, clock.Now()}, []any{row.Status, row.Phase, row.Position, row.WaitsSince})
-	require.Equal(t, lifecycle.WaitingForRunner+"at most 1 run at once in region us-east-1 of the runners' aws account besides teardowns", row.Why)
+	require.Equal(t, "waiting for a free runner: at most 1 run at once in region us-east-1 of the runners' aws account besides teardowns", row.Why.String())
 	counts, err := s.RunnersByKind(t.Context())
 	require.NoError(t, err)
 	require.Contains(t, counts, store.RunnerCount{Kind: lifecycle.Create, Running: 2, Waiting: 2})
@@ -124,11 +124,11 @@ func TestATeardownDoesNotWaitBehindCreates(t *testing.T) {
 	require.Equal(t, lifecycle.Create, stepWithin(t, s, caps, ids[2]).Open, "its turn came before the teardown asked")
 	d := stepWithin(t, s, caps, ids[1])
 	require.Equal(t, lifecycle.Destroy, d.Wait.Kind)
-	require.Equal(t, "done; waiting for a free runner: at most 2 run at once in this installation", d.Next.Why)
+	require.Equal(t, "done; waiting for a free runner: at most 2 run at once in this installation", d.Next.Why.String())
 	require.Equal(t, 1, d.Next.Position)
 	ends(t, s, ids[0], lifecycle.Failure)
 	require.Equal(t, 1, assigned(t, s))
-	require.Equal(t, "done", stepWithin(t, s, caps, ids[1]).Next.Why)
+	require.Equal(t, "done", stepWithin(t, s, caps, ids[1]).Next.Why.String())
 }
 
 // A decision is applied after others took the last runner.

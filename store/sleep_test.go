@@ -103,7 +103,7 @@ func TestTheNewestRequestEndsTheOppositeJob(t *testing.T) {
 	asked, err := s.Sleep(t.Context(), row.ID, store.SleepRequest{Why: "nobody used it for 2 h"}, storetest.Maya(""))
 	require.NoError(t, err)
 	open := storetest.Claims(t, s, row.ID, lifecycle.Sleep)
-	require.Equal(t, "it goes to sleep (nobody used it for 2 h)", storetest.Load(t, s, row.ID).Why)
+	require.Equal(t, "it goes to sleep (nobody used it for 2 h)", storetest.Load(t, s, row.ID).Why.String())
 	_, err = s.Wake(t.Context(), row.ID, storetest.Maya(""))
 	require.NoError(t, err)
 	require.Equal(t, "FAILED: it is to be awake: saml:maya@acme.example asked for it", storetest.Text(t, s, `SELECT status || ': ' || error_message FROM jobs WHERE id = $1`, asked.Job))

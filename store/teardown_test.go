@@ -51,11 +51,11 @@ func TestAbandoningQuietensAndChangesNothingElse(t *testing.T) {
 		require.Len(t, open, 1)
 		return open[0]
 	}
-	require.Equal(t, row.Why, finding().Why)
+	require.Equal(t, row.Why.String(), finding().Why)
 	storetest.Step(t, s, row.ID)
 	storetest.Leaves(t, s, row.ID)
 	row = storetest.Settled(t, s, row.ID)
-	require.Equal(t, row.Why, finding().Why, "each try renews it, and with it when the next one is")
+	require.Equal(t, row.Why.String(), finding().Why, "each try renews it, and with it when the next one is")
 	require.Contains(t, finding().Why, "4 teardowns")
 	for range 2 {
 		require.NoError(t, s.Abandon(t.Context(), row.ID, clusters.Origin{Actor: "oidc#admin", Why: "ticket 4711"}))

@@ -29,7 +29,7 @@ func (s *Store) Timeline(ctx context.Context, cluster string) ([]Event, error) {
 		e := Event{At: l.CreatedAt, Actor: l.Actor, Action: l.Action, Meta: l.Metadata}
 		var m db.Move
 		if json.Unmarshal(l.Metadata, &m) == nil { // some actions have metadata of another shape
-			e.From, e.To, e.Why, e.Reason = m.From, m.To, m.Why, m.Reason
+			e.From, e.To, e.Why, e.Brief, e.Reason = m.From, m.To, m.Why, m.Brief, m.Reason
 		}
 		events[i] = e
 	}
@@ -48,6 +48,7 @@ type Event struct {
 	Action   string
 	From, To string // "STATUS/phase" of a decided move; empty otherwise
 	Why      string
+	Brief    string           // Why without how a create failed; empty: it does not tell that
 	Reason   lifecycle.Reason // why, if nobody gave words for it
 	Meta     json.RawMessage
 }

@@ -20,7 +20,7 @@ import (
 // toCluster converts a row for the API.
 func toCluster(row clusters.Row, name func(string) string) v1.Cluster {
 	c := v1.Cluster{
-		ClusterID: row.ID, Name: row.Name, Status: v1.Status(row.Status), Phase: string(row.Phase), Why: row.Why,
+		ClusterID: row.ID, Name: row.Name, Status: v1.Status(row.Status), Phase: string(row.Phase), Why: row.Why.String(),
 		Desired: v1.ClusterDesired(row.Desired), DesiredWhy: row.DesiredWhy.String(),
 		Platform: row.Platform, Profile: row.Profile, Version: row.Release, Region: row.Region, BaseDomain: row.BaseDomain,
 		Generation: row.Generation, Owner: row.Owner, Team: row.Team, CostCenter: row.CostCenter, Environment: row.Environment,

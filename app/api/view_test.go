@@ -52,7 +52,7 @@ func full() app.Details {
 		},
 	}
 	row.ID, row.JobID, row.Name = "clu_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT", "job_01J9ZQ0M7V3N6WZ6M4C8Q2K5RU", "pr41-shop"
-	row.Status, row.Phase, row.Why, row.Desired = lifecycle.Failed, lifecycle.DestroyBlocked, "two things are still there", lifecycle.Absent
+	row.Status, row.Phase, row.Why.Words, row.Desired = lifecycle.Failed, lifecycle.DestroyBlocked, "two things are still there", lifecycle.Absent
 	row.DesiredWhy, row.Platform, row.Profile, row.Release = lifecycle.Reason{Code: lifecycle.ReasonPRClosed}, "aws", "aws-minimal-test", "4.20.3"
 	row.Region, row.BaseDomain, row.Generation, row.Owner, row.Team = "us-east-1", "labs.example.com", 2, "maya", "platform"
 	row.RequestedBy, row.TTL, row.HourlyCents = "github:will", 24*time.Hour, 75

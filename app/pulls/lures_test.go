@@ -57,7 +57,7 @@ func TestNoWordsOfACommandPlaceALink(t *testing.T) {
 	card := h.Clusters()[0].Card
 	h.clean("comment of a held cluster", chatops.Comment(card, chatops.Detail{}, links))
 	for _, lure := range lures {
-		card.DesiredWhy, card.Desired, card.Why = lifecycle.Noted("@will: "+lure), lifecycle.Absent, "attempt 1 failed: "+lure
+		card.DesiredWhy, card.Desired, card.Why.Words = lifecycle.Noted("@will: "+lure), lifecycle.Absent, "attempt 1 failed: "+lure
 		h.clean("comment of one that goes", chatops.Comment(card, chatops.Detail{Timeline: []chatops.Moment{{At: time.Now(), What: "held", Why: lure}}}, links))
 	}
 }

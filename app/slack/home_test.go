@@ -111,7 +111,7 @@ func TestHomeIsShownAgainWhenSomethingOnItChanges(t *testing.T) {
 	require.Equal(t, 1, h.waiting(), "once")
 
 	before := h.shown
-	h.Query(`UPDATE clusters SET why = 'something else', status = 'CREATING', phase = 'preflight' RETURNING id`)
+	h.Query(`UPDATE clusters SET why = '{"words": "something else"}', status = 'CREATING', phase = 'preflight' RETURNING id`)
 	require.NoError(t, h.service.ShowHome(t.Context(), "T1", "UMATE"))
 	require.Equal(t, before+1, h.shown)
 	require.NoError(t, h.service.ShowHome(t.Context(), "T1", "USTRANGER"), "who never opened it sees nothing")

@@ -100,7 +100,7 @@ func TestWhatTheControlPlaneDoesItselfMakesNoPageStale(t *testing.T) {
 	row := h.shown("shop")
 	at, b := "/clusters/"+row.ID, h.as("maya")
 	_, page, _ := b.get(at)
-	h.sql(`UPDATE clusters SET row_version = row_version + 7, why = 'a step further' WHERE id = $1`, row.ID)
+	h.sql(`UPDATE clusters SET row_version = row_version + 7, why = '{"words": "a step further"}' WHERE id = $1`, row.ID)
 	_, page, _ = b.post(at+"/extend", url.Values{"seen": {b.field(page, "seen")}, "for": {"1h"}})
 	require.Contains(t, says(page), "1 h later.")
 }
@@ -169,7 +169,7 @@ func TestAMarkChangesWithWhatPeopleChange(t *testing.T) {
 	}
 	require.NotEqual(t, first, markOfState(row, []people.Share{{Kind: "team", Grantee: "x", Access: people.AccessSee}}))
 	require.NotEqual(t, markOfState(row, []people.Share{{Access: people.AccessUse, Role: "view"}}), markOfState(row, []people.Share{{Access: people.AccessUse, Role: "admin"}}))
-	row.Version, row.Why, row.Phase = 9, "further", lifecycle.Degraded
+	row.Version, row.Why.Words, row.Phase = 9, "further", lifecycle.Degraded
 	require.Equal(t, first, markOfState(row, nil))
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
@@ -115,8 +114,12 @@ func detailOf(found app.Details) detailView {
 	v := detailView{Details: found, Steps: stepsOf(found.Row), Line: chatops.Line(card), ETA: chatops.ETA(card)}
 	v.Whose, v.Todo = chatops.Turn(card)
 	v.TodoRunbook = chatops.Runbook(card)
-	v.Why, v.DesiredWhy = chatops.Brief(card, card.Why), chatops.Brief(card, card.DesiredWhy.String())
-	if card.Status == lifecycle.Creating && !strings.Contains(card.Why, card.FailMessage) {
+	ends := card.DesiredWhy
+	if chatops.TellsFailure(card) {
+		ends = ends.WithoutFailure()
+	}
+	v.Why, v.DesiredWhy = chatops.Brief(card), ends.String()
+	if card.Status == lifecycle.Creating && card.Why.Failure != card.FailMessage {
 		v.LastTry = card.FailMessage
 	}
 	for _, c := range found.Conditions {

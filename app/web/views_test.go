@@ -131,7 +131,7 @@ func TestAFailuresMessageStandsOnThePageOnce(t *testing.T) {
 		r.Status, r.Phase, r.Desired = lifecycle.Destroyed, lifecycle.Released, lifecycle.Absent
 		r.FailReason, r.FailMessage = "BootstrapFailed", "the control plane never took over"
 		r.DesiredWhy = lifecycle.Reason{Code: lifecycle.ReasonInstallFailed, Words: "the control plane never took over"}
-		r.Why = r.DesiredWhy.String() + "; two counts in a row found nothing left of it"
+		r.Why = lifecycle.MoveReason{Cause: r.DesiredWhy, Words: "two counts in a row found nothing left of it"}
 	})
 	require.Equal(t, 1, strings.Count(html, "the control plane never took over"))
 	require.Contains(t, html, "the install failed; two counts in a row found nothing left of it")
@@ -160,7 +160,7 @@ func TestAClusterInLineShowsItsPlaceAndARunningOneItsTimes(t *testing.T) {
 func TestWhatOthersWroteIsShownAsText(t *testing.T) {
 	evil := `<script>alert(1)</script>`
 	d := details(func(r *clusters.Row) {
-		r.Why, r.Owner, r.FailMessage, r.Blockers = evil, evil, evil, []string{evil}
+		r.Why.Words, r.Owner, r.FailMessage, r.Blockers = evil, evil, evil, []string{evil}
 		r.Outputs.ConsoleURL = "javascript:alert(1)"
 	})
 	d.Log = []string{evil}

@@ -103,7 +103,7 @@ func eventParagraphs(v NoticeView, s chatops.Summary) []string {
 		if len(s.Trouble) > 0 {
 			return s.Trouble
 		}
-		return []string{"**Why:** " + chatops.Plain(v.Card.Why), f.Text}
+		return []string{"**Why:** " + chatops.Plain(v.Card.Why.String()), f.Text}
 	case Expiring:
 		return []string{endText(v, s)}
 	case Resting:

@@ -35,7 +35,7 @@ func anyCard(t *rapid.T) lifecycle.Card {
 	lives := chatopstest.Lives()
 	c := lives[rapid.SampledFrom(slices.Sorted(maps.Keys(lives))).Draw(t, "state")]
 	for _, text := range []*string{
-		&c.Name, &c.Profile, &c.Release, &c.Region, &c.Platform, &c.Owner, &c.Team, &c.Why, &c.DesiredWhy.Words, &c.HoldWhy, &c.FailMessage, &c.FailReason, &c.FailNext, &c.FailWhose,
+		&c.Name, &c.Profile, &c.Release, &c.Region, &c.Platform, &c.Owner, &c.Team, &c.Why.Words, &c.Why.Failure, &c.Why.Runner, &c.DesiredWhy.Words, &c.HoldWhy, &c.FailMessage, &c.FailReason, &c.FailNext, &c.FailWhose,
 		&c.Progress.Step, &c.Ends.PRWhy.Words,
 	} {
 		if rapid.Bool().Draw(t, "strange") {

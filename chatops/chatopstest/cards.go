@@ -26,7 +26,7 @@ func Card() lifecycle.Card {
 
 // At is the cluster in another state.
 func At(c lifecycle.Card, s lifecycle.Status, p lifecycle.Phase, why string) lifecycle.Card {
-	c.Status, c.Phase, c.Why = s, p, why
+	c.Status, c.Phase, c.Why = s, p, lifecycle.MoveReason{Words: why}
 	if c.Meter.Since, c.Meter.Rate = Start, 0; s != lifecycle.Pending {
 		c.Meter.Rate = c.ListCents
 	}
@@ -59,11 +59,14 @@ func Lives() map[string]lifecycle.Card {
 	waiting.Position, waiting.WaitsSince = 3, Start.Add(4*time.Minute)
 	turn := At(Card(), lifecycle.Pending, lifecycle.AwaitingCapacity, "waiting in the queue: team platform has 5 of 5 clusters")
 	turn.NeedsTurn, turn.Position, turn.WaitsSince, turn.TurnETA = true, 2, Start.Add(time.Minute), Start.Add(90*time.Minute)
-	runner := At(Card(), lifecycle.Pending, lifecycle.AwaitingCapacity, lifecycle.WaitingForRunner+"at most 40 run at once in this installation besides teardowns")
+	runner := At(Card(), lifecycle.Pending, lifecycle.AwaitingCapacity, "")
+	runner.Why = lifecycle.MoveReason{Runner: "at most 40 run at once in this installation besides teardowns"}
 	runner.Position, runner.WaitsSince, runner.TurnETA = 3, Start.Add(time.Minute), Start.Add(30*time.Minute)
-	teardown := Going(lifecycle.Restoring, "the pull request was closed; "+lifecycle.WaitingForRunner+"at most 50 run at once in this installation")
+	teardown := Going(lifecycle.Restoring, "")
+	teardown.Why = lifecycle.MoveReason{Cause: teardown.DesiredWhy, Runner: "at most 50 run at once in this installation"}
 	teardown.Position, teardown.WaitsSince = 1, Start.Add(3*time.Hour+10*time.Minute)
-	unscaled := At(Ready(), lifecycle.Ready, lifecycle.PhaseReady, "installed on try 1 of 2; "+lifecycle.WaitingForRunner+"at most 40 run at once in this installation besides teardowns")
+	unscaled := At(Ready(), lifecycle.Ready, lifecycle.PhaseReady, "installed on try 1 of 2")
+	unscaled.Why.Runner = "at most 40 run at once in this installation besides teardowns"
 	unscaled.WorkersBase, unscaled.WorkersWanted, unscaled.Position, unscaled.WaitsSince = new(3), new(1), 2, Start.Add(time.Hour)
 	approval := At(Card(), lifecycle.Pending, lifecycle.AwaitingApproval, "a maintainer has to approve it first")
 	approval.NeedsApproval, approval.ApproveBy = true, Start.Add(4*time.Hour)
@@ -83,23 +86,27 @@ func Lives() map[string]lifecycle.Card {
 	unlabelled.Ends.LabelRemoved = Start.Add(2 * time.Hour)
 	idle := Ready()
 	idle.Idle, idle.Ends.Idle = lifecycle.Idle{TellAfter: time.Hour, EndAfter: 6 * time.Hour}, idle.ReadyAt.Add(6*time.Hour)
-	expiring := At(Ready(), lifecycle.Ready, lifecycle.Expiring, "it ends at 12:00 UTC on 4 January (the profile's maximum lifetime)")
+	expiring := At(Ready(), lifecycle.Ready, lifecycle.Expiring, "it ends at 12:00 UTC on 4 January")
+	expiring.Why.Code, expiring.Why.Cause = lifecycle.MoveExpires, lifecycle.Reason{Code: lifecycle.ReasonMaximum}
 	expiring.Ends.TTL, expiring.UpdatedAt = expiring.Ends.Max, Start.Add(71*time.Hour)
 	verifying := Going(lifecycle.Verifying, "counting what is left in the cloud")
 	verifying.Progress = lifecycle.Progress{Percent: 90, Step: "pass 1 of 2"}
-	gone := At(Going("", ""), lifecycle.Destroyed, lifecycle.Released, "the pull request was closed; two counts in a row found nothing left of 1 name")
+	gone := At(Going("", ""), lifecycle.Destroyed, lifecycle.Released, "two counts in a row found nothing left of 1 name")
+	gone.Why.Cause = gone.DesiredWhy
 	gone.ReleasedAt, gone.Ends.PRClosed = Start.Add(4*time.Hour), Start.Add(3*time.Hour)
 	again := At(gone, lifecycle.Destroying, lifecycle.DestroyingRuns, "the installer is removing the cluster's resources")
 	again.ReleasedAt, again.ReopenedAt, again.Reopened = time.Time{}, Start.Add(30*time.Hour), 1
-	failed := At(Card(), lifecycle.Failed, lifecycle.CreateFailed, "try 2 of 2 failed: bootstrap did not complete in time")
+	failed := At(Card(), lifecycle.Failed, lifecycle.CreateFailed, "try 2 of 2 failed")
 	failed.Desired, failed.DesiredWhy = lifecycle.Absent, lifecycle.Reason{Code: lifecycle.ReasonInstallFailed, Words: "bootstrap did not complete in time"}
 	failed.FailReason, failed.FailMessage = "InstallFailed", "bootstrap did not complete in time"
+	failed.Why.Failure = failed.FailMessage
 	quota := failed
 	quota.FailReason, quota.FailMessage = "VcpuLimitExceeded", "the account may run no more standard vCPUs in us-east-1"
 	quota.FailWhose, quota.FailNext = "quota", "raise the limit L-1216C47A, or release clusters there; then ask again with /ocp create aws-minimal-test"
 	lost := failed
 	lost.FailReason, lost.FailMessage = "lost", "nothing was heard from the runner for 15 minutes"
-	never := At(failed, lifecycle.Destroyed, lifecycle.Released, "the install failed: bootstrap did not complete in time; two counts in a row found nothing left of 2 names")
+	never := At(failed, lifecycle.Destroyed, lifecycle.Released, "two counts in a row found nothing left of 2 names")
+	never.Why.Cause = never.DesiredWhy
 	never.ReleasedAt, never.Identities = Start.Add(2*time.Hour), []string{"pr41-shop-x7k2p", "pr41-shop-b4r9d"}
 	asked := At(Card(), lifecycle.Destroyed, lifecycle.Released, "@maya asked for it; two counts in a row found nothing left of the one name it was recorded under")
 	asked.Desired, asked.DesiredWhy, asked.FailReason, asked.FailMessage = lifecycle.Absent, lifecycle.Reason{Code: lifecycle.ReasonAsked, By: "@maya"}, "stopped", "the runner was told to stop"
@@ -137,10 +144,10 @@ func nights() map[string]lifecycle.Card {
 	asleep.HourlyCents, asleep.AsleepCents = 22, 22
 	asleep.Meter.Rate, asleep.Meter.LessNow = 22, 53
 	falling := asleep
-	falling.Cluster.Phase, falling.Cluster.Why, falling.Power = lifecycle.GoingToSleep, "it goes to sleep (maya asked for it in a comment)", lifecycle.Changing
+	falling.Cluster.Phase, falling.Cluster.Why.Words, falling.Power = lifecycle.GoingToSleep, "it goes to sleep (maya asked for it in a comment)", lifecycle.Changing
 	falling.HourlyCents, falling.Meter.Rate, falling.Meter.LessNow = 75, 75, 0
 	waking := falling
-	waking.Cluster.Phase, waking.Cluster.Why, waking.SleepWanted, waking.SleepUntil = lifecycle.Waking, "it wakes up", false, time.Time{}
+	waking.Cluster.Phase, waking.Cluster.Why.Words, waking.SleepWanted, waking.SleepUntil = lifecycle.Waking, "it wakes up", false, time.Time{}
 	resting := Ready()
 	resting.OffHours, resting.SleepMode, resting.UpdatedAt = true, lifecycle.SleepStopped, Start.Add(6*time.Hour+30*time.Minute)
 	resting.RestAt, resting.RestWarned = Start.Add(7*time.Hour), Start.Add(7*time.Hour)

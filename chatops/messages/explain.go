@@ -13,7 +13,7 @@ const shownBlockers = 10
 
 // Reasons says why a cluster is in its state, one sentence each, to whoever asks to explain it.
 func Reasons(c lifecycle.Card) []string {
-	why := []string{fmt.Sprintf("%s is %s (%s): %s.", c.Name, c.Status, c.Phase, strings.TrimSuffix(c.Why, "."))}
+	why := []string{fmt.Sprintf("%s is %s (%s): %s.", c.Name, c.Status, c.Phase, strings.TrimSuffix(c.Why.String(), "."))}
 	add := func(wanted bool, format string, args ...any) {
 		if wanted {
 			why = append(why, fmt.Sprintf(format, args...))

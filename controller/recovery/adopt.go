@@ -91,7 +91,7 @@ func (c Config) Adopt(ctx context.Context, a Adoption) error {
 			one.By, one.Reason, one.Message = store.Cleanup, store.ReasonFound, store.FoundInCloud
 		}
 	}
-	p.write.New.Why = "adopted: a scan found it in the cloud, and no row knew it"
+	p.write.New.Why.Words = "adopted: a scan found it in the cloud, and no row knew it"
 	wrote, err := c.Store.Recover(ctx, p.write)
 	if err == nil && !wrote {
 		return fmt.Errorf("%w: nothing of it was new", db.ErrConflict)

@@ -144,7 +144,7 @@ func (r *run) newRow(c *cluster, about contract.AttemptRecord) (row clusters.Row
 	row.WorkersBase, row.WorkersLeast, row.WorkersMost = accepted.Workers, accepted.WorkersLeast, accepted.WorkersMost
 	row.SleepMode, row.ListAsleep, row.WorkerMicros = lifecycle.SleepMode(accepted.SleepMode), accepted.AsleepCents, accepted.WorkerMicros
 	row.AcceptedAt, row.MaxTries = at, 1
-	row.Status, row.Phase, row.Why = lifecycle.Creating, lifecycle.Configuring, "recovered after the database was restored from a backup"
+	row.Status, row.Phase, row.Why.Words = lifecycle.Creating, lifecycle.Configuring, "recovered after the database was restored from a backup"
 	if pr := accepted.PullRequest; pr != nil {
 		row.PR = &clusters.PRRef{Installation: pr.Installation, Repo: pr.Repo, Number: pr.Number, Head: pr.Head}
 	}

@@ -42,7 +42,7 @@ func (s state) String() string {
 }
 
 func (t *target) state(ctx context.Context, id string) (state, error) {
-	rows, err := t.pool.Query(ctx, "SELECT id, name, status, phase, desired, why FROM clusters WHERE id = $1", id)
+	rows, err := t.pool.Query(ctx, "SELECT id, name, status, phase, desired, coalesce(why ->> 'words', why::text) AS why FROM clusters WHERE id = $1", id)
 	if err != nil {
 		return state{}, err
 	}

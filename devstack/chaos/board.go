@@ -46,7 +46,7 @@ func (b *board) look(ctx context.Context, pool *pgxpool.Pool) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	rows, err := pool.Query(ctx, `
-		SELECT c.id, c.name, c.status, c.phase, c.desired, c.why, c.fail_reason,
+		SELECT c.id, c.name, c.status, c.phase, c.desired, c.why::text AS why, c.fail_reason,
 		       coalesce((SELECT a.id FROM attempts a WHERE a.cluster_id = c.id ORDER BY a.number DESC LIMIT 1), '') AS attempt
 		  FROM clusters c
 		 WHERE c.destroyed_at IS NULL OR c.destroyed_at > now() - interval '30 seconds'

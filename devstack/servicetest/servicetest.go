@@ -149,7 +149,7 @@ func Ready(t testing.TB, s *store.Store, shelf Shelf, row clusters.Row) {
 	kubeconfig, password := CredentialRef(row.ID, artifacts.Kubeconfig), CredentialRef(row.ID, artifacts.Kubeadmin)
 	domain := row.Name + "." + row.BaseDomain
 	shelf[kubeconfig], shelf[password] = Kubeconfig("https://api."+domain+":6443"), Password+"\n"
-	_, err := s.Pool().Exec(t.Context(), `UPDATE clusters SET status = 'READY', phase = 'ready', ready_at = now(), why = 'the install succeeded' WHERE id = $1`, row.ID)
+	_, err := s.Pool().Exec(t.Context(), `UPDATE clusters SET status = 'READY', phase = 'ready', ready_at = now(), why = '{"words": "the install succeeded"}' WHERE id = $1`, row.ID)
 	require.NoError(t, err)
 	_, err = s.Pool().Exec(t.Context(), `INSERT INTO cluster_outputs VALUES ($1, $2, $3, $4, $5, '')`, row.ID, "https://api."+domain+":6443",
 		"https://console-openshift-console.apps."+domain, kubeconfig, password)

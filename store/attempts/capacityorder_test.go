@@ -202,7 +202,7 @@ func TestWhatNeedsLessIsLetPastAfterABoundedTimeOneAtATime(t *testing.T) {
 
 	big = storetest.Settled(t, s, big.ID)
 	require.Equal(t, "waiting for capacity in the cloud account: Elastic IPs: 6 needed, 2 of 6 are in use or reserved; one needs less and was let past at "+
-		clock.Now().UTC().Format("15:04 UTC on 2 January"), big.Why, "the line says so")
+		clock.Now().UTC().Format("15:04 UTC on 2 January"), big.Why.String(), "the line says so")
 	require.Equal(t, 1, big.Position)
 
 	// The next has to wait as long again, so that the big one is not overtaken by a stream of small ones.

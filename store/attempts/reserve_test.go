@@ -125,7 +125,7 @@ func TestTheLineIsInTheOrderOfAcceptance(t *testing.T) {
 	require.Equal(t, []int{1, 2}, []int{second.Position, third.Position})
 	require.Equal(t, lifecycle.AwaitingCapacity, third.Phase)
 	require.Equal(t, "waiting for capacity in the cloud account: Elastic IPs: 3 needed, 6 of 6 are in use or reserved, and clusters ahead in the queue need 6 "+
-		"(1 cluster of the team was asked for earlier and is being measured)", third.Why)
+		"(1 cluster of the team was asked for earlier and is being measured)", third.Why.String())
 	require.Equal(t, clock.Now(), third.WaitsSince)
 	require.Equal(t, []any{0, "quota", "wait"}, []any{third.Tries, third.FailWhose, third.FailNext})
 

@@ -65,6 +65,7 @@ type Move struct {
 	From    string           `json:"from,omitempty"`
 	To      string           `json:"to,omitempty"`
 	Why     string           `json:"why,omitempty"`
+	Brief   string           `json:"brief,omitempty"` // Why without how a create failed; empty: it does not tell that
 	Reason  lifecycle.Reason `json:"reason,omitzero"` // why, if nobody gave words for it
 	Job     string           `json:"job,omitempty"`
 	Name    string           `json:"name,omitempty"`

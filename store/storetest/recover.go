@@ -13,7 +13,7 @@ func Found(clock *Clock, name string) store.RecoveredCluster {
 	row := Granted(name).Row
 	row.ID, row.AcceptedAt, row.MaxTries = "clu_"+name, clock.Now().Add(-time.Hour), 1
 	row.TTL, row.Ends.TTL, row.Ends.Max = 2*time.Hour, clock.Now().Add(time.Hour), clock.Now().Add(24*time.Hour)
-	row.Status, row.Phase, row.Why = lifecycle.Creating, lifecycle.Configuring, "recovered"
+	row.Status, row.Phase, row.Why.Words = lifecycle.Creating, lifecycle.Configuring, "recovered"
 	return store.RecoveredCluster{ID: row.ID, New: &row, Why: "found", Found: []string{"bucket"}, Wait: 16 * time.Minute, Attempts: []store.RecoveredAttempt{{
 		ID: "att_" + name, Number: 1, Kind: lifecycle.Create, OpenedAt: row.AcceptedAt, Identity: Identity(name + "-abcde"), Artifacts: Bundles(name + "-abcde"),
 	}}}
