@@ -232,5 +232,5 @@ test-chart: ## lint and render the Helm chart, and check it against the API's ty
 	go -C tools/helm test ./...
 
 .PHONY: chart-golden
-chart-golden: ## render the Helm chart's golden files and its table of values again
+chart-golden: ## render the Helm chart's golden files again
 	go -C tools/helm test ./... -update
