@@ -121,15 +121,17 @@ func ObjectMembers(text []byte, known []string) ([]Member[json.RawMessage], erro
 }
 
 func checkNames[V any](members []Member[V], known []string) []Member[V] {
+	seen := make(map[string]bool, len(members))
 	for i := range members {
 		m := &members[i]
 		switch {
-		case Has(members[:i], m.Name):
+		case seen[m.Name]:
 			m.Fault = Twice
 		case known != nil && !slices.Contains(known, m.Name):
 			m.Fault = Unknown
 			m.Near, _ = closest.Match(m.Name, known)
 		}
+		seen[m.Name] = true
 	}
 	return members
 }

@@ -1,6 +1,8 @@
 package strict
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,4 +62,15 @@ func TestEverythingThatIsWrongWithAnObjectIsFoundAtOnce(t *testing.T) {
 		_, err := Decode([]byte(text), &into)
 		require.EqualError(t, err, want, text)
 	}
+}
+
+func TestADocumentOfManyNamesIsReadInOnePass(t *testing.T) {
+	members := make([]Member[int], 1_000_000) // comparing each with each would outlast the test's time limit
+	for i := range members {
+		members[i].Name = fmt.Sprintf("%07d", i)
+	}
+	members[len(members)-1].Name = members[0].Name
+	checkNames(members, nil)
+	require.Equal(t, Twice, members[len(members)-1].Fault)
+	require.False(t, slices.ContainsFunc(members[:len(members)-1], func(m Member[int]) bool { return m.Fault != "" }))
 }
