@@ -130,7 +130,7 @@ func TestTheClustersTableKeepsItsRules(t *testing.T) {
 			}
 		}
 		half := strings.Replace(storetest.Before(storetest.NewClock())[0], "(id,", "("+names+"id,", 1)
-		half = strings.Replace(half, " door,", " source,", 1)
+		half = strings.NewReplacer(" door,", " source,", "'because'", `'{"words": "because"}'`).Replace(half)
 		storetest.Refuses(t, s, "clusters_pull_request", strings.Replace(half, "VALUES (", "VALUES ("+values, 1))
 	}
 	_, err := s.Destroy(t.Context(), row.ID, clusters.Origin{Actor: "github:maya", Why: "done"})

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"cmp"
 	"database/sql"
 	"encoding/json"
 	"testing"
@@ -80,13 +81,14 @@ func TestSentencesBecomeReasonsOfMovesAndSentencesAgain(t *testing.T) {
 	} {
 		_, err := p.DownTo(t.Context(), 72)
 		require.NoError(t, err)
-		status, desired, why := lifecycle.Creating, lifecycle.Present, []byte("{}")
-		if c.status != "" {
-			status, desired = c.status, lifecycle.Absent
-			why, err = json.Marshal(c.desired)
-			require.NoError(t, err)
+		status, desired := cmp.Or(c.status, lifecycle.Creating), c.desired
+		if desired.IsZero() {
+			desired = closed
 		}
-		_, err = database.Exec(`UPDATE clusters SET why = $1, status = $2, phase = 'queued', desired = $3, desired_why = $4, teardown = 'DESTROY'`, sentence, status, desired, why)
+		why, err := json.Marshal(desired)
+		require.NoError(t, err)
+		_, err = database.Exec(`UPDATE clusters SET why = $1, status = $2, phase = $3, desired = 'absent', desired_why = $4, teardown = 'DESTROY'`,
+			sentence, status, lifecycle.Phases[status][0], why)
 		require.NoError(t, err)
 		_, err = p.UpTo(t.Context(), 73)
 		require.NoError(t, err)

@@ -108,12 +108,15 @@ func Lives() map[string]lifecycle.Card {
 	never := At(failed, lifecycle.Destroyed, lifecycle.Released, "two counts in a row found nothing left of 2 names")
 	never.Why.Cause = never.DesiredWhy
 	never.ReleasedAt, never.Identities = Start.Add(2*time.Hour), []string{"pr41-shop-x7k2p", "pr41-shop-b4r9d"}
-	asked := At(Card(), lifecycle.Destroyed, lifecycle.Released, "@maya asked for it; two counts in a row found nothing left of the one name it was recorded under")
+	asked := At(Card(), lifecycle.Destroyed, lifecycle.Released, "two counts in a row found nothing left of the one name it was recorded under")
 	asked.Desired, asked.DesiredWhy, asked.FailReason, asked.FailMessage = lifecycle.Absent, lifecycle.Reason{Code: lifecycle.ReasonAsked, By: "@maya"}, "stopped", "the runner was told to stop"
+	asked.Why.Cause = asked.DesiredWhy
 	asked.ReleasedAt, asked.Identities = Start.Add(30*time.Minute), []string{"pr41-shop-x7k2p"}
 	blocked := Going("", "")
 	blocked = At(blocked, lifecycle.Failed, lifecycle.DestroyBlocked, "3 teardowns left something behind; still there: vpc vpc-0a1. The next try is at 15:30:00 UTC on 1 January and there is no last one")
 	blocked.Blockers = []string{"vpc vpc-0a1 (pr41-shop-x7k2p-vpc): detach the network interface eni-7 of another team", "network-interface eni-7"}
+	stopping := Going(lifecycle.Stopping, "the running install is stopped first")
+	stopping.Why.Cause = stopping.DesiredWhy
 	abandoned := At(blocked, lifecycle.Failed, lifecycle.Abandoned, "an admin abandoned it; it still counts until nothing is left")
 	creating := func(p lifecycle.Phase, percent int, why string) lifecycle.Card {
 		c := At(Card(), lifecycle.Creating, p, why)
@@ -130,7 +133,7 @@ func Lives() map[string]lifecycle.Card {
 		"held": held, "idle": idle,
 		"awaiting-capacity": waiting, "late": late, "create-failed-quota": quota, "create-failed-lost": lost, "abandoned": abandoned,
 		"pending": Card(), "installing": installing, "cleaning": cleaning, "ready": Ready(), "ready-closed": closed, "ready-unlabelled": unlabelled, "expiring": expiring,
-		"stopping": Going(lifecycle.Stopping, "the pull request was closed; the running install is stopped first"), "verifying": verifying,
+		"stopping": stopping, "verifying": verifying,
 		"destroyed": gone, "found-again": again, "create-failed": failed, "destroyed-never-ready": never, "destroyed-while-created": asked, "destroy-blocked": blocked,
 	}
 	maps.Copy(lives, nights())

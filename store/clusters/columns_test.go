@@ -2,6 +2,7 @@ package clusters
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -21,7 +22,8 @@ func TestEveryFieldOfAClusterHasAColumn(t *testing.T) {
 	}
 	var walk func(name string, v reflect.Value)
 	walk = func(name string, v reflect.Value) {
-		if v.Kind() == reflect.Struct && v.Type() != reflect.TypeFor[time.Time]() && v.Type() != reflect.TypeFor[lifecycle.Reason]() {
+		values := []reflect.Type{reflect.TypeFor[time.Time](), reflect.TypeFor[lifecycle.Reason](), reflect.TypeFor[lifecycle.MoveReason]()}
+		if v.Kind() == reflect.Struct && !slices.Contains(values, v.Type()) {
 			for i := range v.NumField() {
 				walk(name+"."+v.Type().Field(i).Name, v.Field(i))
 			}
