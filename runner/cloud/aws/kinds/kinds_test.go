@@ -180,3 +180,8 @@ func TestEveryKindOfIdentityIsListedAndGotWithItsTags(t *testing.T) {
 		require.True(t, kinds.IsAbsent(err), err)
 	}
 }
+
+func TestATagWithoutAValueIsATag(t *testing.T) {
+	key := mark
+	require.Equal(t, map[string]string{mark: ""}, kinds.TagsOf([]*string{&key, nil}, func(key *string) (*string, *string) { return key, nil }))
+}
