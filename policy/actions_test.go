@@ -41,7 +41,7 @@ func TestWhatCanBeDoneFollowsFromStatusAndDesired(t *testing.T) {
 		}, append(slices.Clone(logs), policy.VerbRetry, policy.VerbAbandon)},
 		"gone": {func(c *lifecycle.Card) {
 			c.Status, c.Phase, c.Desired = lifecycle.Destroyed, lifecycle.Released, lifecycle.Absent
-		}, nil},
+		}, logs},
 		"never ready": {func(c *lifecycle.Card) {
 			c.Status, c.Phase, c.Desired, c.FailReason = lifecycle.Destroyed, lifecycle.Released, lifecycle.Absent, "Quota"
 		}, append(slices.Clone(logs), policy.VerbRecreate)},
