@@ -181,7 +181,8 @@ func obstacleToRecreate(c lifecycle.Card, _ time.Time) Obstacle {
 }
 
 func obstacleToLogs(c lifecycle.Card, _ time.Time) Obstacle {
-	return when(c.Status == lifecycle.Pending, NotStarted)
+	hasWaited := c.Tries > 0 || !c.RetryAt.IsZero() || c.Phase == lifecycle.AwaitingCapacity // after a runner worked on it
+	return when(c.Status == lifecycle.Pending && !hasWaited, NotStarted)
 }
 
 // isPresent returns the obstacle if a cluster is going away or gone.
