@@ -128,7 +128,7 @@ clean: ## delete the demo's state
 test: ## run the tests (make check runs them all)
 	@go -C tools/s3gateway tool -n s3gateway >/dev/null # built once here, not by each package that needs it
 	@# tests often wait, so three packages at once keep two cores busy. make check vets and looks for races: from a cold cache that takes minutes
-	go test -vet=off -p 3 -shuffle=on -timeout 18m -skip '$(HEAVY)' $(LONG) $$(go list ./... | grep -vxF "$$(go list $(LONG))")
+	go test -vet=off -p 3 -shuffle=on -timeout 14m -skip '$(HEAVY)' $(LONG) $$(go list ./... | grep -vxF "$$(go list $(LONG))")
 
 .PHONY: test-terraform
 test-terraform: ## check deploy/terraform with OpenTofu: format, types, its own tests (builds OpenTofu: a minute, or five the first time)
@@ -232,5 +232,5 @@ test-chart: ## lint and render the Helm chart, and check it against the API's ty
 	go -C tools/helm test ./...
 
 .PHONY: chart-golden
-chart-golden: ## render the Helm chart's golden files and its table of values again
+chart-golden: ## render the Helm chart's golden files again
 	go -C tools/helm test ./... -update

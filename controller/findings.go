@@ -82,7 +82,7 @@ func (c *Controller) keepFindings(ctx context.Context) error {
 	return nil
 }
 
-// accountFindings returns what the looks through cloud accounts found, and which accounts cannot be looked through.
+// accountFindings returns what the scans of cloud accounts found, and which accounts cannot be looked through.
 func (c *Controller) accountFindings(ctx context.Context, accounts []scans.Wanted) ([]lifecycle.Finding, error) {
 	ids := make([]string, len(accounts))
 	for i, a := range accounts {

@@ -50,7 +50,7 @@ func advice(c installer.Class) string {
 	text := strings.TrimPrefix(installer.Refusal{Class: c}.Advice(), "try again later; ")
 	text = strings.TrimPrefix(text, "if it happens again, ")
 	if order, addressed := strings.CutPrefix(text, "ask an administrator to "); addressed {
-		return strings.NewReplacer(", or to ", ", or ", ", and to ", ", and ").Replace(order)
+		return strings.NewReplacer(", or to ", ", or ", ", and to ", ", and ", " and to ", " and ").Replace(order)
 	}
 	return text
 }

@@ -7,6 +7,10 @@ import "fmt"
 func scaleKind() WorkKind {
 	return WorkKind{
 		Kind: Scale, Job: JobScale, Text: "scaling", Changed: otherWorkers, Tries: workTries, makesAccess: true,
+		owed: func(m *deciding) bool {
+			n := m.next()
+			return n.WorkersWanted != nil && n.Work[Scale].IsRequested()
+		},
 		refuse: func(c Cluster) (code, why string) {
 			switch {
 			case c.WorkersLeast == nil || c.WorkersMost == nil:

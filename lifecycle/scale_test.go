@@ -28,6 +28,14 @@ func (w *world) ends(how Attempt) {
 	w.until(func() bool { return seenOf(w.row, &w.attempts[n-1].Attempt) == n })
 }
 
+// The number of a request and its number of workers stand in two columns.
+func TestARequestToScaleWithoutANumberDecidesNothing(t *testing.T) {
+	w := scalable(t)
+	w.touch(func(c *Cluster) { c.AskWork(Scale) })
+	w.reconcile(false)
+	require.Equal(t, []any{PhaseReady, []publicJob{{JobCreate, JobSucceeded}}}, []any{w.row.Phase, w.jobs})
+}
+
 func TestAClusterIsScaledDownAndUpAgainAndStaysReady(t *testing.T) {
 	w := scalable(t)
 	w.rescale(1)

@@ -85,7 +85,7 @@ func TestProgramsAreRunExactlyAsAgreed(t *testing.T) {
 	}
 }
 
-// What each documented exit code of `create cluster` means (openshift.md §3).
+// What each documented exit code of `create cluster` means.
 func TestEachExitCodeLeadsToItsOutcome(t *testing.T) {
 	for code, c := range map[int]struct {
 		reason    string

@@ -13,7 +13,7 @@ import (
 )
 
 // machineAPI is the namespace of a cluster's machines. The installer creates a machine set for every zone of its install-config, with
-// 0 machines if no workers are wanted (openshift.md §1).
+// 0 machines if no workers are wanted.
 const machineAPI = "openshift-machine-api"
 
 // machineSet is the workers of one zone.

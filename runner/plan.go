@@ -9,7 +9,7 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
-// defaultReplicas is the installer's default for a pool that names no number (openshift.md §1).
+// defaultReplicas is the installer's default for a pool that names no number.
 const defaultReplicas = 3
 
 // pool is one machine pool of an install-config.

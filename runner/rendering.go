@@ -140,7 +140,7 @@ func (a *attempt) readIdentity(ctx context.Context) error {
 }
 
 // completeMetadata compares what the installer looked up in the cloud with what the cloud says, and sets what the installer left empty because
-// a look-up failed, which it does not tell: with an empty field, a destroyer leaves resources behind and says nothing (openshift.md §2).
+// a look-up failed, which it does not tell: with an empty field, a destroyer leaves resources behind and says nothing.
 func (a *attempt) completeMetadata(ctx context.Context, raw []byte, id names.Identity) ([]byte, error) {
 	if a.spec.Platform != names.IBMCloud {
 		return raw, nil

@@ -12,7 +12,7 @@ import (
 )
 
 // openControlPlane lets the control plane accept workloads before the last worker is removed: without a node for its routers a cluster loses
-// its ingress, and the last workers would not be drained (openshift.md §6).
+// its ingress, and the last workers would not be drained.
 func (a *attempt) openControlPlane(ctx context.Context, until time.Time) error {
 	if a.spec.Scale.Workers > 0 {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"github.com/ocpctl/ocpctl/runner/installer"
 )
 
-// isLate reports whether an install ended with a running cluster whose operators are not ready (openshift.md §3).
+// isLate reports whether an install ended with a running cluster whose operators are not ready.
 func isLate(e installer.Exit) bool { return e.Code == 6 || e.Code == 7 }
 
 // waitForInstall gives a cluster with late operators the rest of the create's deadline: an hour's work is not discarded for some minutes. If

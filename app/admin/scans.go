@@ -50,7 +50,7 @@ func (s *Service) StartScans(ctx context.Context, p policy.Principal, account st
 
 // maySeeScans: a scan concerns every team.
 func maySeeScans(p policy.Principal) error {
-	if err := app.MayForEverybody(p, policy.ActFindings, "see the looks through cloud accounts"); err != nil {
+	if err := app.MayForEverybody(p, policy.ActFindings, "see the scans of cloud accounts"); err != nil {
 		return err
 	}
 	if p.TeamsFor(policy.ActFindings) != nil {

@@ -155,7 +155,7 @@ type operations interface {
 	EnsureLabels(w http.ResponseWriter, r *http.Request, params v1.EnsureLabelsParams)
 	// GetLabels Get the state of a request to create labels.
 	GetLabels(w http.ResponseWriter, r *http.Request, id string)
-	// ListScans List the looks through cloud accounts, newest first.
+	// ListScans List the scans of cloud accounts, newest first.
 	ListScans(w http.ResponseWriter, r *http.Request, params v1.ListScansParams)
 	// StartScans Look through a cloud account now, or through all that are configured (platform admins of all teams).
 	StartScans(w http.ResponseWriter, r *http.Request)

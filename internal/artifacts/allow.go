@@ -18,7 +18,7 @@ const RecordDir = "ocpctl"
 const RecordFile = "record.json"
 
 // isAllowed reports whether a file of the install directory belongs into a bundle. It is an allow-list: the directory is full of
-// secrets (openshift.md §2), and a list of exceptions would miss new ones.
+// secrets, and a list of exceptions would miss new ones.
 //
 // Destroy: metadata.json is all that destroy reads; our record and the credentials requests (which ccoctl's teardown needs) contain
 // no secret. Operate: what access to the cluster, gather and wait-for need.

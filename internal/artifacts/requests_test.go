@@ -109,7 +109,7 @@ func TestWithoutAKeyTheBucketsOwnEncryptionApplies(t *testing.T) {
 	require.Equal(t, "*", r.puts[0].header.Get("If-None-Match"))
 }
 
-// secrets are what an install directory is full of, one in every file that has any (openshift.md §2).
+// secrets are what an install directory is full of, one in every file that has any.
 var secrets = map[string]string{
 	"auth/kubeconfig": "CANARY-client-key", "auth/kubeadmin-password": "CANARY-kubeadmin", ".openshift_install_state.json": "CANARY-pull-secret",
 	".openshift_install.log": "CANARY-signed-url", ".clusterapi_output/Secret-ns-master.yaml": "CANARY-ignition", "terraform.tfvars.json": "CANARY-tfvars",

@@ -221,7 +221,7 @@ type Demand struct {
 	Quotas  []Quota `json:"quotas"`
 }
 
-// Quota is one limit of an account and region with its current usage (openshift.md §7).
+// Quota is one limit of an account and region with its current usage.
 type Quota struct {
 	Service string `json:"service"`         // ec2, vpc
 	Code    string `json:"code"`            // L-0263D0A3

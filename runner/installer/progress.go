@@ -30,7 +30,7 @@ const (
 
 var operatorsDone = regexp.MustCompile(`Working towards \S+: \d+ of \d+ done \((\d{1,3})% complete\)`)
 
-// marks are the lines that show progress, in the order of an install (openshift.md §3). The percentages divide the time of an AWS
+// marks are the lines that show progress, in the order of an install. The percentages divide the time of an AWS
 // install, half of which is waiting for operators.
 var marks = []struct {
 	text string

@@ -21,7 +21,7 @@ const (
 )
 
 // patterns match what looks like a secret, whatever its value. The first group, if there is one, is kept. They follow what the
-// installer is known to print: openshift.md §3.
+// installer is known to print.
 var patterns = []pattern{
 	mustPattern(`(?i)(passw(?:or)?d[\\"']*\s*[:=]).*`),
 	mustPattern(`(?i)(pull_?secret[\\"']*\s*[:=]).*`),

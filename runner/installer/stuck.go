@@ -8,7 +8,7 @@ import (
 )
 
 // Refusals keeps the last refusal of each resource that the destroyer cannot remove, and says when continuing is useless. The destroyer
-// retries each of them every ten seconds, for ever, and says so only at debug level (openshift.md §2). It belongs to one goroutine.
+// retries each of them every ten seconds, for ever, and says so only at debug level. It belongs to one goroutine.
 type Refusals struct {
 	times        int
 	blockedTimes int

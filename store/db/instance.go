@@ -210,8 +210,8 @@ func (i *Instance) freeJobs(ctx context.Context, tx pgx.Tx, taken *TakenOver) (q
 	if err != nil || len(list.Jobs) == 0 {
 		return nil, err
 	}
-	now, err := i.db.Now(ctx)
-	if err != nil {
+	var now time.Time // the pool may be busy with what the dead ones hold up, so the instance's own connection is asked
+	if err := tx.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&now); err != nil {
 		return nil, err
 	}
 	rescue := riverdriver.JobRescueManyParams{StuckHorizon: now.Add(time.Hour)} // whatever was begun

@@ -109,6 +109,26 @@ func TestAnInstanceThatStartsTakesOverAtOnce(t *testing.T) {
 	}, storetest.Patience, time.Millisecond)
 }
 
+// The pool may be busy with waiting for what the dead process holds, and its jobs may be in a queue that this release does not have.
+func TestAnInstanceTakesOverWithoutThePoolAndFromAnotherRelease(t *testing.T) {
+	t.Parallel()
+	url, options := pgtest.New(t), db.Options{Limits: storetest.Limits, Lease: time.Minute}
+	s := storetest.OpenAt(t, url, options)
+	dead := "pod-a/01HZZZZZZZZZZZZZZZZZZZZZZZ"
+	works(t, s, dead)
+	_, err := s.Pool().Exec(t.Context(), `UPDATE river_job SET queue = 'of the next release'`)
+	require.NoError(t, err)
+	for range s.Pool().Config().MaxConns {
+		conn, err := s.Pool().Acquire(t.Context())
+		require.NoError(t, err)
+		t.Cleanup(conn.Release)
+	}
+	next, taken, err := s.Instance(t.Context(), "pod-b", beat)
+	require.NoError(t, err)
+	next.Release()
+	require.Equal(t, db.TakenOver{From: []string{dead}, Jobs: 1, Discarded: 1}, taken)
+}
+
 // A process that hangs, or whose host is cut off, keeps its connection open and does not use it.
 func TestAnInstanceThatIsSilentIsTakenOverAndTakesItsNameAgain(t *testing.T) {
 	t.Parallel()

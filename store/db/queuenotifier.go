@@ -33,10 +33,12 @@ func newQueueNotifier(pool *pgxpool.Pool) *queueNotifier {
 	return b
 }
 
-// Notify asks for a notification about the queues. It never blocks.
+// Notify asks for a notification about the queues. It never blocks. Nobody is notified about a queue of another release, whose servers poll it.
 func (b *queueNotifier) Notify(queues ...string) {
 	for _, queue := range queues {
-		b.rung[queue].Store(true)
+		if rung, known := b.rung[queue]; known {
+			rung.Store(true)
+		}
 	}
 	if len(queues) == 0 {
 		return

@@ -1,4 +1,4 @@
-// Package scans keeps the looks through cloud accounts, what they saw, and what of it belongs to no living cluster. It decides nothing
+// Package scans keeps the scans of cloud accounts, what they saw, and what of it belongs to no living cluster. It decides nothing
 // about what it keeps: lifecycle.Judge judges, and only a cluster's own teardown deletes.
 package scans
 

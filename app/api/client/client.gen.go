@@ -365,7 +365,7 @@ func (c *Client) GetLabels(ctx context.Context, id string) (*http.Response, erro
 	return c.send(ctx, http.MethodGet, pathOf("/api/v1/repositories/labels/%s", id), nil, nil)
 }
 
-// ListScans List the looks through cloud accounts, newest first.
+// ListScans List the scans of cloud accounts, newest first.
 func (c *Client) ListScans(ctx context.Context, params *v1.ListScansParams) (*http.Response, error) {
 	return c.send(ctx, http.MethodGet, pathOf("/api/v1/scans"), params, nil)
 }

@@ -97,7 +97,7 @@ func (s *scene) image(t *testing.T, name string, tags map[string]string) {
 	s.plant(t, standin.Resource{Service: "ec2", Type: "image", Name: name, Uses: []string{snapshot.ID}, Tags: tags, Attrs: map[string]string{"name": name, "snapshot-id": snapshot.ID}})
 }
 
-// leak is one class of openshift.md's table: what is planted, what of it is foreign, and who takes the rest away.
+// leak is one class of leaks: what is planted, what of it is foreign, and who takes the rest away.
 type leak struct {
 	name    string
 	ours    func(*testing.T, *scene)

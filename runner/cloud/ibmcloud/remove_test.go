@@ -92,7 +92,7 @@ func TestARemovalReadsEveryPageAndWaitsWhenItIsThrottled(t *testing.T) {
 	s.cluster(t, neighbour, theirCCO, "shop-2")
 	before := s.Resources("")
 	s.cluster(t, mine, myCCO, "shop")
-	for range 30 { // more than a page of records, as openshift.md tells of the installer's destroyer
+	for range 30 { // more than a page of records: the installer's destroyer reads only the first
 		s.record(t, strconv.Itoa(len(s.left()))+".other."+domain, "elsewhere.example.com")
 	}
 	s.Pages(2)

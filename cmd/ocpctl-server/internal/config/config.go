@@ -95,7 +95,7 @@ type GitHub struct {
 	Deliveries    time.Duration `yaml:"deliveries"`     // how often GitHub is asked for deliveries that never arrived
 
 	Permission string        `yaml:"permission"` // needed to have clusters: write, maintain or admin; empty: write
-	Forks      string        `yaml:"forks"`      // approve or deny; empty: approve
+	Forks      string        `yaml:"forks"`      // approve: a person of the team approves the head commit; deny: never, whatever a repository's file says; empty: approve
 	MaxGrace   time.Duration `yaml:"max_grace"`  // longest grace period that a repository's file may set; 0: the one that applies without a file
 }
 
@@ -174,14 +174,14 @@ type Tekton struct {
 // SAML configures the sign-in to the pages; without metadata nobody can sign in.
 type SAML struct {
 	Name     string `yaml:"name"`      // name of the identity provider, for people
-	Metadata string `yaml:"metadata"`  // its URL, or a file
+	Metadata string `yaml:"metadata"`  // its URL, or a file; empty: nobody can sign in to the pages
 	EntityID string `yaml:"entity_id"` // our entity id; empty: <ui_url>/saml/metadata
 	KeyRef   string `yaml:"key_ref"`   // signs requests: RSA or ECDSA key and certificate, PEM
 }
 
 // AWS says which AWS identities can sign in to the API; without accounts and organizations none can.
 type AWS struct {
-	Accounts      []string `yaml:"accounts"`      // their identities may sign in
+	Accounts      []string `yaml:"accounts"`      // their identities may sign in; with organizations too, both lists must allow an account
 	Organizations []string `yaml:"organizations"` // their accounts' identities may sign in
 	STSEndpoints  []string `yaml:"sts_endpoints"` // besides AWS's own
 }
@@ -190,7 +190,7 @@ func (a AWS) On() bool { return len(a.Accounts) > 0 || len(a.Organizations) > 0 
 
 // Session configures the sessions of people and AWS identities.
 type Session struct {
-	KeyRef    string        `yaml:"key_ref"`    // Ed25519, PKCS#8 PEM
+	KeyRef    string        `yaml:"key_ref"`    // Ed25519 private key (PKCS#8 PEM) that signs sessions; not the status key
 	Life      time.Duration `yaml:"life"`       // how long a person's session lasts, 5m to 12h
 	NotBefore string        `yaml:"not_before"` // sessions from before this time (2026-01-31T12:00:00Z) have ended
 }
@@ -220,11 +220,11 @@ type Runner struct {
 	StatusURL     string              `yaml:"status_url"`            // URL of the Status API for runners
 	StatusCAFile  string              `yaml:"status_ca_file"`        // CA certificates (PEM) with which runners verify it; empty: the runner's machine's
 	StatusPlain   bool                `yaml:"status_plain_http"`     // status_url may be http on another machine: whoever reads the network sees tokens and bucket credentials
-	StatusKeyRef  string              `yaml:"status_key_ref"`        // Ed25519 private key, PKCS#8 PEM
+	StatusKeyRef  string              `yaml:"status_key_ref"`        // Ed25519 private key (PKCS#8 PEM) that signs the tokens of attempts
 	PullSecretRef string              `yaml:"pull_secret_ref"`       // reference to the pull secret, which runners resolve
 	CloudCredsRef string              `yaml:"cloud_credentials_ref"` // the keys for AWS as JSON; empty: clouds.aws.credentials_ref
 	SSHKey        string              `yaml:"ssh_key"`               // public key
-	SSHKeyRef     string              `yaml:"ssh_key_ref"`           // private key, for access to failed bootstrap machines
+	SSHKeyRef     string              `yaml:"ssh_key_ref"`           // private key without a passphrase, which collects logs from failed bootstrap machines
 	Lease         time.Duration       `yaml:"lease"`                 // a runner that cannot renew it stops its installer
 	Heartbeat     time.Duration       `yaml:"heartbeat"`             // how often a runner renews its lease
 }
@@ -246,7 +246,7 @@ type Limits struct {
 	Access         time.Duration `yaml:"access"`              // how long a kubeconfig may be valid
 	Wake           time.Duration `yaml:"wake"`                // how often clusters that are due are looked for
 	Findings       time.Duration `yaml:"findings"`            // how often everything is checked for findings
-	Keep           time.Duration `yaml:"keep"`                // how long logs, reports, processed deliveries and orphans that are gone are kept; proofs: forever
+	Keep           time.Duration `yaml:"keep"`                // how long logs, reports, processed deliveries and orphans that are gone are kept; reported orphans: two years; proofs: forever
 	OverdueAfter   time.Duration `yaml:"overdue_after"`       // past its end, before a cluster that is not being destroyed is a finding
 	UnlookedAfter  time.Duration `yaml:"unlooked_after"`      // past its wake-up time, before a cluster that nobody processed is a finding
 	StillAfter     time.Duration `yaml:"still_after"`         // without a change, before an install or teardown is a finding

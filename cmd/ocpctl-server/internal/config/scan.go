@@ -21,7 +21,7 @@ type Scan struct {
 	MinAge         time.Duration `yaml:"min_age"`          // since a scan first saw an orphan, before it is told
 	MinSights      int           `yaml:"min_sights"`       // scans in a row that have to see it before
 	CallsPerSecond int           `yaml:"calls_per_second"` // to the cloud at most, in each service and region
-	Exempt         []ScanExempt  `yaml:"exempt"`           // what stays, and is not told
+	Exempt         []ScanExempt  `yaml:"exempt"`           // what stays, and is not told; all fields of an entry that are set must match
 	Remove         []string      `yaml:"remove"`           // classes of orphans that are removed without a person's approval: released, unknown; empty: none
 }
 

@@ -41,7 +41,7 @@ repeat: a scan that waits or runs is shown as it is. Only platform admins of all
 func (a *app) newScansCommand() *cobra.Command {
 	var params v1.ListScansParams
 	c := &cobra.Command{
-		Use: "scans [SCAN]", Short: "List the looks through cloud accounts, newest first, or show what one looked at", Args: rangeArgs(0, 1), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "scans [SCAN]", Short: "List the scans of cloud accounts, newest first, or show what one read", Args: rangeArgs(0, 1), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 			if len(args) == 1 {
 				return a.printScan(api.GetScan(ctx, args[0]))
