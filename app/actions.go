@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/people"
 )
@@ -23,7 +24,29 @@ func (s *Service) Actions(ctx context.Context, p policy.Principal, row clusters.
 	if err != nil {
 		return nil, fmt.Errorf("read the clock: %w", err)
 	}
-	return policy.Actions(row.Card, RightsOn(p, row, held, ofRun), now), nil
+	actions := policy.Actions(row.Card, RightsOn(p, row, held, ofRun), now)
+	if row.NeedsApproval {
+		return actions, s.judgeVotes(ctx, p, row, actions)
+	}
+	return actions, nil
+}
+
+// judgeVotes sets what keeps the principal from approving a cluster that waits for it: the approval says whose votes count.
+func (s *Service) judgeVotes(ctx context.Context, p policy.Principal, row clusters.Row, actions []policy.Action) error {
+	waiting, _, err := s.store.Approvals(ctx, store.ApprovalFilter{Cluster: row.ID, Kind: clusters.ApproveCreate, State: clusters.ApprovalPending, Limit: 1})
+	if err != nil {
+		return fmt.Errorf("read the approval of %s: %w", row.ID, err)
+	}
+	obstacle := policy.NotWaiting
+	if len(waiting) > 0 {
+		obstacle = obstacleToVote(p, waiting[0])
+	}
+	for i, a := range actions {
+		if a.Act == policy.ActApprove && (a.Obstacle == "" || a.Obstacle == policy.NotPermitted) {
+			actions[i].Obstacle = obstacle
+		}
+	}
+	return nil
 }
 
 // RightsOn returns the rights of a principal on a cluster, by its roles, by what it holds of the cluster and as the run that requested it. They

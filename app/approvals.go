@@ -103,21 +103,36 @@ func (s *Service) Vote(ctx context.Context, p policy.Principal, id string, appro
 
 // mayVote returns the error that keeps the principal from voting, as far as roles decide; the store checks the rest.
 func (s *Service) mayVote(p policy.Principal, a clusters.Approval) error {
-	voted := slices.ContainsFunc(a.Votes, func(v clusters.ApprovalVote) bool { return v.Principal == p.ID })
-	switch {
-	case !p.Has(a.Team, votingRoles(a.ByRole)...):
+	switch obstacleToVote(p, a) {
+	case policy.NotPermitted:
 		return Fail(Denied, messages.NotYourApproval(votingRoles(a.ByRole), a.Team, p))
-	case a.State != clusters.ApprovalPending:
+	case policy.NotWaiting:
 		return Fail(Conflict, sayApprovalOver(string(a.State), a.DecidedWhy))
-	case voted:
+	case policy.HasVoted:
 		return Fail(Conflict, fmt.Sprintf("You have already voted. It has %d of the %d votes it needs.", CountApprovals(a), a.Needs))
-	case a.RequestedBy == p.ID && !a.Self:
+	case policy.OwnRequest:
 		return ownRequest(a)
-	case a.Kind.BreakGlass() && !s.mayGrant(p, a):
+	}
+	if a.Kind.BreakGlass() && !s.mayGrant(p, a) {
 		return Fail(Denied, fmt.Sprintf("The credentials of %s give access to the control plane's own cloud keys, and you may not use them yourself. "+
 			"Only a platform admin of every team can approve this. Ask one of them.", a.ClusterName))
 	}
 	return nil
+}
+
+// obstacleToVote returns what keeps the principal from voting on an approval, by roles and votes; empty: nothing.
+func obstacleToVote(p policy.Principal, a clusters.Approval) policy.Obstacle {
+	switch {
+	case !p.Has(a.Team, votingRoles(a.ByRole)...):
+		return policy.NotPermitted
+	case a.State != clusters.ApprovalPending:
+		return policy.NotWaiting
+	case slices.ContainsFunc(a.Votes, func(v clusters.ApprovalVote) bool { return v.Principal == p.ID }):
+		return policy.HasVoted
+	case a.RequestedBy == p.ID && !a.Self:
+		return policy.OwnRequest
+	}
+	return ""
 }
 
 // mayGrant reports whether somebody may let another see what the installer made: whoever may open the cluster themselves and, if its

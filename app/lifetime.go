@@ -43,7 +43,7 @@ func (s Span) checkSpan() error {
 	var wrong []Field
 	switch {
 	case s.Tonight: // of a hold, which keeps no end away; nothing else lasts so long
-		wrong = append(wrong, ProblemOf("tonight", messages.Problem{"It can only be given alone, and to a hold.", []string{"hours or until, without tonight"}}))
+		wrong = append(wrong, ProblemOf("tonight", messages.Problem{"It can only be given alone, and to a hold.", []string{"for, hours or until, without tonight"}}))
 	case s.For != 0 && !s.Until.IsZero():
 		wrong = append(wrong, ProblemOf("until", messages.SpanGivenTwice))
 	case s.For == 0 && s.Until.IsZero():

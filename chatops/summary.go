@@ -97,9 +97,13 @@ func VerbsOf(actions []policy.Action) (verbs []Verb) {
 }
 
 // actionsOn returns what can be done with a cluster by what many people read: it offers what the owner may do. It depends on the cluster alone,
-// so its time is that of the last change.
+// so its time is that of the last change. The log of a cluster that was in use until its end helps nobody any more, so it is not offered.
 func actionsOn(c lifecycle.Card) []policy.Action {
-	return policy.Actions(c, policy.MayAsOwner, c.UpdatedAt)
+	actions := policy.Actions(c, policy.MayAsOwner, c.UpdatedAt)
+	if c.Status == lifecycle.Destroyed && !c.NeverReady() {
+		actions = slices.DeleteFunc(actions, func(a policy.Action) bool { return a.Verb == policy.VerbLogs })
+	}
+	return actions
 }
 
 // canNow reports whether a verb can be carried out, whoever asks.

@@ -38,7 +38,7 @@ const (
 // Obstacle is why a verb cannot be carried out; empty: it can.
 type Obstacle string
 
-// The obstacles. All but NotPermitted are of the cluster's state, whoever asks.
+// The obstacles. All but NotPermitted, OwnRequest and HasVoted are of the cluster's state, whoever asks.
 const (
 	NotPermitted Obstacle = "not_permitted"
 	IsGone       Obstacle = "gone"
@@ -49,6 +49,8 @@ const (
 	NotStarted   Obstacle = "not_started"    // no runner has worked on it
 	OutOfReach   Obstacle = "out_of_reach"   // its machines are stopped
 	NotWaiting   Obstacle = "not_waiting"    // it waits for no approval
+	OwnRequest   Obstacle = "own_request"    // it waits for an approval, which has to be another person's than the one who asked
+	HasVoted     Obstacle = "voted"          // it waits for further approvals
 	AtMaximum    Obstacle = "at_maximum"     // it ends at its profile's maximum
 	EndsBefore   Obstacle = "ends_before"    // something else ends it before its lifetime does
 	NotHeld      Obstacle = "not_held"       // nobody holds it
@@ -179,7 +181,8 @@ func obstacleToRecreate(c lifecycle.Card, _ time.Time) Obstacle {
 }
 
 func obstacleToLogs(c lifecycle.Card, _ time.Time) Obstacle {
-	return cmp.Or(when(c.Status == lifecycle.Pending, NotStarted), when(c.Status == lifecycle.Destroyed && !c.NeverReady(), IsGone))
+	hasWaited := c.Tries > 0 || !c.RetryAt.IsZero() || c.Phase == lifecycle.AwaitingCapacity // after a runner worked on it
+	return when(c.Status == lifecycle.Pending && !hasWaited, NotStarted)
 }
 
 // isPresent returns the obstacle if a cluster is going away or gone.

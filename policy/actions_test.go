@@ -28,6 +28,9 @@ func TestWhatCanBeDoneFollowsFromStatusAndDesired(t *testing.T) {
 	}{
 		"pending":         {func(c *lifecycle.Card) { c.Status = lifecycle.Pending }, present},
 		"needs approval":  {func(c *lifecycle.Card) { c.Status, c.NeedsApproval = lifecycle.Pending, true }, append(slices.Clone(present), policy.VerbApprove, policy.VerbRefuse)},
+		"tried once":      {func(c *lifecycle.Card) { c.Status, c.Phase, c.Tries = lifecycle.Pending, lifecycle.Queued, 1 }, append(slices.Clone(present), logs...)},
+		"no capacity":     {func(c *lifecycle.Card) { c.Status, c.Phase = lifecycle.Pending, lifecycle.AwaitingCapacity }, append(slices.Clone(present), logs...)},
+		"stopped once":    {func(c *lifecycle.Card) { c.Status, c.RetryAt = lifecycle.Pending, now }, append(slices.Clone(present), logs...)},
 		"creating":        {func(c *lifecycle.Card) { c.Status = lifecycle.Creating }, append(slices.Clone(present), logs...)},
 		"ready":           {func(c *lifecycle.Card) { c.Status = lifecycle.Ready }, ready},
 		"asleep":          {func(c *lifecycle.Card) { c.Status, c.SleepWanted, c.Power = lifecycle.Ready, true, lifecycle.Asleep }, append(slices.DeleteFunc(slices.Clone(ready), func(v policy.Verb) bool { return v == policy.VerbSleep || v == policy.VerbKubeconfig }), policy.VerbWake)},
@@ -41,7 +44,7 @@ func TestWhatCanBeDoneFollowsFromStatusAndDesired(t *testing.T) {
 		}, append(slices.Clone(logs), policy.VerbRetry, policy.VerbAbandon)},
 		"gone": {func(c *lifecycle.Card) {
 			c.Status, c.Phase, c.Desired = lifecycle.Destroyed, lifecycle.Released, lifecycle.Absent
-		}, nil},
+		}, logs},
 		"never ready": {func(c *lifecycle.Card) {
 			c.Status, c.Phase, c.Desired, c.FailReason = lifecycle.Destroyed, lifecycle.Released, lifecycle.Absent, "Quota"
 		}, append(slices.Clone(logs), policy.VerbRecreate)},

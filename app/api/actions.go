@@ -16,6 +16,8 @@ var obstacleTexts = map[policy.Obstacle]string{
 	policy.NotStarted:   "The installation has not started.",
 	policy.OutOfReach:   "The cluster's machines are stopped.",
 	policy.NotWaiting:   "The cluster waits for no approval.",
+	policy.OwnRequest:   "You requested the cluster, so somebody else has to approve it.",
+	policy.HasVoted:     "You have already voted, and the cluster waits for further approvals.",
 	policy.AtMaximum:    "The cluster ends at its profile's maximum.",
 	policy.EndsBefore:   "Something else ends the cluster before its lifetime is over.",
 	policy.NotHeld:      "Nobody holds the cluster.",

@@ -71,6 +71,7 @@ func spanOf(text string, hours int, until time.Time) (app.Span, error) {
 	if hours == 0 {
 		problem = messages.NotADuration(text)
 		span.For, ok = duration.ParseHours(text)
+		ok = ok && span.For != 0 // nothing lasts no time, and for a sleep no duration means no end
 	}
 	if !ok {
 		return span, &app.Error{Kind: app.Invalid, Message: messages.HowLong, Fields: []app.Field{app.ProblemOf("for", problem)}}

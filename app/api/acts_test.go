@@ -10,6 +10,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
+	"github.com/ocpctl/ocpctl/internal/duration"
 )
 
 func TestDestroyingAgainAnswersWithTheSameJob(t *testing.T) {
@@ -103,10 +104,23 @@ func TestAHoldIsAFloorUnderTheEnds(t *testing.T) {
 
 	for field, body := range map[string]any{
 		"reason": v1.Hold{Hours: 1}, "for": v1.Hold{Reason: "x"}, "until": v1.Hold{Until: now().Add(-time.Hour), Reason: "x"},
+		"tonight": v1.Hold{For: "4h", Tonight: true, Reason: "x"},
 	} {
 		p := h.refused(http.MethodPost, path+"/hold", h.as(oidc.Requester), body, http.StatusUnprocessableEntity)
 		require.Equal(t, field, p.Errors[0].Field)
 	}
+}
+
+func TestNothingIsPutToSleepForNoTime(t *testing.T) {
+	h := newFixture(t)
+	path := "/api/v1/clusters/" + h.make(oidc.Requester, "shop").ClusterID
+	for _, body := range []v1.SleepRequest{{For: "0"}, {For: "0h", Until: now().Add(time.Hour)}, {For: "never"}} {
+		p := h.refused(http.MethodPost, path+"/sleep", h.as(oidc.Requester), body, http.StatusUnprocessableEntity)
+		require.Equal(t, "for", p.Errors[0].Field)
+		require.Equal(t, []string{duration.Accepted}, p.Errors[0].Accepted)
+	}
+	p := h.refused(http.MethodPost, path+"/sleep", h.as(oidc.Requester), v1.SleepRequest{For: "4h", Hours: 4}, http.StatusUnprocessableEntity)
+	require.Equal(t, []string{"one of for, hours and until"}, p.Errors[0].Accepted)
 }
 
 // Who may approve in a team of their own would else decide what another team's admin was asked for.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -76,6 +77,27 @@ func TestTwoAreTwoAndNoneIsTheOneWhoAsked(t *testing.T) {
 	require.Contains(t, p.Detail, "already voted")
 	h.does(http.MethodPost, path, h.as(oidc.Admin), nil, http.StatusOK, &a)
 	require.Equal(t, v1.ApprovalState("approved"), a.State)
+}
+
+func TestAnApprovalIsOfferedToThoseWhoseVotesCount(t *testing.T) {
+	h := fixtureWith(t, teams(t), nil)
+	obstacle := func(who oidc.Claims, cluster string) string {
+		var c v1.ClusterDetail
+		h.does(http.MethodGet, "/api/v1/clusters/"+cluster, h.as(who), nil, http.StatusOK, &c)
+		i := slices.IndexFunc(c.Actions, func(a v1.Action) bool { return a.Verb == "approve" })
+		require.Equal(t, c.Actions[i].Code == "", c.Actions[i].Reason == "")
+		return c.Actions[i].Code
+	}
+	h.asked(oidc.Requester, "big-one")
+	require.Equal(t, []string{"not_permitted", "not_permitted", ""}, []string{obstacle(oidc.Requester, "big-one"), obstacle(both, "big-one"), obstacle(oidc.Admin, "big-one")})
+	h.does(http.MethodPost, "/api/v1/clusters", h.as(oidc.Admin), v1.CreateRequest{Name: "big-two", Team: "platform"}, http.StatusAccepted, nil, idempotencyKey, "big-two")
+	require.Equal(t, []string{"own_request", ""}, []string{obstacle(oidc.Admin, "big-two"), obstacle(boss, "big-two")})
+	path := "/api/v1/approvals/" + h.asked(oidc.Requester, "huge-one").ApprovalID + "/approve"
+	require.Equal(t, []string{"own_request", "", "not_permitted"}, []string{obstacle(oidc.Requester, "huge-one"), obstacle(both, "huge-one"), obstacle(oidc.Auditor, "huge-one")})
+	h.does(http.MethodPost, path, h.as(both), nil, http.StatusOK, nil)
+	require.Equal(t, "voted", obstacle(both, "huge-one"))
+	h.does(http.MethodPost, path, h.as(oidc.Admin), nil, http.StatusOK, nil)
+	require.Equal(t, "not_waiting", obstacle(boss, "huge-one"))
 }
 
 func TestOneRefusalEndsItWithAReason(t *testing.T) {

@@ -27,6 +27,7 @@ func TestEveryActIsAnsweredWithTheServicesMessageOnTheClustersPage(t *testing.T)
 	}{
 		{"/extend", url.Values{"for": {"1h"}}, "1 h later."},
 		{"/extend", url.Values{"for": {"soon"}}, `for: "soon" is not a duration. Accepted: 90m, 4h, 1h30m, 2d, or a number of hours.`},
+		{"/sleep", url.Values{"for": {"0"}}, `for: "0" is not a duration. Accepted: 90m`},
 		{"/hold", url.Values{"for": {"1h"}, "reason": {"the board looks at it"}}, "It lives until"},
 		{"/hold", url.Values{"for": {"1h"}}, "Add a reason for the audit trail. reason: it has 0 bytes. Accepted: 1 to 500 bytes."},
 		{"/unhold", nil, "is no longer held"},

@@ -38,7 +38,7 @@ func parseNumber(r *http.Request, field string) (int, error) {
 func length(r *http.Request) (time.Duration, error) {
 	text := r.PostFormValue("for")
 	d, ok := duration.ParseHours(text)
-	if !ok {
+	if !ok || d == 0 { // for a sleep no duration means no end
 		return 0, &app.Error{Kind: app.Invalid, Message: "The input is not valid.", Fields: []app.Field{app.ProblemOf("for", messages.NotADuration(text))}}
 	}
 	return d, nil

@@ -15,7 +15,7 @@ const HowLong = "The request does not say how long."
 
 // The problems with a length or a time.
 var (
-	SpanGivenTwice = Problem{"give a duration or until, not both", []string{"for or until, one of them"}}
+	SpanGivenTwice = Problem{"the duration is given more than once", []string{"one of for, hours and until"}}
 )
 
 // NotADuration is the problem with a text that is no duration.

@@ -3,6 +3,7 @@ package aws
 import (
 	"cmp"
 	"maps"
+	"slices"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
 )
@@ -38,6 +39,9 @@ var kinds = joined(rareKinds(), map[string]kind{
 	"snapshot":          {"snap-", "completed", "SnapshotId", "snapshot-id", "InvalidSnapshot.NotFound", "InvalidSnapshot.InUse", "snapshotSet", "", false, false, renderSnapshot},
 	"image":             {"ami-", "available", "ImageId", "image-id", "InvalidAMIID.NotFound", "", "imagesSet", "", false, false, renderImage},
 })
+
+// EC2Types returns the types of EC2 resources that the stand-in can hold.
+func EC2Types() []string { return slices.Sorted(maps.Keys(kinds)) }
 
 // ec2Calls are EC2's operations.
 var ec2Calls = joined(rareCalls(), map[string]handler{

@@ -2,6 +2,7 @@ package aws
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -40,6 +41,15 @@ var protocols = map[string]protocol{
 	"servicequotas":        jsonProtocol("ServiceQuotasV20190624", quotaCalls),
 	"s3":                   s3Protocol(),
 	"organizations":        jsonProtocol("AWSOrganizationsV20161128", organizationCalls),
+}
+
+// Operations returns the operations that the stand-in knows, by service.
+func Operations() map[string][]string {
+	all := map[string][]string{}
+	for service, p := range protocols {
+		all[service] = slices.Sorted(maps.Keys(p.handlers))
+	}
+	return all
 }
 
 // speaksJSON are the services with JSON errors.

@@ -50,6 +50,14 @@ func vpcKinds() []kind {
 	}
 }
 
+// VPCTypes returns the types of resources of the VPC service that the stand-in can hold.
+func VPCTypes() (types []string) {
+	for _, k := range vpcKinds() {
+		types = append(types, k.typ)
+	}
+	return types
+}
+
 func (s *Server) kindOf(typ string) *kind {
 	i := slices.IndexFunc(s.kinds, func(k kind) bool { return k.typ == typ })
 	if i < 0 {

@@ -4,6 +4,7 @@ package duration
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -29,8 +30,8 @@ var units = map[string]time.Duration{
 	"s": time.Second, "ms": time.Millisecond,
 }
 
-// part matches one number with its unit. Six digits keep every sum far below the largest time.Duration. It is compiled when it is first
-// needed, because every command of ocpctl would pay for it at its start.
+// part matches one number with its unit. It is compiled when it is first needed, because every command of ocpctl would pay for it at its
+// start.
 var part = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^ ?([0-9]{1,6}(?:\.[0-9]{1,9})?) ?([a-z]+)`)
 })
@@ -44,7 +45,7 @@ func Parse(text string) (time.Duration, bool) {
 		return -d, ok && d >= 0
 	}
 	var sum time.Duration
-	last := 2 * Day
+	longest, last := float64(math.MaxInt64), 2*Day
 	for ok := true; ok; ok = text != "" {
 		found := part().FindStringSubmatch(text)
 		if found == nil {
@@ -55,8 +56,12 @@ func Parse(text string) (time.Duration, bool) {
 		if err != nil || unit == 0 || unit >= last {
 			return 0, false
 		}
+		length := number * float64(unit)
+		if longest -= length; longest <= 0 { // a time.Duration ends after 292 years
+			return 0, false
+		}
 		last, text = unit, text[len(found[0]):]
-		sum += time.Duration(number * float64(unit)).Round(time.Microsecond)
+		sum += time.Duration(length).Round(time.Microsecond)
 	}
 	return sum, true
 }

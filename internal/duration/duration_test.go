@@ -20,7 +20,7 @@ func TestADurationIsReadAsPeopleTypeIt(t *testing.T) {
 		require.True(t, ok, text)
 		require.Equal(t, want, got, text)
 	}
-	for _, text := range []string{"", "h", "8", "12h1d", "1h1h", "3x", "99999999h", "--4h", "4h-1m", "1.h", "-", "never", "1 2h", "+4h"} {
+	for _, text := range []string{"", "h", "8", "12h1d", "1h1h", "3x", "99999999h", "--4h", "4h-1m", "1.h", "-", "never", "1 2h", "+4h", "200000d", "-999999d", "106751d999999h"} {
 		_, ok := duration.Parse(text)
 		require.False(t, ok, text)
 	}

@@ -103,7 +103,10 @@ func listInternetGateways(ctx context.Context, api *ec2.Client, q query, take Ta
 }
 
 func listEgressGateways(ctx context.Context, api *ec2.Client, q query, take Take) error {
-	in := &ec2.DescribeEgressOnlyInternetGatewaysInput{Filters: q.filters, EgressOnlyInternetGatewayIds: q.ids, MaxResults: shortPage}
+	in := &ec2.DescribeEgressOnlyInternetGatewaysInput{Filters: q.filters, MaxResults: shortPage}
+	if q.ids != nil { // AWS takes no length of pages beside ids
+		in = &ec2.DescribeEgressOnlyInternetGatewaysInput{EgressOnlyInternetGatewayIds: q.ids}
+	}
 	return EachPage(ctx, ec2.NewDescribeEgressOnlyInternetGatewaysPaginator(api, in), func(page *ec2.DescribeEgressOnlyInternetGatewaysOutput) error {
 		return takeAll(take, page.EgressOnlyInternetGateways, func(g types.EgressOnlyInternetGateway) Resource {
 			return newEC2(g.EgressOnlyInternetGatewayId, g.Tags, nil).addIn(listAttachments(g.Attachments)...)

@@ -97,9 +97,8 @@ func TagsOf[T any](tags []T, pair func(T) (key, value *string)) map[string]strin
 	}
 	out := make(map[string]string, len(tags))
 	for _, t := range tags {
-		key, value := pair(t)
-		if key != nil && value != nil {
-			out[*key] = *value
+		if key, value := pair(t); key != nil {
+			out[*key] = awssdk.ToString(value) // a tag without a value marks, too
 		}
 	}
 	return out
