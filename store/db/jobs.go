@@ -17,6 +17,12 @@ func (c *Tx) Enqueue(jobs ...river.JobArgs) {
 	for _, job := range jobs {
 		if !slices.Contains(c.Jobs, job) { // all arguments are comparable structs
 			c.Jobs = append(c.Jobs, job)
+			if c.cause != nil {
+				if c.causes == nil {
+					c.causes = map[river.JobArgs][]byte{}
+				}
+				c.causes[job] = c.cause
+			}
 		}
 	}
 }
@@ -28,8 +34,12 @@ func (c *Tx) insertJobs(ctx context.Context) (queues []string, err error) {
 	}
 	slices.SortFunc(c.Jobs, func(a, b river.JobArgs) int { return cmp.Compare(jobKey(a), jobKey(b)) })
 	params := make([]river.InsertManyParams, len(c.Jobs))
-	cause := queue.Metadata(ctx)
+	whole := queue.Metadata(ctx)
 	for i, job := range c.Jobs {
+		cause, own := c.causes[job]
+		if !own {
+			cause = whole
+		}
 		params[i] = river.InsertManyParams{Args: job, InsertOpts: &river.InsertOpts{Metadata: cause}}
 	}
 	results, err := c.DB.river.InsertManyTx(ctx, c.Tx, params)
