@@ -299,5 +299,8 @@ func (p *pending) judgeSafely(u usage.Usage) (j Judgement, err error) {
 			err = errors.Join(fmt.Errorf("judging panicked: %v", problem), errors.New(string(debug.Stack())))
 		}
 	}()
-	return p.judge(u)
+	if j, err = p.judge(u); err == nil {
+		err = p.ctx.Err() // whoever no longer waits gets nothing
+	}
+	return j, err
 }
