@@ -32,8 +32,9 @@ func (b Blocker) String() string {
 	return text
 }
 
-// DescribeBlockers returns each blocker as text; nil if there is none.
-func DescribeBlockers(all []Blocker) (texts []string) {
+// DescribeBlockers returns each blocker as text.
+func DescribeBlockers(all []Blocker) []string {
+	texts := make([]string, 0, len(all))
 	for _, b := range all {
 		texts = append(texts, b.String())
 	}

@@ -4,11 +4,12 @@
 -- +goose StatementBegin
 CREATE FUNCTION blocker_of(text) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
     SELECT CASE
-        WHEN m IS NOT NULL THEN jsonb_strip_nulls(jsonb_build_object('name', m[1], 'free', m[2], 'command', m[3], 'remark', m[4]))
+        WHEN m IS NOT NULL THEN jsonb_strip_nulls(jsonb_build_object('name', m[1], 'free', m[2],
+            'command', regexp_replace(m[3], ' \([^()]*\)$', ''), 'remark', (regexp_match(m[3], ' \(([^()]*)\)$'))[1]))
         WHEN n IS NOT NULL THEN jsonb_build_object('name', n[1], 'free', n[2])
         ELSE jsonb_build_object('name', $1)
     END
-    FROM regexp_match($1, '^(.+?): ([^:]+): ((?:aws|ibmcloud) .+?)(?: \(([^()]*)\))?$') AS m, regexp_match($1, '^(.+?): (.+)$') AS n
+    FROM regexp_match($1, '^(.+?): ([^:]+): ((?:aws|ibmcloud) .+)$') AS m, regexp_match($1, '^(.+?): (.+)$') AS n
 $$;
 CREATE FUNCTION blockers_of(text[]) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
     SELECT coalesce(jsonb_agg(blocker_of(b) ORDER BY n), '[]') FROM unnest($1) WITH ORDINALITY AS _ (b, n)

@@ -130,7 +130,7 @@ func toVerdict(v policy.Verdict) v1.Verdict {
 func toChecks(all []policy.Check) []v1.Check {
 	out := make([]v1.Check, 0, len(all))
 	for _, c := range all {
-		one := v1.Check{Name: c.Name, Result: v1.CheckResult(c.Result), Asked: c.Asked, Have: c.Have, Accept: c.Accept, Message: c.Message, Next: c.Next}
+		one := v1.Check{Name: c.Name, Result: v1.CheckResult(c.Result), Asked: c.Asked, Have: c.Have, Accept: c.Accept, Message: c.Message, Next: c.Next, Summarizes: c.Summarizes()}
 		if len(c.Checks) > 0 {
 			one.Checks = toChecks(c.Checks)
 		}

@@ -120,7 +120,6 @@ var functions = template.FuncMap{
 	"name":  formatPullRequest, "runText": chatops.RunText, "signalText": chatops.SignalText, "saved": chatops.Saved, "slept": describeSleep, "unused": chatops.Unused, "nights": chatops.Nights,
 	"told":  auditText,
 	"moved": describeMove,
-	"own":   ownText,
 	"cost":  describeCost,
 	"short": shortHash,
 	"tail":  func(id string) string { return id[max(0, len(id)-8):] },

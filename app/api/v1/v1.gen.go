@@ -648,6 +648,9 @@ type Check struct {
 	// Next What to do next.
 	Next   string      `json:"next,omitempty,omitzero" yaml:"next,omitempty"`
 	Result CheckResult `json:"result" yaml:"result"`
+
+	// Summarizes The message only repeats those of the sub-checks.
+	Summarizes bool `json:"summarizes,omitempty,omitzero" yaml:"summarizes,omitempty"`
 }
 
 // CheckResult defines model for Check.Result.
