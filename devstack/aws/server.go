@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -223,10 +224,5 @@ func (s *Server) do(ctx context.Context, c *call, h handler) ([]node, error) {
 }
 
 func reads(action string) bool {
-	for _, verb := range []string{"Describe", "List", "Get"} {
-		if strings.HasPrefix(action, verb) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"Describe", "List", "Get"}, func(verb string) bool { return strings.HasPrefix(action, verb) })
 }
