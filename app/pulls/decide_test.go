@@ -42,9 +42,11 @@ func cluster(change ...func(*clusters.Row)) clusters.Row {
 	return row
 }
 
-func byComment(r *clusters.Row)   { r.Source = string(policy.SourceComment) }
-func gone(r *clusters.Row)        { r.Desired = lifecycle.Absent }
-func held(r *clusters.Row)        { r.HoldSource, r.Ends.Hold = string(policy.SourceLabel), decidedAt.Add(time.Hour) }
+func byComment(r *clusters.Row) { r.Source = string(policy.SourceComment) }
+func gone(r *clusters.Row)      { r.Desired = lifecycle.Absent }
+func held(r *clusters.Row) {
+	r.HoldSource, r.Ends.Hold = string(policy.SourceLabel), decidedAt.Add(time.Hour)
+}
 func closing(r *clusters.Row)     { r.Ends.PRClosed = decidedAt.Add(time.Hour) }
 func unlabelling(r *clusters.Row) { r.Ends.LabelRemoved = decidedAt.Add(time.Hour) }
 
