@@ -15,14 +15,8 @@ import (
 // Enqueue has the jobs inserted with the change. Duplicates are dropped.
 func (c *Tx) Enqueue(jobs ...river.JobArgs) {
 	for _, job := range jobs {
-		if !slices.Contains(c.Jobs, job) { // all arguments are comparable structs
-			c.Jobs = append(c.Jobs, job)
-			if c.cause != nil {
-				if c.causes == nil {
-					c.causes = map[river.JobArgs][]byte{}
-				}
-				c.causes[job] = c.cause
-			}
+		if _, known := c.causes[job]; !known { // all arguments are comparable structs
+			c.Jobs, c.causes[job] = append(c.Jobs, job), c.cause
 		}
 	}
 }
@@ -36,8 +30,8 @@ func (c *Tx) insertJobs(ctx context.Context) (queues []string, err error) {
 	params := make([]river.InsertManyParams, len(c.Jobs))
 	whole := queue.Metadata(ctx)
 	for i, job := range c.Jobs {
-		cause, own := c.causes[job]
-		if !own {
+		cause := c.causes[job]
+		if cause == nil {
 			cause = whole
 		}
 		params[i] = river.InsertManyParams{Args: job, InsertOpts: &river.InsertOpts{Metadata: cause}}

@@ -18,9 +18,9 @@ type Tx struct {
 	Now    time.Time
 	Jobs   []river.JobArgs
 	lines  []auditLine
-	cause  []byte // of the jobs that are enqueued next, if it is not that of the whole transaction
-	causes map[river.JobArgs][]byte
-	last   Batch // sent with the commit
+	cause  []byte                   // of the jobs that are enqueued next, if it is not that of the whole transaction
+	causes map[river.JobArgs][]byte // of the jobs, or nil
+	last   Batch                    // sent with the commit
 }
 
 // Write runs one change. Locks are taken in one order everywhere: the cluster's row, then its attempt's, and the audit trail's
@@ -37,7 +37,7 @@ func (s *DB) WriteAfter(ctx context.Context, first func(*Tx, *Batch), do func(*T
 	}
 	tx := transaction{conn}
 	defer tx.end(ctx)
-	c := &Tx{Tx: tx, DB: s}
+	c := &Tx{Tx: tx, DB: s, causes: map[river.JobArgs][]byte{}}
 	var b Batch
 	b.Do("begin", "begin")
 	now := c.queueClock(&b)
