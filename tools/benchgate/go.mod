@@ -4,6 +4,7 @@ module github.com/ocpctl/ocpctl/tools/benchgate
 go 1.26.0
 
 require (
+	github.com/stretchr/testify v1.12.1
 	go.yaml.in/yaml/v3 v3.0.6
 	golang.org/x/perf v0.0.0-20260908200009-22c9c6c9d4da
 )
