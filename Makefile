@@ -179,7 +179,7 @@ seeds: ## run the fault tests with SEEDS different seeds (200), and as many rand
 	go test -count=1 -timeout 4h -run 'WhateverHappens|WhateverBefalls' ./app/pulls ./app/hooks ./devstack/slackstory -rapid.checks=$(or $(SEEDS),200)
 
 .PHONY: check
-check: format vet lint names generated race test test-alerts ## check format, vet, lint, names and generated code, run all tests under the race detector, and make test
+check: format vet lint names generated race test test-alerts bench-gate ## check format, vet, lint, names and generated code, run all tests under the race detector, and make test; compare costs
 
 .PHONY: format
 format:
@@ -194,6 +194,7 @@ vet:
 	go -C tools/tekton vet ./...
 	go -C tools/terraform/provider vet ./...
 	go -C tools/rules vet ./...
+	go -C tools/benchgate vet ./...
 
 .PHONY: lint
 lint:
@@ -226,6 +227,18 @@ race:
 .PHONY: bench
 bench: ## run the benchmarks
 	go test -run '^$$' -bench . -benchmem -timeout 30m ./...
+
+.PHONY: bench-gate
+bench-gate: ## fail if an operation costs more processor time or allocations than in the last tag (BASE=commit), by turns in one run (ten minutes)
+	@cd tools/benchgate && go test ./... && go run . compare -root ../.. -base "$(BASE)"
+
+.PHONY: bench-gate-calibrate
+bench-gate-calibrate: ## measure the noise of each operation of bench-gate on this machine, and write the ranges (half an hour)
+	@cd tools/benchgate && go run . calibrate -root ../..
+
+.PHONY: performance
+performance: ## run the benchmarks of docs/performance.md and write the page (half an hour; FROM=output of an earlier run)
+	@cd tools/benchgate && go run . page -root ../.. -from "$(if $(FROM),$(abspath $(FROM)))"
 
 .PHONY: test-chart
 test-chart: ## lint and render the Helm chart, and check it against the API's types and the golden files (two minutes the first time)

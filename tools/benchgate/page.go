@@ -63,8 +63,12 @@ func (g *gate) runForPage(ctx context.Context, path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
+	commit, err := g.git(ctx, "describe", "--always", "--dirty", "--match", "v*.*.*")
+	if err != nil {
+		return err
+	}
 	out := io.MultiWriter(file, g.out)
-	fmt.Fprintf(out, "cores: %d\ncommit: %s\n", runtime.NumCPU(), describe(ctx, g.root))
+	fmt.Fprintf(out, "cores: %d\ncommit: %s\n", runtime.NumCPU(), commit)
 	for _, r := range plan.Runs {
 		cmd := exec.CommandContext(ctx, "go", "test", "-vet=off", "-count=1", "-timeout=60m", "-run=^$", "-bench="+r.Bench, "-benchtime="+r.Times, "-benchmem", r.Package)
 		cmd.Dir, cmd.Stdout, cmd.Stderr = g.root, out, out
@@ -76,16 +80,6 @@ func (g *gate) runForPage(ctx context.Context, path string) (err error) {
 		}
 	}
 	return nil
-}
-
-func describe(ctx context.Context, root string) string {
-	cmd := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty", "--match", "v*.*.*")
-	cmd.Dir = root
-	out, err := cmd.Output()
-	if err != nil {
-		return "unknown"
-	}
-	return strings.TrimSpace(string(out))
 }
 
 // figures are the values of benchmarks: package, benchmark and unit lead to one.
@@ -108,10 +102,8 @@ func renderPage(text string, output io.Reader) ([]byte, error) {
 		"part": func(pkg, name, other, unit string) string {
 			return formatNumber(f.find(pkg, name, unit) / f.find(pkg, other, unit))
 		},
-		"growth":  func(pkg, name string) string { return fmt.Sprintf("%.2f", f.find(pkg, name, "x-per-doubling")) },
-		"callers": func() map[string]string { return callersOf },
-		"growths": func() map[string]string { return growthsOf },
-		"fact":    func(key string) string { return f.facts[key] },
+		"growth": f.growth, // the cells of a row
+		"fact":   func(key string) string { return f.facts[key] },
 	}).Parse(text)
 	if err != nil {
 		return nil, err
@@ -127,18 +119,13 @@ func renderPage(text string, output io.Reader) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// callersOf and growthsOf are the sub-benchmarks of two tables, in words.
-var (
-	callersOf = map[string]string{
-		"Create/fifty_callers_of_twenty_teams": "50 of 20 teams", "Create/fifty_callers_of_one_team": "50 of one team", "Create/two_callers": "two",
+func (f *figures) growth(name string) string {
+	var cells []string
+	for _, size := range []string{"1000", "10000", "100000"} {
+		cells = append(cells, formatDuration(f.find("store", "Growth/"+name, "ms-at-"+size)))
 	}
-	growthsOf = map[string]string{
-		"Growth/list_page": "page of 50 live clusters", "Growth/list_page_of_a_team": "the same, of one team",
-		"Growth/reconcile": "facts and decision of one cluster", "Growth/count_for_a_request": "count for a request",
-		"Growth/wake_pass": "wake pass", "Growth/turns_pass": "pass over the queue", "Growth/findings": "look for findings, with none",
-		"Growth/counts_for_metrics": "counts for `/metrics`",
-	}
-)
+	return strings.Join(append(cells, fmt.Sprintf("%.2f", f.find("store", "Growth/"+name, "x-per-doubling"))), " | ")
+}
 
 func readFigures(output io.Reader) (*figures, error) {
 	f := &figures{values: map[string]float64{}, facts: map[string]string{}}
