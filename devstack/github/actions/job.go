@@ -31,7 +31,7 @@ type job struct {
 const afterTerm = 10 * time.Second
 
 // Start starts a job with a commit's files in a folder of its own, which is deleted in the end.
-func (e *Engine) Start(_ context.Context, id string, order workflow.JobOrder, files map[string]string, hear func(workflow.Line)) (github.Execution, error) {
+func (e *Engine) Start(ctx context.Context, id string, order workflow.JobOrder, files map[string]string, hear func(workflow.Line)) (github.Execution, error) {
 	folder := filepath.Join(e.Dir, "jobs", id)
 	order.Source, order.Cache = filepath.Join(folder, "source"), filepath.Join(e.Dir, "cache")
 	home := filepath.Join(folder, "home")
@@ -45,7 +45,11 @@ func (e *Engine) Start(_ context.Context, id string, order workflow.JobOrder, fi
 	if err != nil {
 		return nil, fmt.Errorf("write the order of job %s: %w", id, err)
 	}
-	cmd := exec.Command(e.program, "job")
+	program, err := act.Path(ctx)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(program, "job")
 	cmd.Env, cmd.Dir, cmd.Stdin = e.environment(home), folder, bytes.NewReader(raw)
 	reader, writer, err := os.Pipe()
 	if err != nil {
