@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 )
@@ -33,6 +34,21 @@ func (s *Store) SubscriberToShow(ctx context.Context, subID string) (Subscriber,
 		return Subscriber{}, clusters.Row{}, err
 	}
 	return sub, row, nil
+}
+
+// awaitedFor is how long somebody who pressed a button waits for its effect.
+const awaitedFor = time.Minute
+
+// IsAwaited reports that somebody just changed a subscriber's cluster in Slack, and the subscriber does not show it.
+func (s *Store) IsAwaited(ctx context.Context, sub Subscriber) (awaited bool, err error) {
+	err = s.db.Pool().QueryRow(ctx, `
+		SELECT EXISTS (SELECT FROM audit_events WHERE target_cluster_id = $1 AND source = $2
+			AND created_at > greatest($3::timestamptz, coalesce($4::timestamptz, clock_timestamp()) - $5::interval))`,
+		sub.Cluster, policy.SourceSlack, sub.ShownAt, s.db.Fixed(), awaitedFor).Scan(&awaited)
+	if err != nil {
+		return false, fmt.Errorf("look whether somebody waits for %s: %w", sub.ID, err)
+	}
+	return awaited, nil
 }
 
 // Posting records that a subscriber is about to be posted. A zero since: no other post was under way, so the database says what
