@@ -257,7 +257,7 @@ func (l *life) truth(kind, rests string, f *faults) {
 		require.NoError(l.t, l.AWS.SetAccount(rests))
 	case "leak":
 		l.runUntil("destroy_blocked, naming the leak", 90*time.Second, f.andMeanwhile(func() bool {
-			return l.count("SELECT count(*) FROM clusters WHERE phase = 'destroy_blocked' AND why LIKE '%' || $1 || '%'", rests) > 0
+			return l.count("SELECT count(*) FROM clusters WHERE phase = 'destroy_blocked' AND why::text LIKE '%' || $1 || '%'", rests) > 0
 		}))
 		l.freeLeak(rests)
 	}

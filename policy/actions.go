@@ -181,8 +181,9 @@ func obstacleToRecreate(c lifecycle.Card, _ time.Time) Obstacle {
 }
 
 func obstacleToLogs(c lifecycle.Card, _ time.Time) Obstacle {
-	hasWaited := c.Tries > 0 || !c.RetryAt.IsZero() || c.Phase == lifecycle.AwaitingCapacity // after a runner worked on it
-	return when(c.Status == lifecycle.Pending && !hasWaited, NotStarted)
+	// Capacity is measured by a runner; a turn and a free runner are waited for before the first one.
+	hadRunner := c.Tries > 0 || !c.RetryAt.IsZero() || c.Phase == lifecycle.AwaitingCapacity && !c.NeedsTurn && c.Why.Runner == ""
+	return when(c.Status == lifecycle.Pending && !hadRunner, NotStarted)
 }
 
 // isPresent returns the obstacle if a cluster is going away or gone.

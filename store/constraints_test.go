@@ -37,12 +37,12 @@ func TestTheMigrationsGoUpDownAndUpAgain(t *testing.T) {
 	}
 	_, err = p.Up(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, 71, tables())
+	require.Equal(t, 73, tables())
 	_, err = p.Down(t.Context()) // the newest
 	require.NoError(t, err)
 	_, err = p.Up(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, 71, tables())
+	require.Equal(t, 73, tables())
 	_, err = p.DownTo(t.Context(), 0)
 	require.NoError(t, err)
 	require.Zero(t, tables())
@@ -185,7 +185,7 @@ func TestTheAttemptsTableIsAFence(t *testing.T) {
 	storetest.Refuses(t, s, "has an open attempt",
 		`UPDATE clusters SET status = 'DESTROYED', phase = 'released', destroyed_at = now() WHERE id = $1`, row.ID)
 	storetest.Refuses(t, s, "verifications_clean", `INSERT INTO verifications
-		VALUES ('att_2', 1, now(), '1', '{}', '', '[]', '[]', '{}', true)`)
+		VALUES ('att_2', 1, now(), '1', '{}', '', '[]', '[]', '[]', true)`)
 }
 
 func TestTheOtherTablesKeepTheirRules(t *testing.T) {

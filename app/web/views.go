@@ -72,16 +72,12 @@ type detailView struct {
 	Why, DesiredWhy string   // without what is shown beside them
 	LastTry         string   // what failed, while another try follows
 	CreateLog       []string // last lines of the create, if another job is the newest
-	InTheWay        []blocker
-	Bundles         []int  // attempts with a log bundle, the newest first
-	GitHubWaits     string // what of it waits for GitHub; empty: nothing
+	Bundles         []int    // attempts with a log bundle, the newest first
+	GitHubWaits     string   // what of it waits for GitHub; empty: nothing
 
 	Line, ETA                string // position in the queue; expected time of completion
 	Whose, Todo, TodoRunbook string // while something is wrong: who has to act, what to do, the runbook
 }
-
-// blocker is one obstacle: what it is and who can remove it, the command, and a remark.
-type blocker struct{ Text, Command, Remark string }
 
 // parseTemplates parses the templates. nameOf names a principal for people; nil: nobody is linked to a person.
 func parseTemplates(nameOf func(string) string) views {
@@ -124,7 +120,6 @@ var functions = template.FuncMap{
 	"name":  formatPullRequest, "runText": chatops.RunText, "signalText": chatops.SignalText, "saved": chatops.Saved, "slept": describeSleep, "unused": chatops.Unused, "nights": chatops.Nights,
 	"told":  auditText,
 	"moved": describeMove,
-	"own":   ownText,
 	"cost":  describeCost,
 	"short": shortHash,
 	"tail":  func(id string) string { return id[max(0, len(id)-8):] },

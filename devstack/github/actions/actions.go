@@ -21,6 +21,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/devstack/github/workflow"
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/tool"
 )
 
@@ -36,27 +37,23 @@ type Config struct {
 }
 
 // Engine executes jobs. It implements github.Engine.
-type Engine struct {
-	Config
-	program string
+type Engine struct{ Config }
+
+// FindProgram finds the program that executes jobs, or builds it. The engine does it before its first order, which then waits for a build.
+func FindProgram(ctx context.Context) error {
+	_, err := act.Path(ctx)
+	return err
 }
 
-// New finds the program, or builds it.
-func New(ctx context.Context, cfg Config) (*Engine, error) {
-	program, err := act.Path(ctx)
-	if err != nil {
-		return nil, err
-	}
-	e := &Engine{Config: cfg, program: program}
+// New makes an engine. It does not need the program yet.
+func New(cfg Config) (_ *Engine, err error) {
+	defer must.Catch(&err)
+	e := &Engine{Config: cfg}
 	if e.Path == "" {
 		e.Path = os.Getenv("PATH")
 	}
-	if e.Dir, err = filepath.Abs(cfg.Dir); err != nil {
-		return nil, err
-	}
-	if err := errors.Join(os.RemoveAll(filepath.Join(e.Dir, "jobs")), os.RemoveAll(filepath.Join(e.Dir, "actions"))); err != nil {
-		return nil, fmt.Errorf("clear the folder of the jobs: %w", err)
-	}
+	e.Dir = must.Get(filepath.Abs(cfg.Dir))
+	must.Wrap(errors.Join(os.RemoveAll(filepath.Join(e.Dir, "jobs")), os.RemoveAll(filepath.Join(e.Dir, "actions"))), "clear the folder of the jobs")
 	return e, e.layOut()
 }
 
@@ -100,7 +97,11 @@ func (e *Engine) ask(ctx context.Context, command string, order, answer any) err
 	if err != nil {
 		return fmt.Errorf("write the order for act %s: %w", command, err)
 	}
-	cmd := exec.CommandContext(ctx, e.program, command)
+	program, err := act.Path(ctx)
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, program, command)
 	cmd.Env, cmd.Dir, cmd.Stdin = e.environment(e.Dir), e.Dir, bytes.NewReader(raw)
 	out, err := cmd.Output()
 	if err != nil {
