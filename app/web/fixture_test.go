@@ -23,6 +23,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/devstack/saml"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
+	"github.com/ocpctl/ocpctl/internal/eventstream"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -61,6 +62,10 @@ type fixture struct {
 	Credentials *credentials.Service
 	shelf       servicetest.Shelf
 	key         ed25519.PrivateKey // of the sessions; every replica has the same
+
+	stopping context.Context // of the pages' streams
+	streams  eventstream.Places
+	live     liveTimes
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -105,6 +110,7 @@ func (h *fixture) handler(terms catalogue.Catalogue) http.Handler {
 	})
 	require.NoError(h, err)
 	return New(Config{
+		EndedSessions: h.store.People.EndedSessions, Stopping: h.stopping, Streams: &h.streams, live: h.live,
 		App: h.service, Admin: admin.New(h.service, h.app), Costs: costs.New(h.app), Credentials: h.Credentials, Demo: true, Auth: verifier, SignIn: signIn, Sessions: sessions, GitHub: "https://github.com",
 		Log: slog.New(slog.NewTextHandler(h.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
 	})
