@@ -151,10 +151,12 @@ func (h *fixture) measureChanges(b *testing.B, who *browser, row clusters.Row) {
 	e := who.follow(path, has)
 	for _, change := range []struct{ name, part, sql string }{
 		{"step", "state", `UPDATE clusters SET progress_percent = progress_percent % 90 + 1, progress_step = 'bootstrap', row_version = row_version + 1 WHERE id = $1`},
-		{"log", "log-lines", `WITH more AS (
-			INSERT INTO log_chunks (attempt_id, seq, body, received_at) SELECT 'att_bench', coalesce(max(seq), 0) + 1, string_agg(line, ''), now()
-			FROM log_chunks RIGHT JOIN (SELECT 'level=info msg="' || md5(random()::text) || ' Waiting up to 20m0s for the Kubernetes API at https://api.shop.labs.example.com:6443..."' || chr(10) AS line FROM generate_series(1, 60)) l ON attempt_id = 'att_bench' RETURNING 1)
-			SELECT pg_notify('ocpctl_changes', 'log ' || $1) FROM more`},
+		{"log", "log-lines", `WITH report AS (
+			INSERT INTO reports (attempt_id, seq, phase, percent, step, received_at) VALUES ('att_bench', 1, 'verifying', 1, '', now()) RETURNING 1), lines AS (
+			INSERT INTO log_chunks (attempt_id, seq, body, received_at)
+			SELECT 'att_bench', 1, string_agg('level=info msg="' || md5(i::text) || ' Waiting up to 20m0s for the Kubernetes API at https://api.shop.labs.example.com:6443..."', chr(10)), now()
+			FROM generate_series(1, 60) i, report RETURNING 1)
+			SELECT pg_notify('ocpctl_changes', 'log ' || $1) FROM lines`},
 		{"pass", "passes", `WITH more AS (
 			INSERT INTO verifications (attempt_id, number, received_at, account, identities, control, queries, leftovers, words, clean)
 			SELECT attempt_id, max(number) + 1, now(), account, identities, control, queries, leftovers, words, clean FROM verifications GROUP BY 1, 4, 5, 6, 7, 8, 9, 10 RETURNING 1)
@@ -170,7 +172,7 @@ func (h *fixture) measureChanges(b *testing.B, who *browser, row clusters.Row) {
 
 // addProof gives a cluster an attempt whose count found nothing in one pass.
 func (h *fixture) addProof(row clusters.Row) {
-	h.sql(`INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at) SELECT 'att_bench', $1, id, 1, 'destroy', 'token_bench', now() FROM jobs WHERE cluster_id = $1`, row.ID)
+	h.sql(`INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, phase) SELECT 'att_bench', $1, id, 1, 'destroy', 'token_bench', now(), 'verifying' FROM jobs WHERE cluster_id = $1`, row.ID)
 	for _, pass := range proofOf(1, 300) {
 		h.sql(`INSERT INTO verifications (attempt_id, number, received_at, account, identities, control, queries, leftovers, words, clean) VALUES ('att_bench', 1, now(), $1, $2, $3, $4, '[]', '{}', true)`,
 			pass.Account, pass.Identities, pass.Control, pass.Queries)
