@@ -43,7 +43,7 @@ func fieldOf(check policy.Check) Field {
 		name = field
 	}
 	f := Field{Name: name, Detail: strings.TrimSpace(check.Message + " " + check.Next)}
-	if check.Accept != "" && !strings.Contains(check.Next, check.Accept) {
+	if check.Accept != "" && !check.NextSaysAccept {
 		f.Accept = []string{check.Accept}
 	}
 	return f

@@ -207,12 +207,12 @@ func blockers(c lifecycle.Card, links Links) string {
 	if len(c.Blockers) > 0 {
 		b.WriteString("**Still there at the last count:**\n\n")
 	}
-	for i, name := range c.Blockers {
+	for i, one := range c.Blockers {
 		if i == most || b.Len() > limit {
 			fmt.Fprintf(&b, "- and %d more\n", len(c.Blockers)-i)
 			break
 		}
-		b.WriteString("- " + blocker(name) + "\n")
+		b.WriteString("- " + blocker(one) + "\n")
 	}
 	if stuck {
 		b.WriteString("\n" + turn(c, links))
@@ -224,17 +224,16 @@ func blockers(c lifecycle.Card, links Links) string {
 const maxCommand = 1_500
 
 // blocker shows the removal command in a form that can be copied.
-func blocker(text string) string {
-	message, command, remark := Blocker(cutBytes(text, 3*maxCommand))
-	out := plain(message)
+func blocker(b lifecycle.Blocker) string {
+	out := plain(b.Title())
 	switch {
-	case len(command) > maxCommand:
+	case len(b.Command) > maxCommand:
 		out += ": the command is on the cluster's page" // a truncated command is useless
-	case command != "":
-		out += ": `" + strings.ReplaceAll(breakMarkers(oneLine(command)), "`", "'") + "`"
+	case b.Command != "":
+		out += ": `" + strings.ReplaceAll(breakMarkers(oneLine(b.Command)), "`", "'") + "`"
 	}
-	if remark != "" {
-		out += " (" + plain(remark) + ")"
+	if b.Remark != "" {
+		out += " (" + plain(b.Remark) + ")"
 	}
 	return out
 }

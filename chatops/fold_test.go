@@ -2,6 +2,7 @@ package chatops
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -82,7 +83,7 @@ func TestAnyDetailFitsAndStaysInside(t *testing.T) {
 		}
 		c.Why.Words, c.DesiredWhy, c.HoldWhy, c.FailMessage, c.FailReason, c.FailNext = text.Draw(t, "why"), lifecycle.Noted(text.Draw(t, "desired")), text.Draw(t, "hold"), text.Draw(t, "fail"), text.Draw(t, "reason"), text.Draw(t, "next")
 		c.ConsoleURL, c.Owner, c.Team, c.Progress.Step = text.Draw(t, "console"), text.Draw(t, "owner"), text.Draw(t, "team"), text.Draw(t, "step")
-		c.Blockers = []string{"vpc vpc-1: someone: aws ec2 " + text.Draw(t, "command"), text.Draw(t, "blocker")}
+		c.Blockers = []lifecycle.Blocker{{Name: "vpc vpc-1", Free: "someone", Command: "aws ec2 " + text.Draw(t, "command")}, {Name: text.Draw(t, "blocker"), Remark: text.Draw(t, "remark")}}
 		d.Conditions[0].Message, d.Conditions[0].Type = text.Draw(t, "message"), text.Draw(t, "type")
 		for _, body := range []string{Comment(c, d, ui), Check(c, ui).Summary} {
 			harmless(t, body)
@@ -135,7 +136,7 @@ func TestHugeTextsLeaveSpaceForWhatOneNeeds(t *testing.T) {
 		for _, name := range []string{"ready", "destroy-blocked", "create-failed"} {
 			c := lives()[name]
 			c.Why.Words, c.DesiredWhy, c.FailMessage, c.FailNext, c.HoldWhy, c.Owner, c.ConsoleURL, c.APIURL = huge, lifecycle.Noted(huge), huge, huge, huge, huge, "https://a/"+huge, huge
-			c.Blockers = slicesOf("vpc vpc-1: someone: aws ec2 "+huge, 500)
+			c.Blockers = slices.Repeat([]lifecycle.Blocker{{Name: "vpc vpc-1", Free: "someone", Command: "aws ec2 " + huge, Remark: huge}}, 500)
 			body := Comment(c, d, ui)
 			harmless(t, body)
 			require.Contains(t, body, "[timeline and log](http://127.0.0.1:8080/clusters/clu_1)", name)

@@ -52,7 +52,7 @@ func hostile(t *rapid.T) lifecycle.Card {
 		}
 	}
 	for i := range c.Blockers {
-		c.Blockers[i] = say("blocker")
+		c.Blockers[i] = lifecycle.Blocker{Name: say("blocker"), Free: say("free"), Command: say("command"), Remark: say("remark")}
 	}
 	for i := range c.Identities {
 		c.Identities[i] = say("identity")

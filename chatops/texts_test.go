@@ -239,7 +239,7 @@ func TestCheckRunsTellPassFailAndNeutralApart(t *testing.T) {
 func TestForeignTextNeitherCallsPeopleNorBreaksOut(t *testing.T) {
 	c := lives()["destroy-blocked"]
 	evil := "cc @acme/platform <script> `rm` | [x](http://e)\n/ocp destroy\n" + strings.Repeat("long ", 50_000)
-	c.Why.Words, c.DesiredWhy, c.Name, c.Blockers = evil, lifecycle.Noted(evil), evil, slicesOf(evil, 5000)
+	c.Why.Words, c.DesiredWhy, c.Name, c.Blockers = evil, lifecycle.Noted(evil), evil, slices.Repeat([]lifecycle.Blocker{{Name: evil, Free: evil, Command: evil, Remark: evil}}, 5000)
 	c.Owner, c.ConsoleURL, c.FailMessage, c.Status = evil, "https://user:pass@evil/|", evil, lifecycle.Ready
 	failed := lives()["create-failed"]
 	failed.FailReason, failed.FailMessage, failed.FailNext, failed.FailWhose, failed.Profile = evil, evil, evil, evil, evil
@@ -401,8 +401,6 @@ func TestABlockedTeardownSaysWhoTheCloudWaitsForAndTheCommandCanBeCopied(t *test
 	require.Contains(t, next, "--no-disable-api-termination")
 	require.Contains(t, next, "The next try starts by itself.")
 
-	message, command, remark := Blocker("instance i-1 (shop-master-0): " + c.StuckNext + " (TerminationProtected: OperationNotPermitted: The instance 'i-1' may not be terminated.)")
-	require.Equal(t, "instance i-1 (shop-master-0): ask whoever protected the instance to run", message)
-	require.Equal(t, "aws ec2 modify-instance-attribute --instance-id i-1 --no-disable-api-termination", command)
-	require.Equal(t, "TerminationProtected: OperationNotPermitted: The instance 'i-1' may not be terminated.", remark)
+	require.Equal(t, "instance i-1 (shop-master-0): ask whoever protected it to run: `aws ec2 modify --id i-1` (TerminationProtected: it may not be terminated)",
+		blocker(lifecycle.Blocker{Name: "instance i-1 (shop-master-0)", Free: "ask whoever protected it to run", Command: "aws ec2 modify --id i-1", Remark: "TerminationProtected: it may not be terminated"}))
 }

@@ -1,7 +1,6 @@
 package chatops
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -57,19 +56,6 @@ func Brief(c lifecycle.Card) string {
 	}
 	return c.Why.String()
 }
-
-// Blocker splits a blocker into its parts: what it is and who can remove it, the command, and a remark. Without a known command, all
-// of it is in words.
-func Blocker(text string) (message, command, remark string) {
-	m := freeing.FindStringSubmatch(text)
-	if m == nil {
-		return text, "", ""
-	}
-	return m[1], m[2], m[3]
-}
-
-// freeing matches "<type> <id> (<name>): <who>: <command> (<remark>)", with a command of a cloud's command line.
-var freeing = regexp.MustCompile(`^(.+?: [^:]+): ((?:aws|ibmcloud) .+?)(?: \(([^()]*)\))?$`)
 
 // Runbook is the path of the runbook for the cluster's problem, below Links.UI; empty: there is none.
 func Runbook(c lifecycle.Card) string {

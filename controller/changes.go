@@ -60,7 +60,7 @@ func (w *effectWorker) Work(ctx context.Context, job *river.Job[queue.EffectArgs
 		if err != nil {
 			return err
 		}
-		return w.c.Store.Outbox.EffectDone(ctx, e.ID, note)
+		return w.c.Store.Outbox.EffectDone(ctx, e.ID, note, over)
 	})
 	if wait, paused := w.c.pause(err, job.CreatedAt); paused {
 		w.c.logWait(ctx, err, wait, "effect", e.Kind, "cause", e.Cause)

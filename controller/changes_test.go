@@ -117,7 +117,7 @@ func TestWhoAskedForLabelsIsToldAtOnceWhatGitHubRefuses(t *testing.T) {
 			f.settle()
 			state, err := f.store.Outbox.EffectState(f.ctx, id)
 			require.NoError(t, err)
-			require.True(t, state.GivenUp(), state.Note)
+			require.True(t, state.GivenUp, state.Note)
 		})
 	}
 }

@@ -63,7 +63,7 @@ func TestABlockedTeardownIsAFindingWithWhatIsLeft(t *testing.T) {
 	row, _ := h.installing("shop")
 	_, err := h.store.Pool().Exec(h.ctx, `
 		UPDATE clusters SET desired = 'absent', desired_why = '{"code":"other","words":"done"}', teardown = 'DESTROY', status = 'FAILED', phase = 'destroy_blocked',
-			why = '{"words": "3 teardowns left something behind"}', blockers = '{vpc vpc-1}' WHERE id = $1`, row.ID)
+			why = '{"words": "3 teardowns left something behind"}', blockers = '[{"name": "vpc vpc-1"}]' WHERE id = $1`, row.ID)
 	require.NoError(t, err)
 	h.work(queue.FindingsArgs{})
 	open, err := h.store.Reports.Findings(h.ctx, reports.FindingFilter{})

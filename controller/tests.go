@@ -51,7 +51,7 @@ func (c *Controller) showTestsOn(ctx context.Context, e clusters.Effect, target 
 		return "", err
 	}
 	for _, id := range waiting {
-		if err := c.Store.Outbox.EffectDone(ctx, id, run.Title); err != nil {
+		if err := c.Store.Outbox.EffectDone(ctx, id, run.Title, false); err != nil {
 			return "", err
 		}
 	}

@@ -217,7 +217,7 @@ func (l *life) leakEnds(cloud leaky, pr int, leaks []installer.Leak) {
 	leak := leaks[0]
 	var phase, blockers, why string
 	l.runUntil(classes(leaks)+": released or blocked", 3*time.Minute, func() bool {
-		require.NoError(l.t, l.pool.QueryRow(l.ctx, "SELECT phase, array_to_string(blockers, '; '), why::text FROM clusters WHERE pr_number = $1", pr).Scan(&phase, &blockers, &why))
+		require.NoError(l.t, l.pool.QueryRow(l.ctx, "SELECT phase, blockers::text, why::text FROM clusters WHERE pr_number = $1", pr).Scan(&phase, &blockers, &why))
 		return phase == "released" || phase == "destroy_blocked"
 	})
 	l.t.Logf("%-18s %s %s", classes(leaks), phase, blockers)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/aws"
 	"github.com/ocpctl/ocpctl/devstack/github"
+	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
 // standIn sets a fault of a stand-in over HTTP, as people do in the demo.
@@ -50,18 +51,19 @@ func (l *life) blocks(c refusedTeardown) {
 	l.runUntil("it is blocked", 3*time.Minute, func() bool {
 		return l.count("SELECT count(*) FROM clusters WHERE id = $1 AND phase = 'destroy_blocked'", id) == 1
 	})
-	var reason, whose, next, stuck, blockers string
+	var reason, whose, next, stuck string
+	var blockers []lifecycle.Blocker
 	require.NoError(l.t, l.pool.QueryRow(l.ctx, `
-		SELECT a.reason, a.whose, a.next, c.stuck_whose, array_to_string(c.blockers, E'\n') FROM clusters c
+		SELECT a.reason, a.whose, a.next, c.stuck_whose, c.blockers FROM clusters c
 		JOIN LATERAL (SELECT reason, whose, next FROM attempts WHERE cluster_id = c.id AND closed_at IS NOT NULL AND kind = 'destroy' ORDER BY number DESC LIMIT 1) a ON true
 		WHERE c.id = $1`, id).Scan(&reason, &whose, &next, &stuck, &blockers))
-	l.t.Logf("| %s | `%s`. Next: %s. Beside it: %s", c.leftover, reason, next, blockers)
+	l.t.Logf("| %s | `%s`. Next: %s. Beside it: %s", c.leftover, reason, next, lifecycle.DescribeBlockers(blockers))
 	require.Equal(l.t, []string{c.reason, c.whose, c.whose}, []string{reason, whose, stuck})
 	require.Contains(l.t, next, c.next)
 	require.Zero(l.t, l.count(logged, pr, "%destroy did not finish within its deadline%"))
 	found := false
-	for b := range strings.SplitSeq(blockers, "\n") {
-		if !strings.HasPrefix(b, c.leftover) {
+	for _, b := range blockers {
+		if !strings.HasPrefix(b.Name, c.leftover) {
 			continue
 		}
 		found = true
@@ -69,10 +71,10 @@ func (l *life) blocks(c refusedTeardown) {
 			continue
 		}
 		for _, words := range append(c.says, c.next, c.reason) {
-			require.Contains(l.t, b, words)
+			require.Contains(l.t, b.String(), words)
 		}
 	}
-	require.True(l.t, found, blockers)
+	require.True(l.t, found, lifecycle.DescribeBlockers(blockers))
 	l.runUntil("the comment says how", 20*time.Second, func() bool {
 		for _, said := range l.GitHub.Comments(pr) {
 			if said.Author == github.Bot && strings.Contains(said.Body, c.next) {

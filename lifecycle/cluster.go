@@ -40,7 +40,7 @@ type Cluster struct {
 	FailMessage string    // the same as text
 	FailWhose   string    // whose problem it was: user, quota, cloud, installer or ocpctl; empty: unknown
 	FailNext    string    // what to do about it
-	Blockers    []string  // what the last verification still counted
+	Blockers    []Blocker // what the last verification still counted
 	StuckReason string    // reason code of the last teardown that left something
 	StuckWhose  string    // who has to act so that the next one does not: user, quota, cloud, installer or ocpctl; empty: unknown
 	StuckNext   string    // what to do about it

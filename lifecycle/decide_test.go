@@ -232,11 +232,11 @@ func TestAReleasedClusterIsLeftAlone(t *testing.T) {
 func TestAnAttemptThatCountedNothingKeepsTheKnownBlockers(t *testing.T) {
 	row := kindWorld().row
 	row.Status, row.Phase, row.Desired, row.DesiredWhy = Failed, DestroyBlocked, Absent, Reason{Code: ReasonAsked, Words: "somebody asked for its end"}
-	row.Blockers, row.DestroyFailures, row.Seen = []string{"vpc of infra-1"}, 3, 4
+	row.Blockers, row.DestroyFailures, row.Seen = []Blocker{{Name: "vpc of infra-1"}}, 3, 4
 	row.StuckReason, row.StuckWhose, row.StuckNext = "TerminationProtected", "user", "run this"
 	last := Attempt{Number: 5, Kind: Destroy, Outcome: Lost, Message: "the runner ended without a result"}
 	d := Decide(row, Facts{Now: epoch, Last: &last, Identities: []string{"infra-1"}}, limits)
-	require.Equal(t, []string{"vpc of infra-1"}, d.Next.Blockers)
+	require.Equal(t, []Blocker{{Name: "vpc of infra-1"}}, d.Next.Blockers)
 	require.Equal(t, []string{"TerminationProtected", "user", "run this"}, []string{d.Next.StuckReason, d.Next.StuckWhose, d.Next.StuckNext})
 	require.Equal(t, 4, d.Next.DestroyFailures)
 	require.Equal(t, epoch.Add(limits.backoff(4)), d.Next.RetryAt)

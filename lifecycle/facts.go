@@ -138,7 +138,7 @@ type Trouble struct{ Code, Message, Whose, Next string }
 // Pass is one verification: ocpctl's own count of what is left, taken after the destroyer's process ended.
 type Pass struct {
 	At         time.Time
-	Clean      bool     // everything was queried, the positive control succeeded, and the count was zero
-	Identities []string // the names that were searched for
-	Leftovers  []string // what was found or could not be queried, as text
+	Clean      bool      // everything was queried, the positive control succeeded, and the count was zero
+	Identities []string  // the names that were searched for
+	Leftovers  []Blocker // what was found or could not be queried
 }

@@ -73,5 +73,5 @@ func (c KnownCluster) BlockedTeardown() (f Finding, blocked bool) {
 	if c.Phase != DestroyBlocked && c.Phase != Abandoned {
 		return Finding{}, false
 	}
-	return Finding{Kind: Blocked, Cluster: c.ID, Since: c.MovedAt, Why: c.Why.String(), Evidence: c.Blockers}, true
+	return Finding{Kind: Blocked, Cluster: c.ID, Since: c.MovedAt, Why: c.Why.String(), Evidence: DescribeBlockers(c.Blockers)}, true
 }

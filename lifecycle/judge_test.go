@@ -167,7 +167,7 @@ func TestTroublesAreOfClustersThatAreNotGoingOn(t *testing.T) {
 
 func TestABlockedFindingCarriesWhatIsLeft(t *testing.T) {
 	c := sound("a")
-	c.Desired, c.Status, c.Phase, c.Why, c.Blockers = Absent, Failed, DestroyBlocked, MoveReason{Words: "3 teardowns left something behind"}, []string{"vpc-1"}
+	c.Desired, c.Status, c.Phase, c.Why, c.Blockers = Absent, Failed, DestroyBlocked, MoveReason{Words: "3 teardowns left something behind"}, []Blocker{{Name: "vpc-1"}}
 	require.Equal(t,
 		[]Finding{{Kind: Blocked, Cluster: "a", Since: c.MovedAt, Why: "3 teardowns left something behind", Evidence: []string{"vpc-1"}}},
 		Troubles(Known{Now: epoch, Clusters: []KnownCluster{c}}, findingLimits))

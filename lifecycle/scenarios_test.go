@@ -162,7 +162,7 @@ func TestABlockedTeardownNamesWhatIsLeftAndEndsOnceItIsFreed(t *testing.T) {
 	w.plant()
 	w.destroy()
 	w.reach(t, DestroyBlocked)
-	require.Equal(t, []string{"vpc of infra-1"}, w.row.Blockers)
+	require.Equal(t, []Blocker{{Name: "vpc of infra-1"}}, w.row.Blockers)
 	require.Contains(t, w.row.Why.String(), "3 teardowns left something behind; still there: vpc of infra-1. The next try is at ")
 	tried := len(w.attempts)
 	w.stayUnreleased(t)
@@ -173,8 +173,8 @@ func TestABlockedTeardownNamesWhatIsLeftAndEndsOnceItIsFreed(t *testing.T) {
 }
 
 func TestAReasonNamesTheFirstOfManyLeftovers(t *testing.T) {
-	require.Equal(t, "vpc v (shop)", nameBlockers([]string{"vpc v (shop): ask its owner: aws ec2 delete-vpc"}))
-	require.Equal(t, "a, b, c, and 2 more", nameBlockers([]string{"a: x", "b", "c", "d", "e"}))
+	require.Equal(t, "vpc v (shop)", nameBlockers([]Blocker{{Name: "vpc v (shop)", Free: "ask its owner", Command: "aws ec2 delete-vpc"}}))
+	require.Equal(t, "a, b, c, and 2 more", nameBlockers([]Blocker{{Name: "a", Free: "x"}, {Name: "b"}, {Name: "c"}, {Name: "d"}, {Name: "e"}}))
 }
 
 func TestAnAbandonedClusterStaysCountedUntilZero(t *testing.T) {

@@ -3,7 +3,6 @@ package lifecycle
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -142,20 +141,6 @@ func (m *deciding) settleDestroy(a Attempt) {
 		return
 	}
 	m.say(n.Status, n.Phase, "teardown %d left something behind; %s. It is tried again", n.DestroyFailures, what)
-}
-
-// nameBlockers names the first blockers, without the text on who can remove them and how. All of them stand beside the reason.
-func nameBlockers(blockers []string) string {
-	const most = 3
-	var out []string
-	for _, b := range blockers[:min(len(blockers), most)] {
-		name, _, _ := strings.Cut(b, ": ")
-		out = append(out, name)
-	}
-	if more := len(blockers) - most; more > 0 {
-		out = append(out, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(out, ", ")
 }
 
 // teardownJob returns the job of a teardown: cleaning up between two tries belongs to the create.

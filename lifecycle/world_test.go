@@ -233,12 +233,12 @@ func (w *world) count(names []string) Pass {
 		for _, t := range w.cloud[name] {
 			if t.listed(w.now) {
 				p.Clean = false
-				p.Leftovers = append(p.Leftovers, "vpc of "+name)
+				p.Leftovers = append(p.Leftovers, Blocker{Name: "vpc of " + name})
 			}
 		}
 	}
 	if !w.fair && w.chance(12) {
-		p.Clean, p.Leftovers = false, append(p.Leftovers, "refused-query DescribeVpcs")
+		p.Clean, p.Leftovers = false, append(p.Leftovers, Blocker{Name: "refused-query DescribeVpcs"})
 	}
 	return p
 }

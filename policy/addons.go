@@ -44,7 +44,7 @@ func (j judging) checkAddons() Check {
 		checks = append(checks, Check{
 			Name: "most", Result: Fail, Asked: fmt.Sprint(len(names)), Accept: fmt.Sprintf("at most %d", profiles.MostAddons),
 			Message: fmt.Sprintf("A cluster may have %d add-ons, and %s picks %d.", profiles.MostAddons, picker, len(names)),
-			Next:    fmt.Sprintf("Pick at most %d%s.", profiles.MostAddons, where),
+			Next:    fmt.Sprintf("Pick at most %d%s.", profiles.MostAddons, where), NextSaysAccept: true,
 		})
 	}
 	whose := picker + " picks"

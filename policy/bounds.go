@@ -25,7 +25,7 @@ func checkListed(name, asked string, list profiles.Allowed, p profiles.Profile) 
 	default:
 		check.Result = Fail
 		check.Message = fmt.Sprintf("%s %q is not on the list of profile %s.", listed[name], asked, p.Name)
-		check.Next = "Choose one of: " + check.Accept + "."
+		check.Next, check.NextSaysAccept = "Choose one of: "+check.Accept+".", true
 		if near, ok := closest.Match(asked, list.Allow); ok && name == "region" {
 			check.Next = fmt.Sprintf("Did you mean %s? There are: %s.", near, check.Accept)
 		}
@@ -87,7 +87,7 @@ func checkName(r Request, profile string) Check {
 	if len(name) <= profiles.MaxName && profiles.NameForm.MatchString(name) {
 		return check
 	}
-	check.Result, check.Next = Fail, "Choose a name of "+check.Accept+"."
+	check.Result, check.Next, check.NextSaysAccept = Fail, "Choose a name of "+check.Accept+".", true
 	if r.PR != nil {
 		check.Next = "Choose a name of " + check.Accept + ", or leave it out."
 	}

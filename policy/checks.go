@@ -20,7 +20,8 @@ func (j judging) checkProfile() Check {
 	case r.Profile == "":
 		check.Result, check.Message, check.Next = Fail, "No profile is enabled on this control plane.", "Ask a platform admin to enable one."
 	default:
-		check.Result, check.Message, check.Next = Fail, fmt.Sprintf("There is no profile %q%s.", r.Profile, j.defaults.explainProfile(r)), "Choose one of: "+check.Accept+"."
+		check.Result, check.Message = Fail, fmt.Sprintf("There is no profile %q%s.", r.Profile, j.defaults.explainProfile(r))
+		check.Next, check.NextSaysAccept = "Choose one of: "+check.Accept+".", true
 		if near, ok := closest.Match(r.Profile, listOffered(r, c)); ok {
 			check.Next = fmt.Sprintf("Did you mean %s? There are: %s.", near, check.Accept)
 		}
@@ -33,7 +34,7 @@ func checkPlatform(r Request, p profiles.Profile, c profiles.Catalogue) Check {
 	if !p.Enabled {
 		check.Result, check.Accept = Fail, strings.Join(listOffered(r, c), ", ")
 		check.Message = fmt.Sprintf("Profile %s cannot be used: %s.", p.Name, strings.TrimSuffix(p.DisabledReason, "."))
-		check.Next = "Choose one of: " + check.Accept + "."
+		check.Next, check.NextSaysAccept = "Choose one of: "+check.Accept+".", true
 	}
 	return check
 }
@@ -94,7 +95,7 @@ func (r Request) sufficientPermissions() []string {
 
 func checkGitHub(r Request, act string) Check {
 	enough := r.sufficientPermissions()
-	check := Check{Name: "permission", Result: Pass, Asked: r.Permission, Accept: strings.Join(enough, " or ")}
+	check := Check{Name: "permission", Result: Pass, Asked: r.Permission, Accept: strings.Join(enough, " or "), NextSaysAccept: len(enough) == 1}
 	repo := "the repository"
 	if r.PR != nil {
 		repo = r.PR.Repo

@@ -87,7 +87,7 @@ func (j judging) checkOwnership() Check {
 	check.Message = fmt.Sprintf("Every cluster has an owner, a team, a cost center and an environment; a valid %s is missing.", list)
 	check.Next = fmt.Sprintf("Say which %s, or ask a platform admin to declare it for the team.", list)
 	if teams := j.listTeams(); own.Team == "" && declared && len(teams) > 0 {
-		check.Accept = strings.Join(teams, ", ")
+		check.Accept, check.NextSaysAccept = strings.Join(teams, ", "), r.PR == nil
 		check.Next = fmt.Sprintf("Name a team: %s. Cost center and environment are the first of its lists where none is named.", check.Accept)
 	}
 	if r.PR != nil {
@@ -124,7 +124,7 @@ func (j judging) checkTeam() Check {
 		check.Next = "Leave the team out, or ask someone of that team."
 	}
 	if check.Accept != "" {
-		check.Next = fmt.Sprintf("Leave the team out, or choose one of: %s.", check.Accept)
+		check.Next, check.NextSaysAccept = fmt.Sprintf("Leave the team out, or choose one of: %s.", check.Accept), true
 		if near, ok := closest.Match(team, j.listTeams()); ok {
 			check.Next = fmt.Sprintf("Did you mean %s? Leave the team out, or choose one of: %s.", near, check.Accept)
 		}
@@ -139,12 +139,13 @@ func (j judging) refuseUndeclaredTeam(check Check) Check {
 	check.Message = fmt.Sprintf("There is no team %q.", team)
 	check.Next = "Ask a platform admin to declare it."
 	if check.Accept != "" {
-		check.Next = fmt.Sprintf("Choose one of: %s.", check.Accept)
+		check.Next, check.NextSaysAccept = fmt.Sprintf("Choose one of: %s.", check.Accept), true
 		if near, ok := closest.Match(team, teams); ok {
 			check.Next = fmt.Sprintf("Did you mean %s? There are: %s.", near, check.Accept)
 		}
 	}
 	if r.PR != nil && team == r.Ownership.Team {
+		check.NextSaysAccept = false
 		check.Next = fmt.Sprintf("Ask a platform admin to declare it, or to correct the table's entry for %s.", r.PR.Repo)
 	}
 	return check
@@ -191,7 +192,7 @@ func (j judging) checkLists() []Check {
 		check := Check{Name: f.name, Result: Pass, Asked: asked, Accept: strings.Join(f.list, ", "), Message: fmt.Sprintf("%s %s is on the list of team %s.", f.text, asked, j.team.Name)}
 		if !slices.Contains(f.list, asked) {
 			check.Result, check.Message = Fail, fmt.Sprintf("%s %q is not on the list of team %s.", f.text, asked, j.team.Name)
-			check.Next = fmt.Sprintf("Choose one of: %s.", check.Accept)
+			check.Next, check.NextSaysAccept = fmt.Sprintf("Choose one of: %s.", check.Accept), true
 		}
 		checks = append(checks, check)
 	}

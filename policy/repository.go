@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -115,6 +116,7 @@ func (j judging) checkFileList(name string) Check {
 	check.Message = fmt.Sprintf("Profile %s is not among those that %s lets the repository have: %s.", name, fileOf(r), check.Accept)
 	check.Next = fmt.Sprintf("Ask the repository's maintainers to add it to profiles in %s on the base branch.", profiles.RepositoryFilePath)
 	if could := listOffered(r, j.terms.Catalogue); len(could) > 0 {
+		check.NextSaysAccept = slices.Equal(could, r.File.Profiles)
 		check.Next = fmt.Sprintf("Choose one of: %s, or ask the repository's maintainers to add it to profiles in %s on the base branch.", strings.Join(could, ", "), profiles.RepositoryFilePath)
 	}
 	return check

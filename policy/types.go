@@ -108,8 +108,13 @@ type Check struct {
 	Next    string  `json:"next,omitempty"`   // what to do, unless the result is a pass
 	Checks  []Check `json:"checks,omitempty"` // one for each bound of a quota or budget, rule, tag
 
+	NextSaysAccept bool `json:"nextSaysAccept,omitempty"` // Next says what would be accepted, too
+
 	Approval *Approval `json:"approval,omitempty"` // for an Ask without sub-checks: who has to approve; nil: one platform admin within a day
 }
+
+// Summarizes reports whether the message only repeats those of the sub-checks.
+func (c Check) Summarizes() bool { return len(c.Checks) > 0 && c.Result != Pass }
 
 // Verdict is policy's answer. Grant is meaningful only when Allowed.
 type Verdict struct {

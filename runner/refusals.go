@@ -92,14 +92,14 @@ func (r *refusals) explainPass(p *contract.Pass) {
 		case isUnanswered(*l):
 			continue
 		case !ok && r.isStoppedByOne(): // the destroyer may not have come to it, and removes it when it runs again
-			l.Free = notReached
+			l.Free, l.Command, l.Remark = notReached, "", ""
 			continue
 		case !ok:
 			continue
 		}
 		l.Refused = &contract.Refusal{Reason: one.Reason, Words: one.Words, Whose: one.Whose, Next: one.Next, Command: one.Command, Heals: one.Heals()}
 		if !one.Heals() {
-			l.Free = fmt.Sprintf("%s (%s)", one.Advice(), strings.NewReplacer("(", "[", ")", "]").Replace(one.Reason+": "+withoutCode(one)))
+			l.Free, l.Command, l.Remark = one.Next, one.Command, one.Reason+": "+withoutCode(one)
 		}
 	}
 }

@@ -107,16 +107,16 @@ func TestWhatRefusesATeardownSaysWhoMustActAndHow(t *testing.T) {
 
 			left := w.lastPass().Leftovers[0]
 			if c.heals {
-				require.Contains(t, left.Free, "an administrator of the account", "what the count advises stands")
+				require.Contains(t, left.Advice(), "an administrator of the account", "what the count advises stands")
 				require.Len(t, w.removed, 4, "what may heal is repeated")
 				return
 			}
 			require.Contains(t, got.Message, c.words)
 			require.Equal(t, []any{c.reason, c.whose, false}, []any{left.Refused.Reason, left.Refused.Whose, left.Refused.Heals})
 			require.Contains(t, left.Refused.Words, c.words)
-			require.Contains(t, left.Free, c.next, "the advice of the count would be refused too")
-			require.Contains(t, left.Free, c.reason)
-			require.NotContains(t, got.Next+left.Free, "wait:")
+			require.Contains(t, left.Advice(), c.next, "the advice of the count would be refused too")
+			require.Contains(t, left.Advice(), c.reason)
+			require.NotContains(t, got.Next+left.Advice(), "wait:")
 		})
 	}
 }
@@ -142,7 +142,7 @@ func TestARefusalReachesTheServerWithoutSecrets(t *testing.T) {
 	w.verify = leftAs("bucket", "shop-oidc", "")
 	require.NoError(t, w.run(t.Context()))
 	left := w.lastPass().Leftovers[0]
-	for _, text := range []string{left.Refused.Words, left.Free, w.result().Message} {
+	for _, text := range []string{left.Refused.Words, left.Advice(), w.result().Message} {
 		require.NotContains(t, text, "AKIAIOSFODNN7EXAMPLE1")
 		require.Contains(t, text, "[redacted]")
 	}
@@ -205,7 +205,7 @@ func TestARefusalIsShownWithItsOwnResourceOnly(t *testing.T) {
 	require.Equal(t, "prod.shop.labs.example.com", left[0].Name, "what never heals comes first")
 	require.Equal(t, "KeptRecord", left[0].Refused.Reason)
 	require.Nil(t, left[1].Refused)
-	require.Equal(t, "the DNS administrator", left[1].Free)
+	require.Equal(t, "the DNS administrator", left[1].Advice())
 }
 
 func TestWhatAStoppedDestroyerDidNotComeToIsNobodysTurn(t *testing.T) {
@@ -222,7 +222,7 @@ func TestWhatAStoppedDestroyerDidNotComeToIsNobodysTurn(t *testing.T) {
 	require.NoError(t, w.run(t.Context()))
 	left := w.lastPass().Leftovers
 	require.Equal(t, "i-0a1", left[0].ID)
-	require.Equal(t, "nothing to do: openshift-install was stopped before it came to this; the next try continues", left[1].Free, "nobody has to delete the network by hand")
+	require.Equal(t, "nothing to do: openshift-install was stopped before it came to this; the next try continues", left[1].Advice(), "nobody has to delete the network by hand")
 }
 
 // lastPass is the newest count that the server was told of.

@@ -77,7 +77,9 @@ func (a *attempt) redactPass(p contract.Pass) *contract.Pass {
 	}
 	for i := range p.Leftovers {
 		l := &p.Leftovers[i]
-		l.Name, l.Free = a.cfg.Redact.Text(l.Name), a.cfg.Redact.Text(l.Free)
+		for _, text := range []*string{&l.Name, &l.Free, &l.Command, &l.Remark} {
+			*text = a.cfg.Redact.Text(*text)
+		}
 		if l.Refused != nil {
 			refused := *l.Refused
 			refused.Words, refused.Next, refused.Command = a.cfg.Redact.Text(refused.Words), a.cfg.Redact.Text(refused.Next), a.cfg.Redact.Text(refused.Command)
@@ -115,7 +117,7 @@ func (a *attempt) leftoversFound(p contract.Pass) failure {
 		case l.Refused != nil:
 			name += ": " + l.Refused.Reason + ", " + l.Refused.Words
 		case l.Free != "":
-			name += ": " + l.Free
+			name += ": " + l.Advice()
 		}
 		names = append(names, name)
 	}

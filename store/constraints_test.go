@@ -185,7 +185,7 @@ func TestTheAttemptsTableIsAFence(t *testing.T) {
 	storetest.Refuses(t, s, "has an open attempt",
 		`UPDATE clusters SET status = 'DESTROYED', phase = 'released', destroyed_at = now() WHERE id = $1`, row.ID)
 	storetest.Refuses(t, s, "verifications_clean", `INSERT INTO verifications
-		VALUES ('att_2', 1, now(), '1', '{}', '', '[]', '[]', '{}', true)`)
+		VALUES ('att_2', 1, now(), '1', '{}', '', '[]', '[]', '[]', true)`)
 }
 
 func TestTheOtherTablesKeepTheirRules(t *testing.T) {

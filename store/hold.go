@@ -45,11 +45,11 @@ func holdUntil(ctx context.Context, c *db.Tx, cur usage.Held, d clusters.Origin,
 	if out.Warning, err = clusters.JudgeRise(ctx, c, cur, longer, d.Afford); err != nil {
 		return err
 	}
-	action, why := "hold_set", d.Reason()
+	action, why, source := "hold_set", d.Reason(), d.Source
 	if until.IsZero() {
-		action, why = "hold_lifted", ""
+		action, why, source = "hold_lifted", "", ""
 	}
-	err = clusters.SetDesired(ctx, c, cur.ID, "end_hold = @until, hold_why = @why", pgx.NamedArgs{"until": db.Null(until), "why": why})
+	err = clusters.SetDesired(ctx, c, cur.ID, "end_hold = @until, hold_why = @why, hold_source = @source", pgx.NamedArgs{"until": db.Null(until), "why": why, "source": source})
 	if err != nil {
 		return err
 	}

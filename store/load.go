@@ -177,5 +177,5 @@ func attemptsIn(ctx context.Context, tx pgx.Tx, cluster string, now time.Time) (
 
 func passesIn(ctx context.Context, tx pgx.Tx, attempt string) ([]lifecycle.Pass, error) {
 	return db.All[lifecycle.Pass](ctx, tx, `
-		SELECT received_at AS at, clean, identities, words AS leftovers FROM verifications WHERE attempt_id = $1 ORDER BY number`, attempt)
+		SELECT received_at AS at, clean, identities, blockers AS leftovers FROM verifications WHERE attempt_id = $1 ORDER BY number`, attempt)
 }

@@ -75,7 +75,7 @@ var passing = []struct{ what, sql string }{
 		UPDATE replies SET external_id = -1 WHERE id IN (
 			SELECT id FROM replies WHERE external_id = 0 AND created_at < @before LIMIT @batch)`},
 	{"effects that could not be made", `
-		UPDATE effects SET done_at = @now, note = 'given up: it could not be made for too long' WHERE id IN (
+		UPDATE effects SET done_at = @now, given_up = true, note = 'given up: it could not be made for too long' WHERE id IN (
 			SELECT id FROM effects WHERE done_at IS NULL AND created_at < @before LIMIT @batch)`},
 	{"announcements", `DELETE FROM announcements WHERE id IN (SELECT id FROM announcements WHERE done_at < @before ORDER BY done_at LIMIT @batch)`},
 	// Their causes are announced no more: the announcement is as old, and what happens again to a cluster has a cause of its own.

@@ -43,7 +43,7 @@ func (s *server) GetLabels(w http.ResponseWriter, r *http.Request, id string) {
 func toLabels(e outbox.EffectState) v1.Labels {
 	out := v1.Labels{ID: e.ID, Repository: e.Repo, State: v1.LabelsStateWaiting, Note: e.Note, AskedAt: e.CreatedAt.UTC()}
 	switch {
-	case e.GivenUp():
+	case e.GivenUp:
 		out.State = v1.LabelsStateFailed
 	case e.DoneAt != nil:
 		out.State = v1.LabelsStateDone

@@ -28,10 +28,10 @@ func TestARepositorysLabelsAreAskedForOnceWithAKey(t *testing.T) {
 	h.does(http.MethodPost, labelsPath, h.as(other), ask, http.StatusAccepted, &again, idempotencyKey, "k")
 	require.NotEqual(t, asked.ID, again.ID, "a key is its principal's")
 
-	require.NoError(t, h.store.Outbox.EffectDone(t.Context(), asked.ID, "made: ocp/keep; fine: ocp-ttl/4"))
+	require.NoError(t, h.store.Outbox.EffectDone(t.Context(), asked.ID, "made: ocp/keep; fine: ocp-ttl/4", false))
 	h.seenBy(oidc.Admin, labelsPath+"/"+asked.ID, &state)
 	require.Equal(t, []any{v1.LabelsStateDone, "made: ocp/keep; fine: ocp-ttl/4", false}, []any{state.State, state.Note, state.DoneAt.IsZero()})
-	require.NoError(t, h.store.Outbox.EffectDone(t.Context(), again.ID, "given up: the App may not write issues"))
+	require.NoError(t, h.store.Outbox.EffectDone(t.Context(), again.ID, "given up: the App may not write issues", true))
 	h.seenBy(oidc.Admin, labelsPath+"/"+again.ID, &state)
 	require.Equal(t, v1.LabelsStateFailed, state.State)
 	var trail v1.AuditPage

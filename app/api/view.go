@@ -33,7 +33,7 @@ func toCluster(row clusters.Row, name func(string) string) v1.Cluster {
 		Nodes: row.Nodes, Workers: row.Workers, WorkersWanted: row.WorkersWanted,
 		Addons: row.Addons, Refreshing: row.Work[lifecycle.Configure].IsRequested(), HoldUntil: utc(row.Ends.Hold), MaxDestroyAt: utc(row.Ends.Max),
 		NeedsApproval: row.NeedsApproval, ApproveBy: utc(row.ApproveBy),
-		Position: row.Position, WaitsSince: utc(row.WaitsSince), RetryAt: dueTime(row), Blockers: row.Blockers, Identities: row.Identities,
+		Position: row.Position, WaitsSince: utc(row.WaitsSince), RetryAt: dueTime(row), Blockers: lifecycle.DescribeBlockers(row.Blockers), Identities: row.Identities,
 	}
 	c.Usable, c.Sleep, c.Idle = row.Usable(), sleepOf(row), idleOf(row.Cluster)
 	c.Run, c.Signal, c.SavedSeconds = clusterRun(row.Run), clusterSignal(row.Signal), int64(row.SavedTime()/time.Second)
@@ -130,7 +130,7 @@ func toVerdict(v policy.Verdict) v1.Verdict {
 func toChecks(all []policy.Check) []v1.Check {
 	out := make([]v1.Check, 0, len(all))
 	for _, c := range all {
-		one := v1.Check{Name: c.Name, Result: v1.CheckResult(c.Result), Asked: c.Asked, Have: c.Have, Accept: c.Accept, Message: c.Message, Next: c.Next}
+		one := v1.Check{Name: c.Name, Result: v1.CheckResult(c.Result), Asked: c.Asked, Have: c.Have, Accept: c.Accept, Message: c.Message, Next: c.Next, Summarizes: c.Summarizes()}
 		if len(c.Checks) > 0 {
 			one.Checks = toChecks(c.Checks)
 		}

@@ -58,7 +58,7 @@ func full() app.Details {
 	row.RequestedBy, row.TTL, row.HourlyCents = "github:will", 24*time.Hour, 75
 	row.AcceptedAt, row.DestroyAt, row.UpdatedAt, row.ReadyAt = noon, noon.Add(2*time.Hour), noon.Add(3*time.Hour), noon.Add(time.Hour)
 	row.Ends = lifecycle.Ends{TTL: noon.Add(24 * time.Hour), Max: noon.Add(72 * time.Hour), PRClosed: noon.Add(2 * time.Hour)}
-	row.Blockers, row.Identities = []string{"vpc vpc-1: delete it"}, []string{"pr41-shop-x7k2p"}
+	row.Blockers, row.Identities = []lifecycle.Blocker{{Name: "vpc vpc-1", Free: "delete it"}}, []string{"pr41-shop-x7k2p"}
 	row.Progress = lifecycle.Progress{Percent: 80, Step: "verifying", ETA: noon.Add(4 * time.Hour), Late: noon.Add(5 * time.Hour)}
 	row.FailReason, row.FailMessage, row.FailWhose, row.FailNext = "VPCLimitExceeded", "there are 5 of 5 VPCs", "quota", "raise L-F678F1CE or delete a VPC"
 	row.RetryAt = noon.Add(6 * time.Hour)
@@ -80,7 +80,7 @@ func full() app.Details {
 		Verifications: []attempts.VerificationRow{{
 			Attempt: 3, Number: 1, At: noon.Add(3 * time.Hour), Account: "123456789012", Identities: []string{"pr41-shop-x7k2p"}, Control: "the zone is visible",
 			Queries:   json.RawMessage(`[{"service":"ec2","call":"DescribeVpcs","region":"us-east-1","asked":"tag","at":"2025-03-01T14:00:00Z","count":1}]`),
-			Leftovers: json.RawMessage(`[{"type":"vpc","id":"vpc-1","free":"delete it"}]`), Words: []string{"vpc vpc-1: delete it"},
+			Leftovers: json.RawMessage(`[{"type":"vpc","id":"vpc-1","free":"delete it"}]`), Blockers: row.Blockers,
 		}},
 		Timeline: []store.Event{
 			{At: noon, Actor: "github:will", Action: "accepted", To: "PENDING/queued", Why: "accepted"},

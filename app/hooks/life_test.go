@@ -213,7 +213,7 @@ func (l *life) makeEffects() int {
 		case outbox.EffectRemoveLabel:
 			_ = place.Unlabel(e.Number, e.Content, github.Bot) // not there is done
 		}
-		require.NoError(l, l.store.Outbox.EffectDone(l.Context(), id, "made by a test"))
+		require.NoError(l, l.store.Outbox.EffectDone(l.Context(), id, "made by a test", false))
 	}
 	return len(effects)
 }

@@ -42,9 +42,11 @@ func cluster(change ...func(*clusters.Row)) clusters.Row {
 	return row
 }
 
-func byComment(r *clusters.Row)   { r.Source = string(policy.SourceComment) }
-func gone(r *clusters.Row)        { r.Desired = lifecycle.Absent }
-func held(r *clusters.Row)        { r.HoldWhy, r.Ends.Hold = keptWhy, decidedAt.Add(time.Hour) }
+func byComment(r *clusters.Row) { r.Source = string(policy.SourceComment) }
+func gone(r *clusters.Row)      { r.Desired = lifecycle.Absent }
+func held(r *clusters.Row) {
+	r.HoldSource, r.Ends.Hold = string(policy.SourceLabel), decidedAt.Add(time.Hour)
+}
 func closing(r *clusters.Row)     { r.Ends.PRClosed = decidedAt.Add(time.Hour) }
 func unlabelling(r *clusters.Row) { r.Ends.LabelRemoved = decidedAt.Add(time.Hour) }
 
@@ -252,7 +254,7 @@ func carryOut(f facts, acts []act) facts {
 		case rebindApproval:
 			f.outdated = map[string]bool{}
 		case liftHold:
-			row(a.row).HoldWhy, row(a.row).Ends.Hold = "", time.Time{}
+			row(a.row).HoldSource, row(a.row).Ends.Hold = "", time.Time{}
 		case moveInstallation:
 			for i := range f.clusters {
 				ref := *f.clusters[i].PR

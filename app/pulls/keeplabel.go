@@ -16,7 +16,7 @@ import (
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
-// keptWhy is the reason of a hold that the label set; it distinguishes this hold from those of other entry points.
+// keptWhy is the reason of a hold that the label set.
 const keptWhy = "the label " + chatops.KeepLabel
 
 // holdClusters holds the clusters of a pull request on behalf of whoever added the label, if they may hold them all. Otherwise
@@ -54,7 +54,7 @@ func (s *Service) refuseHold(ctx context.Context, e PullRequestEvent, why string
 	return s.removeLabel(ctx, e, removeLabel{chatops.KeepLabel, "keep:" + e.at, text, text})
 }
 
-func isKept(row clusters.Row) bool { return row.HoldWhy == keptWhy }
+func isKept(row clusters.Row) bool { return row.HoldSource == string(policy.SourceLabel) }
 
 // keepOne holds a cluster for as long as the repository's file says, at most up to its profile's maximum.
 func (s *Service) keepOne(ctx context.Context, pr pullrequests.PullRequest, r policy.Request, row clusters.Row) (string, error) {

@@ -218,7 +218,7 @@ func (w *world) publish(dies bool) {
 			w.tell("labeled", own, label)
 		}
 		if !dies {
-			require.NoError(w, w.h.Store.Outbox.EffectDone(w.Context(), id, "made"))
+			require.NoError(w, w.h.Store.Outbox.EffectDone(w.Context(), id, "made", false))
 		}
 	}
 	if gone, _ := chatops.LabelGone(row.Card); there && gone {

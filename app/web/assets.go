@@ -32,8 +32,8 @@ func readAssets() assetFiles {
 	return files
 }
 
-// address returns the address of a file, which changes with its content.
-func (files assetFiles) address(name string) string {
+// addressOf returns the address of a file, which changes with its content.
+func (files assetFiles) addressOf(name string) string {
 	return "/assets/" + files[name].Hash + "/" + name
 }
 

@@ -119,10 +119,5 @@ func detailOf(found app.Details) detailView {
 			v.GitHubWaits = c.Message
 		}
 	}
-	for _, text := range card.Blockers {
-		var b blocker
-		b.Text, b.Command, b.Remark = chatops.Blocker(text)
-		v.InTheWay = append(v.InTheWay, b)
-	}
 	return v
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/clusters"
@@ -149,16 +148,6 @@ func describeCost(row clusters.Row, now time.Time) string {
 
 func plainState[T ~string](s T) string {
 	return strings.NewReplacer("_", " ", ".", " ").Replace(string(s))
-}
-
-// ownText returns the text of a check with sub-checks, unless the sub-checks have it.
-func ownText(c policy.Check) string {
-	if slices.ContainsFunc(c.Checks, func(part policy.Check) bool {
-		return part.Result == c.Result && strings.Contains(c.Message, part.Message)
-	}) {
-		return ""
-	}
-	return c.Message
 }
 
 // describeMove describes the state that a cluster reached, such as PENDING/queued or READY/ready.

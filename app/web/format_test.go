@@ -10,7 +10,6 @@ import (
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
-	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/clusters"
@@ -60,10 +59,7 @@ func TestAPassShowsItsQuestions(t *testing.T) {
 	require.Nil(t, parseQueries(attempts.VerificationRow{Queries: json.RawMessage(`{}`)}))
 }
 
-func TestWhatAPartOfACheckSaysIsSaidOnce(t *testing.T) {
-	full := policy.Check{Result: policy.Fail, Message: "You have 3 of 3."}
-	require.Empty(t, ownText(policy.Check{Result: policy.Fail, Message: full.Message, Checks: []policy.Check{full}}))
-	require.Equal(t, "There is room.", ownText(policy.Check{Result: policy.Pass, Message: "There is room.", Checks: []policy.Check{{Result: policy.Pass, Message: "1 of 3."}}}))
+func TestAMoveIsDescribed(t *testing.T) {
 	for to, want := range map[string]string{"PENDING/awaiting_approval": "PENDING, awaiting approval", "READY/ready": "READY", "x": "x"} {
 		require.Equal(t, want, describeMove(to))
 	}

@@ -65,7 +65,7 @@ func (p *pages) serveLive(read reader) handler {
 			p.showError(w, r, who, err)
 			return
 		}
-		p.render(w, r, who, http.StatusOK, c)
+		p.renderContent(w, r, who, http.StatusOK, c)
 	}
 }
 
@@ -77,14 +77,14 @@ func (p *pages) followPage(w http.ResponseWriter, r *http.Request, who policy.Pr
 	defer o.out.End()
 	leave, found := p.Streams.Take(who.ID)
 	if !found {
-		if o.update(ctx) {
+		if o.sendUpdate(ctx) {
 			_ = o.out.Retry(p.live.away) // the browser disconnected
 		}
 		return
 	}
 	defer leave()
-	defer p.sessions.join(o.session.ID)()
-	o.follow(ctx)
+	defer p.sessions.addPage(o.session.ID)()
+	o.followChanges(ctx)
 }
 
 // openPage is a page that a browser shows and keeps up to date.
@@ -99,18 +99,18 @@ type openPage struct {
 	rendered time.Time // last
 }
 
-func (o *openPage) follow(ctx context.Context) {
+func (o *openPage) followChanges(ctx context.Context) {
 	changes, stop := o.App.Changes(ctx, o.r.PathValue("id"))
 	defer stop()
-	if !o.update(ctx) {
+	if !o.sendUpdate(ctx) {
 		return
 	}
 	beats := time.NewTicker(o.live.beat)
 	defer beats.Stop()
-	end := time.NewTimer(jitter(o.live.life))
+	end := time.NewTimer(addJitter(o.live.life))
 	defer end.Stop()
 	for due := (<-chan time.Time)(nil); ; { // due is nil while nothing changed
-		next := o.beat
+		next := o.sendBeat
 		select {
 		case <-ctx.Done():
 			return
@@ -126,7 +126,7 @@ func (o *openPage) follow(ctx context.Context) {
 			}
 			continue
 		case <-due:
-			due, next = nil, o.update
+			due, next = nil, o.sendUpdate
 		case <-beats.C:
 		}
 		if !next(ctx) {
@@ -141,11 +141,11 @@ func (o *openPage) pauseNow() time.Duration {
 	return max(gap-time.Since(o.rendered), o.live.pause/10)
 }
 
-// update sends the parts that the browser does not have. It reports whether the stream goes on.
-func (o *openPage) update(ctx context.Context) bool {
+// sendUpdate sends the parts that the browser does not have. It reports whether the stream goes on.
+func (o *openPage) sendUpdate(ctx context.Context) bool {
 	who := o.Auth.Now(ctx, o.session)
 	if o.out.Begun && o.hasOtherRights(who) {
-		return o.finish("reload")
+		return o.finishWith("reload")
 	}
 	parts, ended, err := o.renderNow(ctx, who)
 	switch kind := app.KindOf(err); {
@@ -153,7 +153,7 @@ func (o *openPage) update(ctx context.Context) bool {
 		o.showError(o.w, o.r, who, err)
 		return false
 	case kind == app.Denied || kind == app.NotFound:
-		return o.finish("reload")
+		return o.finishWith("reload")
 	case err != nil:
 		if ctx.Err() == nil {
 			o.Log.WarnContext(ctx, "open page not brought up to date", "page", o.r.Pattern, "err", err)
@@ -163,11 +163,11 @@ func (o *openPage) update(ctx context.Context) bool {
 	if !o.out.Begun && o.out.Begin() != nil {
 		return false
 	}
-	if !o.send(parts) {
+	if !o.sendParts(parts) {
 		return false
 	}
 	if ended {
-		return o.finish("end")
+		return o.finishWith("end")
 	}
 	return true
 }
@@ -192,8 +192,8 @@ func (o *openPage) renderNow(ctx context.Context, who policy.Principal) (parts [
 	return parts, c.ended, err
 }
 
-// send sends the parts that the browser does not have, as pairs of id and HTML.
-func (o *openPage) send(parts []part) bool {
+// sendParts sends the parts that the browser does not have, as pairs of id and HTML.
+func (o *openPage) sendParts(parts []part) bool {
 	missing, has := missingParts(parts, o.has), hashesOf(parts)
 	if len(missing) == 0 && has == o.has {
 		return true
@@ -212,8 +212,8 @@ func (o *openPage) send(parts []part) bool {
 	return o.out.Send("parts", has, bytes.TrimSpace(data.Bytes())) == nil
 }
 
-// beat shows that the stream is alive, and ends it for somebody who signed out or whose roles changed.
-func (o *openPage) beat(ctx context.Context) bool {
+// sendBeat shows that the stream is alive, and ends it for somebody who signed out or whose roles changed.
+func (o *openPage) sendBeat(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
 	ended, err := o.sessions.hasEnded(ctx, o.session.ID)
@@ -221,7 +221,7 @@ func (o *openPage) beat(ctx context.Context) bool {
 	case err != nil:
 		return false // the browser asks again, and is told why not
 	case ended || o.hasOtherRights(o.Auth.Seated(o.session)):
-		return o.finish("reload")
+		return o.finishWith("reload")
 	}
 	return o.out.Beat() == nil
 }
@@ -232,11 +232,11 @@ func (o *openPage) hasOtherRights(who policy.Principal) bool {
 	return who.ID != began.ID || !reflect.DeepEqual(who.Seats, began.Seats)
 }
 
-// finish sends the last event: "end" says that nothing changes any more, "reload" that the page has to be asked for.
-func (o *openPage) finish(event string) bool {
+// finishWith sends the last event: "end" says that nothing changes any more, "reload" that the page has to be asked for.
+func (o *openPage) finishWith(event string) bool {
 	_ = o.out.Send(event, "", []byte("{}")) // the browser disconnected
 	return false
 }
 
-// jitter returns between four and six fifths of d, so that what began together does not end together.
-func jitter(d time.Duration) time.Duration { return d*4/5 + rand.N(d*2/5+1) }
+// addJitter returns between four and six fifths of d, so that what began together does not end together.
+func addJitter(d time.Duration) time.Duration { return d*4/5 + rand.N(d*2/5+1) }

@@ -168,6 +168,7 @@ func (h *fixture) measureChanges(b *testing.B, who *browser, row clusters.Row) {
 		}
 		b.ReportMetric(float64(got.Load()-before), change.name+"-B")
 	}
+	require.NoError(b, e.answer.Body.Close())
 }
 
 // addProof gives a cluster an attempt whose count found nothing in one pass.

@@ -340,7 +340,7 @@ func TestOneQueryLooksForAllEndedSessions(t *testing.T) {
 		asked = append(asked, ids)
 		return []string{"b"}, nil
 	}}
-	leave := []func(){o.join("a"), o.join("b"), o.join("b")}
+	leave := []func(){o.addPage("a"), o.addPage("b"), o.addPage("b")}
 	for id, want := range map[string]bool{"a": false, "b": true} {
 		ended, err := o.hasEnded(t.Context(), id)
 		require.NoError(t, err)

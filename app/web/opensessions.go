@@ -19,8 +19,8 @@ type openSessions struct {
 	looked time.Time
 }
 
-// join adds a page of a session, until leave is called.
-func (o *openSessions) join(id string) (leave func()) {
+// addPage adds a page of a session, until leave is called.
+func (o *openSessions) addPage(id string) (leave func()) {
 	o.guard.Lock()
 	defer o.guard.Unlock()
 	if o.open == nil {

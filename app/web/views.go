@@ -75,9 +75,8 @@ type detailView struct {
 	Why, DesiredWhy string   // without what is shown beside them
 	LastTry         string   // what failed, while another try follows
 	CreateLog       []string // last lines of the create, if another job is the newest
-	InTheWay        []blocker
-	Bundles         []int  // attempts with a log bundle, the newest first
-	GitHubWaits     string // what of it waits for GitHub; empty: nothing
+	Bundles         []int    // attempts with a log bundle, the newest first
+	GitHubWaits     string   // what of it waits for GitHub; empty: nothing
 
 	Line, ETA                string // position in the queue; expected time of completion
 	Whose, Todo, TodoRunbook string // while something is wrong: who has to act, what to do, the runbook
@@ -86,12 +85,9 @@ type detailView struct {
 // Ended reports that nothing on the page changes any more.
 func (v detailView) Ended() bool { return v.Row.Phase == lifecycle.Released }
 
-// blocker is one obstacle: what it is and who can remove it, the command, and a remark.
-type blocker struct{ Text, Command, Remark string }
-
 // parseTemplates parses the templates. nameOf names a principal for people; nil: nobody is linked to a person.
 func parseTemplates(nameOf func(string) string, files assetFiles) views {
-	own := template.FuncMap{"actor": actorFormatter(nameOf), "asset": files.address}
+	own := template.FuncMap{"actor": actorFormatter(nameOf), "asset": files.addressOf}
 	out := views{}
 	for _, name := range []string{
 		"login", "problem", "list", "detail", "runbook", "destroy", "new", "approvals", "approval", "link", "code", "password", "me", "limits",
@@ -105,10 +101,10 @@ func parseTemplates(nameOf func(string) string, files assetFiles) views {
 
 // renderPage renders a complete page before it sends the first byte, so that an error never leaves half a page.
 func (p *pages) renderPage(w http.ResponseWriter, r *http.Request, who policy.Principal, status int, name string, view any) {
-	p.render(w, r, who, status, content{name: name, view: view, ended: true})
+	p.renderContent(w, r, who, status, content{name: name, view: view, ended: true})
 }
 
-func (p *pages) render(w http.ResponseWriter, r *http.Request, who policy.Principal, status int, c content) {
+func (p *pages) renderContent(w http.ResponseWriter, r *http.Request, who policy.Principal, status int, c content) {
 	f := p.newFrame(r, who, c)
 	f.Said = p.takeMessage(w, r, who)
 	main, parts, err := p.renderParts(c.name, f)
@@ -158,7 +154,6 @@ var functions = template.FuncMap{
 	"name": formatPullRequest, "runText": chatops.RunText, "signalText": chatops.SignalText, "saved": chatops.Saved, "slept": describeSleep, "unused": chatops.Unused, "nights": chatops.Nights,
 	"told":  auditText,
 	"moved": describeMove,
-	"own":   ownText,
 	"cost":  describeCost,
 	"short": shortHash,
 	"tail":  func(id string) string { return id[max(0, len(id)-8):] },

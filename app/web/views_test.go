@@ -97,7 +97,7 @@ func TestAClusterThatIsGoingOffersNothing(t *testing.T) {
 func TestTheProofIsShownWithWhatIsLeft(t *testing.T) {
 	d := details(func(r *clusters.Row) { r.Status, r.Phase = lifecycle.Failed, lifecycle.DestroyBlocked })
 	d.Verifications = []attempts.VerificationRow{
-		{Attempt: 2, Number: 1, At: noon, Identities: []string{"shop-x7k2p"}, Words: []string{"vpc vpc-1: delete it"}},
+		{Attempt: 2, Number: 1, At: noon, Identities: []string{"shop-x7k2p"}, Blockers: []lifecycle.Blocker{{Name: "vpc vpc-1", Free: "delete it"}}},
 		{Attempt: 2, Number: 2, At: noon, Identities: []string{"shop-x7k2p"}, Control: "the zone is visible", Clean: true, Queries: []byte(`[{"service":"tagging","region":"ap-east-1","unasked":"not_enabled"},{"service":"tagging","region":"eu-west-3","unasked":"denied_by_organization"},{"service":"tagging","region":"eu-west-3","unasked":"denied_by_organization"}]`)},
 	}
 	html := page(t, "detail", detailView{Details: d})
@@ -118,7 +118,7 @@ func TestAFailureSaysWhoseTurnItIsAndLeadsToItsRunbook(t *testing.T) {
 	}
 	html = show(t, func(r *clusters.Row) {
 		r.Status, r.Phase, r.Desired = lifecycle.Failed, lifecycle.DestroyBlocked, lifecycle.Absent
-		r.Blockers = []string{"vpc vpc-1: detach eni-7 of another team"}
+		r.Blockers = []lifecycle.Blocker{{Name: "vpc vpc-1", Free: "detach eni-7 of another team"}}
 	})
 	for _, want := range []string{"Remaining at the last count", "detach eni-7", "the platform team", `href="/runbooks/destroy-blocked"`} {
 		require.Contains(t, html, want)
@@ -140,7 +140,9 @@ func TestAFailuresMessageStandsOnThePageOnce(t *testing.T) {
 func TestTheCommandThatFreesABlockerCanBeCopied(t *testing.T) {
 	html := show(t, func(r *clusters.Row) {
 		r.Status, r.Phase, r.Desired = lifecycle.Failed, lifecycle.DestroyBlocked, lifecycle.Absent
-		r.Blockers = []string{"volume vol-1 (shop-pvc): an administrator of the account: aws ec2 delete-volume --volume-id vol-1 (ask its owner)"}
+		r.Blockers = []lifecycle.Blocker{{
+			Name: "volume vol-1 (shop-pvc)", Free: "an administrator of the account", Command: "aws ec2 delete-volume --volume-id vol-1", Remark: "ask its owner",
+		}}
 	})
 	require.Contains(t, html, "<li>volume vol-1 (shop-pvc): an administrator of the account: <code>aws ec2 delete-volume --volume-id vol-1</code> (ask its owner)</li>")
 }
@@ -160,7 +162,7 @@ func TestAClusterInLineShowsItsPlaceAndARunningOneItsTimes(t *testing.T) {
 func TestWhatOthersWroteIsShownAsText(t *testing.T) {
 	evil := `<script>alert(1)</script>`
 	d := details(func(r *clusters.Row) {
-		r.Why.Words, r.Owner, r.FailMessage, r.Blockers = evil, evil, evil, []string{evil}
+		r.Why.Words, r.Owner, r.FailMessage, r.Blockers = evil, evil, evil, []lifecycle.Blocker{{Name: evil, Free: evil, Command: evil, Remark: evil}}
 		r.Outputs.ConsoleURL = "javascript:alert(1)"
 	})
 	d.Log = []string{evil}

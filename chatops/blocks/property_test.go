@@ -43,7 +43,7 @@ func anyCard(t *rapid.T) lifecycle.Card {
 		}
 	}
 	if c.Blockers != nil {
-		c.Blockers = slices.Repeat([]string{strange(t, "blocker")}, rapid.IntRange(0, 60).Draw(t, "blockers"))
+		c.Blockers = slices.Repeat([]lifecycle.Blocker{{Name: strange(t, "blocker"), Free: strange(t, "free"), Command: strange(t, "command"), Remark: strange(t, "remark")}}, rapid.IntRange(0, 60).Draw(t, "blockers"))
 	}
 	if rapid.Bool().Draw(t, "console") {
 		c.ConsoleURL = strange(t, "console URL")

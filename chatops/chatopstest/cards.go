@@ -114,7 +114,7 @@ func Lives() map[string]lifecycle.Card {
 	asked.ReleasedAt, asked.Identities = Start.Add(30*time.Minute), []string{"pr41-shop-x7k2p"}
 	blocked := Going("", "")
 	blocked = At(blocked, lifecycle.Failed, lifecycle.DestroyBlocked, "3 teardowns left something behind; still there: vpc vpc-0a1. The next try is at 15:30:00 UTC on 1 January and there is no last one")
-	blocked.Blockers = []string{"vpc vpc-0a1 (pr41-shop-x7k2p-vpc): detach the network interface eni-7 of another team", "network-interface eni-7"}
+	blocked.Blockers = []lifecycle.Blocker{{Name: "vpc vpc-0a1 (pr41-shop-x7k2p-vpc)", Free: "detach the network interface eni-7 of another team"}, {Name: "network-interface eni-7"}}
 	stopping := Going(lifecycle.Stopping, "the running install is stopped first")
 	stopping.Why.Cause = stopping.DesiredWhy
 	abandoned := At(blocked, lifecycle.Failed, lifecycle.Abandoned, "an admin abandoned it; it still counts until nothing is left")

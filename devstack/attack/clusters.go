@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/app/api/v1"
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 )
 
@@ -117,22 +118,16 @@ func (t *target) newPrey(ctx context.Context, who oidc.Claims, name string) (pre
 }
 
 // preyOf counts a ready cluster's resources.
-func (t *target) preyOf(ctx context.Context, who oidc.Claims, id string) (prey, error) {
-	rows, err := t.pool.Query(ctx, `
+func (t *target) preyOf(ctx context.Context, who oidc.Claims, id string) (_ prey, err error) {
+	defer must.Catch(&err)
+	rows := must.Get(t.pool.Query(ctx, `
 		SELECT c.id, c.name, c.base_domain, c.region, a.infra_id, a.cco_name, a.cluster_uuid AS uuid, a.account, a.metadata::text AS metadata,
 		       o.kubeconfig_s3_uri AS kubeconfig_ref, o.kubeadmin_secret_ref AS kubeadmin_ref
 		  FROM clusters c JOIN attempts a ON a.cluster_id = c.id JOIN cluster_outputs o ON o.cluster_id = c.id
-		 WHERE c.id = $1 AND a.infra_id <> ''`, id)
-	if err != nil {
-		return prey{}, err
-	}
+		 WHERE c.id = $1 AND a.infra_id <> ''`, id))
 	p, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByNameLax[prey])
-	if err != nil {
-		return prey{}, fmt.Errorf("read the victim's identity: %w", err)
-	}
-	if p.resources, p.buckets, err = t.countOf(p); err != nil {
-		return prey{}, err
-	}
+	must.Wrap(err, "read the victim's identity")
+	p.resources, p.buckets = must.Get2(t.countOf(p))
 	if p.resources == 0 || p.buckets == 0 {
 		return prey{}, errors.New("the victim has nothing in the cloud that could be counted")
 	}

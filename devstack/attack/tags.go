@@ -119,7 +119,7 @@ func twoMarks(ctx context.Context, t *target) (result, error) {
 			return false, err
 		}
 		seen = now.String()
-		named, err := t.count(ctx, "SELECT count(*) FROM clusters WHERE id = $1 AND (array_to_string(blockers, ' ') || why::text) LIKE '%' || $2 || '%'", id, marked[0])
+		named, err := t.count(ctx, "SELECT count(*) FROM clusters WHERE id = $1 AND (blockers::text || why::text) LIKE '%' || $2 || '%'", id, marked[0])
 		return now.Phase == "released" || now.Phase == "destroy_blocked" || named > 0, err
 	})
 	if err != nil {

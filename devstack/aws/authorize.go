@@ -174,7 +174,7 @@ func (c *call) resources() []target {
 
 // known completes a target with the resource that has the id, if there is one.
 func (c *call) known(t target, id string) []target {
-	t.found = c.first(func(r *Resource) bool { return r.ID == id && r.Account == c.Account })
+	t.found = c.First(func(r *Resource) bool { return r.ID == id && r.Account == c.Account })
 	return []target{t}
 }
 
@@ -192,7 +192,7 @@ func (c *call) ec2Resources() (out []target) {
 			given[values[0]] = true
 		}
 	}
-	for _, r := range c.all(func(r *Resource) bool { return given[r.ID] && r.Service == "ec2" && r.Account == c.Account }) {
+	for _, r := range c.Every(func(r *Resource) bool { return given[r.ID] && r.Service == "ec2" && r.Account == c.Account }) {
 		out = append(out, target{arn: c.ec2ARN(r.Type, r.ID), found: r, tags: c.params.tags("Tag")})
 	}
 	if len(out) == 0 {

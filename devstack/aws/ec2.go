@@ -83,7 +83,7 @@ func (c *call) here(r *Resource, typ string) bool {
 // listed returns what a describe call of a type shows, including deleted resources if it goes on listing those.
 func (c *call) listed(typ string, match func(*Resource) bool) []*Resource {
 	mine := func(r *Resource) bool { return c.here(r, typ) && match(r) }
-	found := c.all(mine)
+	found := c.Every(mine)
 	if kinds[typ].ghosts {
 		for _, r := range c.Dead {
 			if mine(r) {
@@ -114,7 +114,7 @@ func (c *call) made(typ string, r Resource) *Resource {
 	r.State = cmp.Or(r.State, k.state)
 	r.Tags = c.params.tagsFor(typ)
 	r.Name = cmp.Or(r.Name, r.Tags["Name"])
-	return c.add(r)
+	return c.Add(&r)
 }
 
 // remove returns the handler that deletes one resource of a type at once.
@@ -122,7 +122,7 @@ func remove(typ string) handler {
 	return func(c *call) ([]node, error) {
 		r := must.Get(c.get(typ, c.params.get(kinds[typ].param)))
 		must.Do(c.removable(r))
-		c.world.remove(r)
+		c.world.Remove(r)
 		return []node{el("return", true)}, nil
 	}
 }

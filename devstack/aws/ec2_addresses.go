@@ -39,7 +39,7 @@ func createNAT(c *call) ([]node, error) {
 		r.Attrs["allocation-id"] = ip.ID
 	}
 	made := c.made("natgateway", r)
-	c.move(made, "pending", "available")
+	c.Move(made, "pending", "available")
 	c.face(made, sub, "nat_gateway", "Interface for NAT Gateway "+made.ID, nil, made.Attrs["public-ip"])
 	return []node{{name: "natGateway", kids: renderNAT(c, made)}}, nil
 }
@@ -59,7 +59,7 @@ func deleteNAT(c *call) ([]node, error) {
 	r := must.Get(c.get("natgateway", c.params.get("NatGatewayId")))
 	must.Do(c.removable(r))
 	if r.Alive() {
-		c.move(r, "deleting", "deleted")
+		c.Move(r, "deleting", "deleted")
 	}
 	return []node{el("natGatewayId", r.ID)}, nil
 }
@@ -77,7 +77,7 @@ func (c *call) face(owner, subnet *Resource, kind, description string, groups []
 	} else {
 		r.Attrs["requester-id"] = "amazon-" + map[bool]string{true: "elb", false: owner.Type}[owner.Service == "elasticloadbalancing"]
 	}
-	made := c.add(r)
+	made := c.Add(&r)
 	made.Attrs["private-ip-address"] = fmt.Sprintf("10.0.%d.%d", made.Seq/250%250, 4+made.Seq%250)
 	return made
 }

@@ -68,7 +68,7 @@ func runInstances(c *call) ([]node, error) {
 			"availability-zone": zone, "reservation-id": reservation, "profile": l.profile}
 		r := c.made("instance", Resource{VPC: l.subnet.VPC, Attrs: attrs})
 		r.Values["groups"] = l.groups
-		c.move(r, "pending", "running")
+		c.Move(r, "pending", "running")
 		face := c.face(r, l.subnet, "interface", "", l.groups, "")
 		r.Attrs["private-ip-address"] = face.Attrs["private-ip-address"]
 		c.made("volume", Resource{Parent: r.ID, State: "in-use", Attrs: map[string]string{"size": strconv.Itoa(l.gib), "type": l.disk,
@@ -124,7 +124,7 @@ func terminateInstances(c *call) ([]node, error) {
 	for _, r := range found {
 		before := r.State
 		if r.Alive() && r.State != "shutting-down" {
-			c.move(r, "shutting-down", "terminated")
+			c.Move(r, "shutting-down", "terminated")
 		}
 		items = append(items, []node{el("instanceId", r.ID), stateOf("currentState", r.State), stateOf("previousState", before)})
 	}
@@ -142,7 +142,7 @@ func startInstances(c *call) ([]node, error) {
 		if err := c.checkQuota("L-1216C47A", "", vcpus(r.Attrs["instance-type"])); err != nil {
 			return err
 		}
-		r.Attrs["started"] = el("", c.now()).text
+		r.Attrs["started"] = el("", c.Now()).text
 		return nil
 	})
 }
@@ -161,7 +161,7 @@ func (c *call) power(verb, from, through, to string, before func(*Resource) erro
 		was := r.State
 		if was == from {
 			must.Do(before(r))
-			c.move(r, through, to)
+			c.Move(r, through, to)
 		}
 		items = append(items, []node{el("instanceId", r.ID), stateOf("currentState", r.State), stateOf("previousState", was)})
 	}
@@ -190,8 +190,8 @@ func copyImage(c *call) ([]node, error) {
 	name := c.params.get("Name")
 	snap := c.made("snapshot", Resource{Attrs: map[string]string{"size": "16"}})
 	r := c.made("image", Resource{Name: name, Uses: []string{snap.ID}, Attrs: map[string]string{"name": name, "snapshot-id": snap.ID, "description": c.params.get("Description")}})
-	c.move(r, "pending", "available")
-	snap.Attrs["description"] = fmt.Sprintf("Copied for DestinationAmi %s from SourceAmi %s. Task created on %d.", r.ID, c.params.get("SourceImageId"), c.now().UnixMilli())
+	c.Move(r, "pending", "available")
+	snap.Attrs["description"] = fmt.Sprintf("Copied for DestinationAmi %s from SourceAmi %s. Task created on %d.", r.ID, c.params.get("SourceImageId"), c.Now().UnixMilli())
 	return []node{el("imageId", r.ID)}, nil
 }
 
@@ -201,7 +201,7 @@ func deregisterImage(c *call) ([]node, error) {
 	out, err := remove("image")(c)
 	if err == nil && c.params.get("DeleteAssociatedSnapshots") == "true" {
 		if snap, err := c.get("snapshot", r.Attrs["snapshot-id"]); err == nil {
-			c.world.remove(snap)
+			c.world.Remove(snap)
 		}
 	}
 	return out, err

@@ -10,7 +10,7 @@ import (
 func createGroup(c *call) ([]node, error) {
 	v := must.Get(c.get("vpc", c.params.get("VpcId")))
 	name := c.params.get("GroupName")
-	twin := c.first(func(r *Resource) bool {
+	twin := c.First(func(r *Resource) bool {
 		return c.here(r, "security-group") && r.VPC == v.ID && r.Attrs["group-name"] == name
 	})
 	if twin != nil {

@@ -17,8 +17,8 @@ func createVPC(c *call) ([]node, error) {
 	v.Attrs["is-default"] = "false"
 	group := Resource{Service: "ec2", Type: "security-group", Region: c.region, ID: newID("sg-"), Name: "default", VPC: v.ID, Parent: v.ID}
 	group.Attrs = map[string]string{"group-name": "default", "description": "default VPC security group", "default": "true"}
-	c.add(group)
-	c.add(Resource{Service: "ec2", Type: "route-table", Region: c.region, ID: newID("rtb-"), VPC: v.ID, Parent: v.ID,
+	c.Add(&group)
+	c.Add(&Resource{Service: "ec2", Type: "route-table", Region: c.region, ID: newID("rtb-"), VPC: v.ID, Parent: v.ID,
 		Attrs: map[string]string{"default": "true", "association.main": "true"}})
 	return []node{{name: "vpc", kids: renderVPC(c, v)}}, nil
 }
@@ -61,7 +61,7 @@ func createSubnet(c *call) ([]node, error) {
 	if whole, err := netip.ParsePrefix(v.Attrs["cidr"]); err == nil && (!whole.Contains(cidr.Addr()) || cidr.Bits() < whole.Bits()) {
 		return nil, fault("InvalidSubnet.Range", "The CIDR '%s' is invalid.", cidr)
 	}
-	clash := c.first(func(r *Resource) bool {
+	clash := c.First(func(r *Resource) bool {
 		other, err := netip.ParsePrefix(r.Attrs["cidr-block"])
 		return r.Type == "subnet" && r.VPC == v.ID && err == nil && other.Overlaps(cidr)
 	})
@@ -115,7 +115,7 @@ func detachGateway(c *call) ([]node, error) {
 	if g.VPC != v.ID {
 		return nil, fault("Gateway.NotAttached", "resource %s is not attached to network %s", g.ID, v.ID)
 	}
-	public := c.first(func(r *Resource) bool {
+	public := c.First(func(r *Resource) bool {
 		return r.Type == "network-interface" && r.VPC == v.ID && r.Attrs["public-ip"] != ""
 	})
 	if public != nil {

@@ -115,7 +115,7 @@ func createNamed(typ, element, param, taken string) handler {
 		if name == "" {
 			return nil, fault("MissingParameter", "The request must contain the parameter %s", param)
 		}
-		if c.first(func(r *Resource) bool { return c.here(r, typ) && r.Name == name }) != nil {
+		if c.First(func(r *Resource) bool { return c.here(r, typ) && r.Name == name }) != nil {
 			return nil, fault(taken, "The %s '%s' already exists", typ, name)
 		}
 		r := c.made(typ, Resource{Name: name, Attrs: map[string]string{"strategy": cmp.Or(c.params.get("Strategy"), "cluster")}})
@@ -128,14 +128,14 @@ func removeNamed(typ string) handler {
 	k := rareKinds()[typ]
 	return func(c *call) ([]node, error) {
 		id, name := c.params.get(k.param), c.params.get(k.names)
-		r := c.first(func(r *Resource) bool {
+		r := c.First(func(r *Resource) bool {
 			return c.here(r, typ) && (r.ID == id || (id == "" && r.Name == name))
 		})
 		if r == nil {
 			return nil, fault(k.notFound, "The %s '%s' does not exist", typ, cmp.Or(id, name))
 		}
 		must.Do(c.removable(r))
-		c.world.remove(r)
+		c.world.Remove(r)
 		if typ == "launch-template" {
 			return []node{{name: "launchTemplate", kids: renderTemplate(c, r)}}, nil
 		}

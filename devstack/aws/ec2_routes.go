@@ -57,21 +57,21 @@ func deleteRouteTable(c *call) ([]node, error) {
 func associateRouteTable(c *call) ([]node, error) {
 	table := must.Get(c.get("route-table", c.params.get("RouteTableId")))
 	sub := must.Get(c.get("subnet", c.params.get("SubnetId")))
-	taken := c.first(func(r *Resource) bool { return r.Type == "route-table-association" && r.Parent == sub.ID })
+	taken := c.First(func(r *Resource) bool { return r.Type == "route-table-association" && r.Parent == sub.ID })
 	if taken != nil {
 		return nil, fault("Resource.AlreadyAssociated", "the specified association for route table %s conflicts with an existing association", table.ID)
 	}
-	r := c.add(Resource{Service: "ec2", Type: "route-table-association", Region: c.region, ID: newID("rtbassoc-"), VPC: sub.VPC, Parent: sub.ID, Uses: []string{table.ID}})
+	r := c.Add(&Resource{Service: "ec2", Type: "route-table-association", Region: c.region, ID: newID("rtbassoc-"), VPC: sub.VPC, Parent: sub.ID, Uses: []string{table.ID}})
 	return []node{el("associationId", r.ID), group("associationState", el("state", "associated"))}, nil
 }
 
 func disassociateRouteTable(c *call) ([]node, error) {
 	id := c.params.get("AssociationId")
-	r := c.first(func(r *Resource) bool { return c.here(r, "route-table-association") && r.ID == id })
+	r := c.First(func(r *Resource) bool { return c.here(r, "route-table-association") && r.ID == id })
 	if r == nil {
 		return nil, fault("InvalidAssociationID.NotFound", "The association ID '%s' does not exist", id)
 	}
-	c.world.remove(r)
+	c.world.Remove(r)
 	return []node{el("return", true)}, nil
 }
 
@@ -102,7 +102,7 @@ func createEndpoint(c *call) ([]node, error) {
 	for _, id := range c.params.list("SubnetId") {
 		sub, err := c.get("subnet", id)
 		if err != nil {
-			c.world.remove(r)
+			c.world.Remove(r)
 			return nil, err
 		}
 		c.face(r, sub, "vpc_endpoint", "VPC Endpoint Interface "+r.ID, c.params.list("SecurityGroupId"), "")
@@ -127,7 +127,7 @@ func deleteEndpoints(c *call) ([]node, error) {
 			refused = append(refused, []node{el("resourceId", id), group("error", el("code", f.Code), el("message", f.Message))})
 			continue
 		}
-		c.move(r, "deleting", "deleted")
+		c.Move(r, "deleting", "deleted")
 	}
 	return []node{list("unsuccessful", "item", refused)}, nil
 }

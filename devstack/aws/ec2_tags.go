@@ -21,7 +21,7 @@ func tagSet(r *Resource) node {
 func (c *call) tagged() ([]*Resource, error) {
 	var out []*Resource
 	for _, id := range c.params.list("ResourceId") {
-		r := c.first(func(r *Resource) bool { return r.ID == id && c.here(r, r.Type) })
+		r := c.First(func(r *Resource) bool { return r.ID == id && c.here(r, r.Type) })
 		if r == nil {
 			for typ, k := range kinds {
 				if strings.HasPrefix(id, k.prefix) {

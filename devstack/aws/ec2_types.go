@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // families are the offered instance families, with GiB of memory per vCPU; sizes are their sizes, with vCPUs. The burstable ones have
@@ -92,12 +93,7 @@ func describeOfferings(c *call) ([]node, error) {
 
 func describeTypes(c *call) ([]node, error) {
 	names := c.params.list("InstanceType")
-	var unknown []string
-	for _, name := range names {
-		if !offered(c.region, name) {
-			unknown = append(unknown, name)
-		}
-	}
+	unknown := pick.Every(names, func(name string) bool { return !offered(c.region, name) })
 	if len(unknown) > 0 {
 		return nil, fault("InvalidInstanceType", "The following supplied instance types do not exist: [%s]", strings.Join(unknown, ", "))
 	}

@@ -20,7 +20,7 @@ var elbCalls = map[string]handler{
 
 // balancing returns the living resources of one ELB type in the caller's account and region.
 func (c *call) balancing(typ string, match func(*Resource) bool) []*Resource {
-	return c.all(func(r *Resource) bool {
+	return c.Every(func(r *Resource) bool {
 		return r.Service == "elasticloadbalancing" && r.Type == typ && r.Account == c.Account && r.Region == c.region && match(r)
 	})
 }
@@ -56,9 +56,9 @@ func createBalancer(c *call) ([]node, error) {
 	if scheme == "internal" {
 		host = "internal-" + host
 	}
-	r := c.add(Resource{Service: "elasticloadbalancing", Type: "loadbalancer", ID: c.elbARN(path + "/" + name), Name: name, Region: c.region, VPC: subnets[0].VPC,
+	r := c.Add(&Resource{Service: "elasticloadbalancing", Type: "loadbalancer", ID: c.elbARN(path + "/" + name), Name: name, Region: c.region, VPC: subnets[0].VPC,
 		Tags: c.params.tags("Tags"), Attrs: map[string]string{"scheme": scheme, "type": kind, "dns": strings.ToLower(host)}})
-	c.move(r, "provisioning", "active")
+	c.Move(r, "provisioning", "active")
 	r.Values["groups"] = c.params.list("SecurityGroups")
 	for _, sub := range subnets {
 		r.Values["zones"] = append(r.Values["zones"], sub.Attrs["availability-zone"]+" "+sub.ID)
@@ -143,11 +143,11 @@ func describeListeners(c *call) ([]node, error) {
 
 // withdraw removes a balancer. Its interfaces stay for a moment, so deleting a subnet right afterwards fails.
 func (c *call) withdraw(r *Resource) {
-	for _, face := range c.all(func(k *Resource) bool { return k.Parent == r.ID && k.Type == "network-interface" }) {
+	for _, face := range c.Every(func(k *Resource) bool { return k.Parent == r.ID && k.Type == "network-interface" }) {
 		face.Parent = ""
-		c.move(face, "in-use", "gone")
+		c.Move(face, "in-use", "gone")
 	}
-	c.world.remove(r)
+	c.world.Remove(r)
 }
 
 // deleteBalancer succeeds if there is none, as the real call does.
@@ -166,7 +166,7 @@ func deleteBalancer(c *call) ([]node, error) {
 func (c *call) byARN() ([]*Resource, error) {
 	var out []*Resource
 	for _, arn := range c.params.list("ResourceArns") {
-		r := c.first(func(r *Resource) bool {
+		r := c.First(func(r *Resource) bool {
 			return r.Service == "elasticloadbalancing" && r.Type != "classic" && r.ID == arn && r.Account == c.Account
 		})
 		if r == nil && strings.Contains(arn, ":targetgroup/") {

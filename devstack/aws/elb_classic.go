@@ -44,7 +44,7 @@ func createClassic(c *call) ([]node, error) {
 	if scheme == "internal" {
 		host = "internal-" + host
 	}
-	r := c.add(Resource{Service: "elasticloadbalancing", Type: "classic", Name: name, Region: c.region, VPC: subnets[0].VPC, Tags: c.params.tags("Tags"),
+	r := c.Add(&Resource{Service: "elasticloadbalancing", Type: "classic", Name: name, Region: c.region, VPC: subnets[0].VPC, Tags: c.params.tags("Tags"),
 		ID: fmt.Sprintf("arn:aws:elasticloadbalancing:%s:%s:loadbalancer/%s", c.region, c.Account, name), Attrs: map[string]string{"scheme": scheme, "dns": strings.ToLower(host)}})
 	r.Values["groups"] = groups
 	for _, l := range c.params.each("Listeners") {

@@ -13,7 +13,7 @@ func createTargets(c *call) ([]node, error) {
 	if len(c.balancing("targetgroup", func(r *Resource) bool { return r.Name == name })) > 0 {
 		return nil, fault("DuplicateTargetGroupName", "A target group with the same name '%s' exists, but with different settings", name)
 	}
-	r := c.add(Resource{Service: "elasticloadbalancing", Type: "targetgroup", ID: c.elbARN("targetgroup/" + name), Name: name, Region: c.region, VPC: c.params.get("VpcId"),
+	r := c.Add(&Resource{Service: "elasticloadbalancing", Type: "targetgroup", ID: c.elbARN("targetgroup/" + name), Name: name, Region: c.region, VPC: c.params.get("VpcId"),
 		Tags: c.params.tags("Tags"), Attrs: map[string]string{"protocol": c.params.get("Protocol"), "port": c.params.get("Port"), "type": cmp.Or(c.params.get("TargetType"), "instance")}})
 	return []node{list("TargetGroups", "member", [][]node{renderTargets(r)})}, nil
 }
@@ -29,7 +29,7 @@ func deleteTargets(c *call) ([]node, error) {
 		if c.user(r.ID) != nil || c.pinned(r) {
 			return nil, fault("ResourceInUse", "Target group '%s' is currently in use by a listener or a rule", r.ID)
 		}
-		c.world.remove(r)
+		c.world.Remove(r)
 	}
 	return nil, nil
 }
@@ -52,7 +52,7 @@ func createListener(c *call) ([]node, error) {
 		targets[0].Values["balancers"] = append(targets[0].Values["balancers"], arn)
 		r.Uses = append(r.Uses, id)
 	}
-	return []node{list("Listeners", "member", [][]node{renderListener(c.add(r))})}, nil
+	return []node{list("Listeners", "member", [][]node{renderListener(c.Add(&r))})}, nil
 }
 
 func renderListener(r *Resource) []node {
@@ -69,7 +69,7 @@ func deleteListener(c *call) ([]node, error) {
 	if len(found) == 0 {
 		return nil, fault("ListenerNotFound", "One or more listeners not found")
 	}
-	c.world.remove(found[0])
+	c.world.Remove(found[0])
 	return nil, nil
 }
 

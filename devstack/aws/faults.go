@@ -2,8 +2,6 @@ package aws
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/faults"
@@ -115,12 +113,6 @@ func (s *Server) Faults() map[string]string {
 			out[region] = "disabled"
 		}
 	}
-	for code, limit := range s.world.Limits {
-		out[code] = fmt.Sprintf("limit %d", limit)
-	}
-	maps.Copy(out, s.world.Protected)
-	for _, id := range slices.Sorted(maps.Keys(s.world.Pinned)) {
-		out[id] = "pinned"
-	}
+	s.world.DescribeInto(out)
 	return out
 }

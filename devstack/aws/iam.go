@@ -49,7 +49,7 @@ var (
 
 // named finds a living IAM resource of the caller's account. IAM's names ignore case.
 func (c *call) named(typ, name string) *Resource {
-	return c.first(func(r *Resource) bool {
+	return c.First(func(r *Resource) bool {
 		return r.Service == "iam" && r.Type == typ && r.Account == c.Account && strings.EqualFold(r.Name, name)
 	})
 }
@@ -80,7 +80,7 @@ func (c *call) newEntity(e entity) (*Resource, error) {
 		}
 	}
 	attrs := map[string]string{"path": cmp.Or(c.params.get("Path"), "/"), "uniqueId": newUpper(e.prefix, 17)}
-	return c.add(Resource{Service: "iam", Type: e.typ, ID: e.typ + "/" + name, Name: name, Tags: c.params.tags("Tags"), Attrs: attrs}), nil
+	return c.Add(&Resource{Service: "iam", Type: e.typ, ID: e.typ + "/" + name, Name: name, Tags: c.params.tags("Tags"), Attrs: attrs}), nil
 }
 
 func (e entity) common(r *Resource) []node {
@@ -105,14 +105,14 @@ func deleteIAM(e entity) handler {
 		if c.hanging(r) || c.pinned(r) || (e.typ == "instance-profile" && len(r.Uses) > 0) {
 			return nil, fault("DeleteConflict", "Cannot delete entity, must remove everything attached to it first.")
 		}
-		c.world.remove(r)
+		c.world.Remove(r)
 		return nil, nil
 	}
 }
 
 // hanging reports whether a resource of the same account uses this one, because IAM's names are unique only within an account.
 func (c *call) hanging(r *Resource) bool {
-	return c.first(func(o *Resource) bool {
+	return c.First(func(o *Resource) bool {
 		return o.Service == "iam" && o.Account == r.Account && slices.Contains(o.Uses, r.ID)
 	}) != nil
 }
@@ -121,7 +121,7 @@ func (c *call) hanging(r *Resource) bool {
 func listIAM(e entity) handler {
 	return func(c *call) ([]node, error) {
 		prefix := cmp.Or(c.params.get("PathPrefix"), "/")
-		found := c.all(func(r *Resource) bool {
+		found := c.Every(func(r *Resource) bool {
 			return r.Service == "iam" && r.Type == e.typ && r.Account == c.Account && strings.HasPrefix(r.Attrs["path"], prefix)
 		})
 		return iamPage(c, found, e.set, byID, func(r *Resource) node { return group("member", e.render(c, r, false)...) })

@@ -14,7 +14,7 @@ func accountDetails(c *call) ([]node, error) {
 		return nil, fault("ValidationError", "The stand-in lists roles and users alone; the filter is %v", kinds)
 	}
 	lists := map[string]*node{"role": {name: "RoleDetailList"}, "user": {name: "UserDetailList"}}
-	found := c.all(func(r *Resource) bool {
+	found := c.Every(func(r *Resource) bool {
 		return r.Service == "iam" && r.Account == c.Account && (r.Type == "role" && slices.Contains(kinds, "Role") || r.Type == "user" && slices.Contains(kinds, "User"))
 	})
 	page := must.Get(iamPage(c, found, "Page", byID, func(r *Resource) node {

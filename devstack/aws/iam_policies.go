@@ -12,7 +12,7 @@ import (
 
 func (c *call) policy(owner *Resource) *Resource {
 	id := owner.ID + "/policy/" + c.params.get("PolicyName")
-	return c.first(func(r *Resource) bool { return r.Type == "policy" && r.Account == c.Account && r.ID == id })
+	return c.First(func(r *Resource) bool { return r.Type == "policy" && r.Account == c.Account && r.ID == id })
 }
 
 func putPolicy(e entity) handler {
@@ -20,7 +20,7 @@ func putPolicy(e entity) handler {
 		owner := must.Get(c.entity(e))
 		p, name := c.policy(owner), c.params.get("PolicyName")
 		if p == nil {
-			p = c.add(Resource{Service: "iam", Type: "policy", ID: owner.ID + "/policy/" + name, Name: name, Uses: []string{owner.ID}})
+			p = c.Add(&Resource{Service: "iam", Type: "policy", ID: owner.ID + "/policy/" + name, Name: name, Uses: []string{owner.ID}})
 		}
 		p.Attrs["document"] = c.params.get("PolicyDocument")
 		return nil, nil
@@ -50,7 +50,7 @@ func getPolicy(e entity) handler {
 func deletePolicy(e entity) handler {
 	return func(c *call) ([]node, error) {
 		_, p := must.Get2(ownedPolicy(c, e))
-		c.world.remove(p)
+		c.world.Remove(p)
 		return nil, nil
 	}
 }
@@ -58,7 +58,7 @@ func deletePolicy(e entity) handler {
 func listPolicies(e entity) handler {
 	return func(c *call) ([]node, error) {
 		owner := must.Get(c.entity(e))
-		found := c.all(func(r *Resource) bool {
+		found := c.Every(func(r *Resource) bool {
 			return r.Type == "policy" && r.Account == c.Account && slices.Contains(r.Uses, owner.ID)
 		})
 		return iamPage(c, found, "PolicyNames", byID, func(r *Resource) node { return el("member", r.Name) })
@@ -105,7 +105,7 @@ func listAttached(e entity) handler {
 func createKey(c *call) ([]node, error) {
 	u := must.Get(c.entity(user))
 	secret := strings.ToLower(newUpper("", 40))
-	k := c.add(Resource{Service: "iam", Type: "access-key", ID: newUpper("AKIA", 16), Name: u.Name, Uses: []string{u.ID}, Secrets: map[string]string{"key": secret}})
+	k := c.Add(&Resource{Service: "iam", Type: "access-key", ID: newUpper("AKIA", 16), Name: u.Name, Uses: []string{u.ID}, Secrets: map[string]string{"key": secret}})
 	return []node{group("AccessKey", append(renderKey(k), el("SecretAccessKey", secret))...)}, nil
 }
 
@@ -114,7 +114,7 @@ func renderKey(k *Resource) []node {
 }
 
 func (c *call) keys(u *Resource) []*Resource {
-	return c.all(func(r *Resource) bool {
+	return c.Every(func(r *Resource) bool {
 		return r.Type == "access-key" && r.Account == c.Account && slices.Contains(r.Uses, u.ID)
 	})
 }
@@ -129,7 +129,7 @@ func deleteKey(c *call) ([]node, error) {
 	id := c.params.get("AccessKeyId")
 	for _, k := range c.keys(u) {
 		if k.ID == id {
-			c.world.remove(k)
+			c.world.Remove(k)
 			return nil, nil
 		}
 	}

@@ -28,7 +28,7 @@ func dropRole(c *call) ([]node, error) {
 
 func profilesOf(c *call) ([]node, error) {
 	r := must.Get(c.entity(role))
-	found := c.all(func(p *Resource) bool {
+	found := c.Every(func(p *Resource) bool {
 		return p.Type == "instance-profile" && p.Account == c.Account && slices.Contains(p.Uses, r.ID)
 	})
 	return iamPage(c, found, "InstanceProfiles", byID, func(p *Resource) node { return group("member", profile.render(c, p, false)...) })

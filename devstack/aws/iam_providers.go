@@ -17,7 +17,7 @@ func createProvider(c *call) ([]node, error) {
 		return nil, fault("EntityAlreadyExists", "Provider with url https://%s already exists.", name)
 	}
 	must.Do(c.checkQuota("L-858F3967", "", 1))
-	r := c.add(Resource{Service: "iam", Type: "oidc-provider", ID: "oidc-provider/" + name, Name: name, Tags: c.params.tags("Tags")})
+	r := c.Add(&Resource{Service: "iam", Type: "oidc-provider", ID: "oidc-provider/" + name, Name: name, Tags: c.params.tags("Tags")})
 	r.Values["clients"], r.Values["thumbprints"] = c.params.list("ClientIDList"), c.params.list("ThumbprintList")
 	return []node{el("OpenIDConnectProviderArn", r.ARN()), tagMembers(r)}, nil
 }
@@ -44,13 +44,13 @@ func deleteProvider(c *call) ([]node, error) {
 	if c.pinned(r) {
 		return nil, fault("DeleteConflict", "Cannot delete entity, something still uses it.")
 	}
-	c.world.remove(r)
+	c.world.Remove(r)
 	return nil, nil
 }
 
 func listProviders(c *call) ([]node, error) {
 	out := node{name: "OpenIDConnectProviderList"} // the only list of IAM that has no pages
-	for _, r := range c.all(func(r *Resource) bool { return r.Type == "oidc-provider" && r.Account == c.Account }) {
+	for _, r := range c.Every(func(r *Resource) bool { return r.Type == "oidc-provider" && r.Account == c.Account }) {
 		out.kids = append(out.kids, group("member", el("Arn", r.ARN())))
 	}
 	return []node{out}, nil

@@ -34,7 +34,7 @@ func (w *world) view(c *call) *world {
 	if late == 0 || !lags(c) {
 		return w
 	}
-	now, seen := w.now(), *w
+	now, seen := w.Now(), *w
 	seen.Resources = slices.DeleteFunc(slices.Clone(w.Resources), func(r *Resource) bool { return !r.Stands && now.Sub(r.Created) < late })
 	for _, r := range w.Dead {
 		if iam && r.Service == "iam" && now.Sub(r.Gone) < late && now.Sub(r.Created) >= late {

@@ -31,10 +31,7 @@ func denial(why string) func(*call, *Resource) *Fault {
 
 // protected refuses to delete a resource that a test protects.
 func (c *call) protected(r *Resource) error {
-	how := c.Protected[r.ID]
-	if how == "" && r.Name != "" {
-		how = c.Protected[r.Name]
-	}
+	how := c.ProtectionOf(r)
 	if how == "" {
 		return nil
 	}

@@ -5,33 +5,16 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/standin"
 )
 
 // Resource is one resource of the account, of any service.
-type Resource struct {
-	Seq     int64               `json:"seq"` // order of creation
-	Account string              `json:"account"`
-	Service string              `json:"service"` // ec2, elasticloadbalancing, iam, route53, s3
-	Type    string              `json:"type"`    // as in its ARN, if it has one: vpc, instance, loadbalancer, role …
-	ID      string              `json:"id"`      // vpc-0…, a load balancer's ARN, an IAM name, a zone's id
-	Name    string              `json:"name,omitempty"`
-	Region  string              `json:"region,omitempty"` // empty: global
-	VPC     string              `json:"vpc,omitempty"`
-	Parent  string              `json:"parent,omitempty"` // it ends with its parent and does not block the parent's deletion
-	Uses    []string            `json:"uses,omitempty"`   // resources that cannot be deleted while this one exists
-	State   string              `json:"state,omitempty"`
-	Next    string              `json:"next,omitempty"` // the next state, reached at NextAt
-	NextAt  time.Time           `json:"nextAt,omitzero"`
-	Tags    map[string]string   `json:"tags,omitempty"`
-	Attrs   map[string]string   `json:"attrs,omitempty"`
-	Values  map[string][]string `json:"values,omitempty"`
-	Created time.Time           `json:"created"`
-	Gone    time.Time           `json:"gone,omitzero"`     // a tombstone: deleted at that time, still listed for a while
-	Until   time.Time           `json:"until,omitzero"`    // when the tombstone is forgotten
-	Metered time.Time           `json:"metered,omitzero"`  // since when it is counted by the meter, on the meter's clock; zero: it is not
-	Stands  bool                `json:"stands,omitempty"`  // part of the initial world, never a leftover
-	Secrets map[string]string   `json:"secrets,omitempty"` // only in the state file; copies that are handed out do not have them
+type Resource standin.Resource[map[string]string]
+
+// Base is the resource without what only this cloud knows.
+func (r *Resource) Base() *standin.Resource[map[string]string] {
+	return (*standin.Resource[map[string]string])(r)
 }
 
 // Alive reports that the resource exists and is no tombstone.
@@ -75,6 +58,19 @@ func arnParts(arn string) (service, region, account, kind string) {
 	return parts[2], parts[3], parts[4], kind
 }
 
+// Prepare makes the maps that handlers write to.
+func (r *Resource) Prepare() {
+	if r.Tags == nil {
+		r.Tags = map[string]string{}
+	}
+	if r.Attrs == nil {
+		r.Attrs = map[string]string{}
+	}
+	if r.Values == nil {
+		r.Values = map[string][]string{}
+	}
+}
+
 func (r *Resource) vals(name string) []string { return r.Values[name] }
 
 // clone returns a copy without secrets.
@@ -86,8 +82,8 @@ func (r *Resource) clone() Resource {
 	return out
 }
 
-// mentions reports whether text occurs in any field that a person would search.
-func (r *Resource) mentions(text string) bool {
+// Mentions reports whether text occurs in any field that a person would search.
+func (r *Resource) Mentions(text string) bool {
 	fields := []string{r.ID, r.Name}
 	for k, v := range r.Tags {
 		fields = append(fields, k, v)

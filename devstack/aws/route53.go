@@ -30,7 +30,7 @@ var route53Calls = map[string]handler{
 // zone creates a hosted zone with the records that every zone has. It stores comment and caller reference: only they identify the
 // owner of an untagged zone.
 func (w *world) zone(name, reference, comment string, private bool) *Resource {
-	z := w.add(Resource{Service: "route53", Type: "hostedzone", ID: newUpper("Z", 20), Name: name,
+	z := w.Add(&Resource{Service: "route53", Type: "hostedzone", ID: newUpper("Z", 20), Name: name,
 		Attrs: map[string]string{"reference": reference, "comment": comment, "private": fmt.Sprint(private)}})
 	servers := []string{"ns-1536.awsdns-00.co.uk.", "ns-0.awsdns-00.com.", "ns-1024.awsdns-00.org.", "ns-512.awsdns-00.net."}
 	w.record(z, recordSet{Name: name, Type: "NS", TTL: 172800, Values: servers}).Attrs["apex"] = "true"
@@ -70,19 +70,19 @@ func createZone(c *call) ([]node, error) {
 		return nil, fault("InvalidInput", "%s", err)
 	}
 	name := dnsName(in.Name)
-	if c.first(func(r *Resource) bool { return c.isZone(r) && r.Attrs["reference"] == in.CallerReference }) != nil {
+	if c.First(func(r *Resource) bool { return c.isZone(r) && r.Attrs["reference"] == in.CallerReference }) != nil {
 		return nil, fault("HostedZoneAlreadyExists", "A hosted zone has already been created with the specified caller reference.")
 	}
 	vpc := ""
 	if in.VPC != nil {
 		vpc = in.VPC.ID
-		found := c.first(func(r *Resource) bool {
+		found := c.First(func(r *Resource) bool {
 			return r.Type == "vpc" && r.ID == vpc && r.Region == in.VPC.Region && r.Account == c.Account
 		})
 		if found == nil {
 			return nil, fault("InvalidVPCId", "The VPC %s in region %s that you provided is not authorized to make the association.", vpc, in.VPC.Region)
 		}
-		if c.first(func(r *Resource) bool {
+		if c.First(func(r *Resource) bool {
 			return c.isZone(r) && r.Name == name && slices.Contains(r.vals("vpcs"), in.VPC.Region+" "+vpc)
 		}) != nil {
 			return nil, fault("ConflictingDomainExists", "The VPC %s is already associated with another hosted zone for domain %s", vpc, name)
@@ -107,7 +107,7 @@ func (c *call) isZone(r *Resource) bool {
 
 // zoneAsked returns the zone that a REST call names, or NoSuchHostedZone.
 func (c *call) zoneAsked() (*Resource, error) {
-	z := c.first(func(r *Resource) bool { return c.isZone(r) && r.ID == c.path[0] })
+	z := c.First(func(r *Resource) bool { return c.isZone(r) && r.ID == c.path[0] })
 	if z == nil {
 		return nil, fault("NoSuchHostedZone", "No hosted zone found with ID: %s", c.path[0])
 	}
@@ -115,7 +115,7 @@ func (c *call) zoneAsked() (*Resource, error) {
 }
 
 func (w *world) records(z *Resource) []*Resource {
-	return w.all(func(r *Resource) bool { return r.Type == "record" && r.Parent == z.ID })
+	return w.Every(func(r *Resource) bool { return r.Type == "record" && r.Parent == z.ID })
 }
 
 func zoneNode(c *call, z *Resource) node {
@@ -133,11 +133,11 @@ func delegation(c *call, z *Resource) node {
 }
 
 func changeInfo(c *call) node {
-	return group("ChangeInfo", el("Id", "/change/"+newUpper("C", 20)), el("Status", "INSYNC"), el("SubmittedAt", c.now()))
+	return group("ChangeInfo", el("Id", "/change/"+newUpper("C", 20)), el("Status", "INSYNC"), el("SubmittedAt", c.Now()))
 }
 
 func getChange(c *call) ([]node, error) {
-	return []node{group("ChangeInfo", el("Id", "/change/"+c.path[0]), el("Status", "INSYNC"), el("SubmittedAt", c.now()))}, nil
+	return []node{group("ChangeInfo", el("Id", "/change/"+c.path[0]), el("Status", "INSYNC"), el("SubmittedAt", c.Now()))}, nil
 }
 
 func getZone(c *call) ([]node, error) {
@@ -161,14 +161,14 @@ func deleteZone(c *call) ([]node, error) {
 	if own || c.pinned(z) {
 		return nil, fault("HostedZoneNotEmpty", "The specified hosted zone contains non-required resource record sets and so cannot be deleted.")
 	}
-	c.world.remove(z)
+	c.world.Remove(z)
 	return []node{changeInfo(c)}, nil
 }
 
 func (c *call) maxItems() int { return c.limited(c.params.number("maxitems"), 100) }
 
 func listZones(c *call) ([]node, error) {
-	found, next, err := after(c.all(c.isZone), c.params.get("marker"), c.maxItems(), func(r *Resource) string { return r.ID })
+	found, next, err := after(c.Every(c.isZone), c.params.get("marker"), c.maxItems(), func(r *Resource) string { return r.ID })
 	if err != nil {
 		return nil, fault("InvalidInput", "The marker is invalid")
 	}
@@ -190,7 +190,7 @@ func listZonesByName(c *call) ([]node, error) {
 	if name := c.params.get("dnsname"); name != "" {
 		from = key(dnsName(name), strings.TrimPrefix(c.params.get("hostedzoneid"), "/hostedzone/"))
 	}
-	found := c.all(func(r *Resource) bool { return c.isZone(r) && key(r.Name, r.ID) >= from })
+	found := c.Every(func(r *Resource) bool { return c.isZone(r) && key(r.Name, r.ID) >= from })
 	slices.SortFunc(found, func(a, b *Resource) int { return cmp.Compare(key(a.Name, a.ID), key(b.Name, b.ID)) })
 	out := []node{el("MaxItems", c.maxItems()), el("IsTruncated", len(found) > c.maxItems())}
 	if len(found) > c.maxItems() {

@@ -37,7 +37,7 @@ func recordID(zone string, s recordSet) string {
 }
 
 func (w *world) record(z *Resource, s recordSet) *Resource {
-	r := w.add(Resource{Account: z.Account, Service: "route53", Type: "record", ID: recordID(z.ID, s), Name: dnsName(s.Name), Parent: z.ID})
+	r := w.Add(&Resource{Account: z.Account, Service: "route53", Type: "record", ID: recordID(z.ID, s), Name: dnsName(s.Name), Parent: z.ID})
 	r.fill(s)
 	return r
 }
@@ -74,7 +74,7 @@ func changeRecords(c *call) ([]node, error) {
 		old := c.recordOf(z, ch.Set)
 		switch {
 		case ch.Action == "DELETE":
-			c.world.remove(old)
+			c.world.Remove(old)
 		case old != nil:
 			old.fill(ch.Set)
 		default:
@@ -86,7 +86,7 @@ func changeRecords(c *call) ([]node, error) {
 
 func (c *call) recordOf(z *Resource, s recordSet) *Resource {
 	id := recordID(z.ID, s)
-	return c.first(func(r *Resource) bool { return r.Type == "record" && r.Account == z.Account && r.ID == id })
+	return c.First(func(r *Resource) bool { return r.Type == "record" && r.Account == z.Account && r.ID == id })
 }
 
 func (c *call) checkChange(z *Resource, action string, s recordSet) error {

@@ -57,7 +57,7 @@ func listTagsOfZones(c *call) ([]node, error) {
 	}
 	sets := node{name: "ResourceTagSets"}
 	for _, id := range in.IDs {
-		z := c.first(func(r *Resource) bool { return c.isZone(r) && r.ID == id })
+		z := c.First(func(r *Resource) bool { return c.isZone(r) && r.ID == id })
 		if z == nil {
 			return nil, fault("NoSuchHostedZone", "No hosted zone found with ID: %s", id)
 		}

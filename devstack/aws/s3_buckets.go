@@ -38,7 +38,7 @@ func byName(r *Resource) string { return r.Name }
 // listBuckets lists the buckets of all regions in every region. Their regions are told only if the request has a parameter, as in AWS.
 func listBuckets(c *call) ([]node, error) {
 	most := c.params.number("max-buckets")
-	found := c.all(func(r *Resource) bool { return r.Service == "s3" && r.Type == "bucket" && r.Account == c.Account })
+	found := c.Every(func(r *Resource) bool { return r.Service == "s3" && r.Type == "bucket" && r.Account == c.Account })
 	found, next, err := after(found, c.params.get("continuation-token"), c.limited(most, 0), byName)
 	if err != nil {
 		return nil, fault("InvalidArgument", "The continuation token provided is incorrect")
@@ -60,7 +60,7 @@ func listBuckets(c *call) ([]node, error) {
 
 // bucket finds the bucket of a call, in the bucket's own region alone.
 func (c *call) bucket() (*Resource, error) {
-	b := c.first(func(r *Resource) bool { return r.Service == "s3" && r.Type == "bucket" && r.Name == c.path[0] })
+	b := c.First(func(r *Resource) bool { return r.Service == "s3" && r.Type == "bucket" && r.Name == c.path[0] })
 	switch {
 	case b == nil:
 		return nil, fault("NoSuchBucket", "The specified bucket does not exist")

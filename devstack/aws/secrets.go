@@ -41,7 +41,7 @@ const current, previous = "AWSCURRENT", "AWSPREVIOUS"
 // file and in responses to callers who may read it. An existing secret with that name gets a new version.
 func (s *Server) KeepSecret(name, value string) error {
 	return s.change(func(w *world) {
-		r := w.first(func(r *Resource) bool {
+		r := w.First(func(r *Resource) bool {
 			return r.Service == "secretsmanager" && r.Name == name && r.Account == w.Account
 		})
 		if r == nil {
@@ -56,7 +56,7 @@ func (s *Server) KeepSecret(name, value string) error {
 
 func (w *world) secret(region, name string) *Resource {
 	suffix := newUpper("", 6)
-	return w.add(Resource{Service: "secretsmanager", Type: "secret", Name: name, Region: region, Secrets: map[string]string{},
+	return w.Add(&Resource{Service: "secretsmanager", Type: "secret", Name: name, Region: region, Secrets: map[string]string{},
 		ID: "arn:aws:secretsmanager:" + region + ":" + w.Account + ":secret:" + name + "-" + suffix})
 }
 
@@ -96,7 +96,7 @@ func (c *call) secretAsked() (*Resource, secretInput, error) {
 	if err := c.decode(&in); err != nil {
 		return nil, in, err
 	}
-	r := c.first(func(r *Resource) bool {
+	r := c.First(func(r *Resource) bool {
 		return c.isSecret(r) && (r.Name == in.SecretId || r.ID == in.SecretId || r.ID[:strings.LastIndex(r.ID, "-")] == in.SecretId)
 	})
 	if r == nil {
@@ -114,7 +114,7 @@ func createSecret(c *call) ([]node, error) {
 	if in.Name == "" {
 		return nil, fault("InvalidParameterException", "You must provide a name for the secret.")
 	}
-	if c.first(func(r *Resource) bool { return c.isSecret(r) && r.Name == in.Name }) != nil {
+	if c.First(func(r *Resource) bool { return c.isSecret(r) && r.Name == in.Name }) != nil {
 		return nil, fault("ResourceExistsException", "The operation failed because the secret %s already exists.", in.Name)
 	}
 	r := c.world.secret(c.region, in.Name)

@@ -43,7 +43,7 @@ func describeSecret(c *call) ([]node, error) {
 func listSecrets(c *call) ([]node, error) {
 	var in secretInput
 	must.Do(c.decode(&in))
-	found := c.all(func(r *Resource) bool {
+	found := c.Every(func(r *Resource) bool {
 		return c.isSecret(r) && (r.Next == "" || in.IncludePlannedDeletion) && in.passes(r)
 	})
 	found, next, err := after(found, in.NextToken, c.limited(in.MaxResults, 100), bySeq)
@@ -99,10 +99,10 @@ func deleteSecret(c *call) ([]node, error) {
 		return nil, fault("InvalidRequestException", "You can't delete secret %s: something still uses it.", r.Name)
 	}
 	days := cmp.Or(in.RecoveryWindowInDays, 30)
-	at := c.now().Add(time.Duration(days) * 24 * time.Hour)
+	at := c.Now().Add(time.Duration(days) * 24 * time.Hour)
 	if in.ForceDeleteWithoutRecovery {
-		at = c.now()
-		c.world.remove(r)
+		at = c.Now()
+		c.world.Remove(r)
 	} else {
 		r.State, r.Next, r.NextAt = "scheduled", "deleted", at
 	}

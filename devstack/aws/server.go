@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/faults"
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/standin"
 )
 
 // Config configures the stand-in. Every field except the keys has a default for its zero value.
@@ -44,6 +46,7 @@ type Config struct {
 // with an empty page.
 type Server struct {
 	*faults.Set
+	*standin.Control[map[string]string, *Resource, Resource]
 
 	cfg  Config
 	log  *slog.Logger
@@ -108,7 +111,7 @@ func (s *Server) URL() string { return "http://" + s.addr }
 func (s *Server) Stop() error {
 	_ = s.http.Close() // without waiting: clients of AWS must handle cut connections
 	<-s.done
-	return s.world.file.Stop()
+	return s.world.File.Stop()
 }
 
 // call is one request while a service processes it.
@@ -201,30 +204,25 @@ func (s *Server) do(ctx context.Context, c *call, h handler) ([]node, error) {
 		return nil, fault("DryRunOperation", "Request would have succeeded, but DryRun flag is set.")
 	}
 	s.mu.Lock()
-	s.world.tick()
-	s.world.reading = reads(c.action)
+	s.world.Tick()
+	s.world.Reading = reads(c.action)
 	c.world = s.world.view(c)
 	nodes, err := h.try(c)
-	s.world.reading = false
+	s.world.Reading = false
 	changes := err == nil && !reads(c.action)
 	if err != nil {
 		s.Refused(c.name())
 	}
 	if changes {
-		err = s.world.file.Note(s.world.meta())
+		err = s.world.Note()
 	}
 	s.mu.Unlock()
 	if changes && err == nil {
-		err = s.world.file.Save(false)
+		err = s.world.File.Save(false)
 	}
 	return nodes, err
 }
 
 func reads(action string) bool {
-	for _, verb := range []string{"Describe", "List", "Get"} {
-		if strings.HasPrefix(action, verb) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"Describe", "List", "Get"}, func(verb string) bool { return strings.HasPrefix(action, verb) })
 }

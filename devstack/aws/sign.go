@@ -214,11 +214,11 @@ func (s *Server) caller(key string) (caller, bool) {
 			return caller{secret: c.SecretKey, userID: "AIDA" + strings.TrimPrefix(c.AccessKey, "AKIA"), arn: arn, account: account, policies: c.policies()}, true
 		}
 	}
-	minted := s.world.first(func(r *Resource) bool { return r.Type == "access-key" && r.ID == key && r.Account == s.world.Account })
+	minted := s.world.First(func(r *Resource) bool { return r.Type == "access-key" && r.ID == key && r.Account == s.world.Account })
 	if minted == nil {
 		return caller{}, false
 	}
-	user := s.world.first(func(r *Resource) bool {
+	user := s.world.First(func(r *Resource) bool {
 		return r.Type == "user" && r.Account == minted.Account && r.Name == minted.Name
 	})
 	if user == nil {

@@ -95,7 +95,7 @@ func (c *call) roleSession(role *Resource, name string, lasts time.Duration) (se
 		Statement []json.RawMessage
 	}
 	merged.Version = "2012-10-17"
-	for _, p := range c.all(func(r *Resource) bool {
+	for _, p := range c.Every(func(r *Resource) bool {
 		return r.Type == "policy" && r.Account == role.Account && slices.Contains(r.Uses, role.ID)
 	}) {
 		one := merged
@@ -128,7 +128,7 @@ func (s *Server) InstanceCredentials(id string) (of session.Session, token strin
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := &call{server: s, world: s.world}
-	instance := c.first(func(r *Resource) bool { return r.ID == id && r.Type == "instance" })
+	instance := c.First(func(r *Resource) bool { return r.ID == id && r.Type == "instance" })
 	if instance == nil {
 		return of, "", fmt.Errorf("no instance %s", id)
 	}

@@ -36,7 +36,7 @@ func (c *call) indexed(r *Resource) bool {
 
 // taggedResources returns everything that the tagging API knows, living or deleted.
 func (c *call) taggedResources() []*Resource {
-	found := c.all(c.indexed)
+	found := c.Every(c.indexed)
 	for _, r := range c.Dead {
 		if c.indexed(r) {
 			found = append(found, r)

@@ -225,27 +225,19 @@ func (t *Run) printForgotten(ctx context.Context) error {
 }
 
 // scan has the accounts of all clouds looked through, and returns what is left over of clusters of this installation.
-func (t *Run) scan(ctx context.Context) ([]v1.Orphan, error) {
-	raw, err := t.ocpctl(ctx, "admin", "admin", "scan", "-o", "json")
-	if err != nil {
-		return nil, err
-	}
+func (t *Run) scan(ctx context.Context) (_ []v1.Orphan, err error) {
+	defer must.Catch(&err)
+	raw := must.Get(t.ocpctl(ctx, "admin", "admin", "scan", "-o", "json"))
 	var open v1.Scans
 	if err := json.Unmarshal([]byte(raw), &open); err != nil || len(open.Items) == 0 {
 		return nil, fmt.Errorf("read which scans were opened: %s: %w", raw, err)
 	}
 	for _, s := range open.Items {
-		if err := t.until(ctx, "SELECT count(*) = 1 FROM scans WHERE id = $1 AND judged_at IS NOT NULL AND outcome = 'succeeded'", s.ScanID); err != nil {
-			return nil, fmt.Errorf("the scan of the account %s on %s: %w", s.Account, s.Platform, err)
-		}
+		must.Wrap(t.until(ctx, "SELECT count(*) = 1 FROM scans WHERE id = $1 AND judged_at IS NOT NULL AND outcome = 'succeeded'", s.ScanID), "the scan of the account %s on %s", s.Account, s.Platform)
 	}
-	if raw, err = t.ocpctl(ctx, "admin", "admin", "orphans", "-o", "json"); err != nil {
-		return nil, err
-	}
+	raw = must.Get(t.ocpctl(ctx, "admin", "admin", "orphans", "-o", "json"))
 	var page v1.OrphanPage
-	if err := json.Unmarshal([]byte(raw), &page); err != nil {
-		return nil, fmt.Errorf("read what the scan found: %w", err)
-	}
+	must.Wrap(json.Unmarshal([]byte(raw), &page), "read what the scan found")
 	return slices.DeleteFunc(page.Items, func(o v1.Orphan) bool {
 		return o.Class != "released" && o.Class != "unknown" && o.Class != "unrecorded"
 	}), nil

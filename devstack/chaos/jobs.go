@@ -98,17 +98,12 @@ func (t *Run) printCalls(ctx context.Context) error {
 }
 
 // apiCalls counts the servers' calls by verb and resource, as the API server logged them.
-func (t *Run) apiCalls() (map[string]int, error) {
-	files, err := filepath.Glob(filepath.Join(t.Dir, "kubernetes", "audit*.log"))
-	if err != nil {
-		return nil, err
-	}
+func (t *Run) apiCalls() (_ map[string]int, err error) {
+	defer must.Catch(&err)
+	files := must.Get(filepath.Glob(filepath.Join(t.Dir, "kubernetes", "audit*.log")))
 	calls := map[string]int{}
 	for _, name := range files {
-		file, err := os.Open(name)
-		if err != nil {
-			return nil, err
-		}
+		file := must.Get(os.Open(name))
 		lines := bufio.NewScanner(file)
 		lines.Buffer(nil, 1<<20)
 		for lines.Scan() {
@@ -122,9 +117,7 @@ func (t *Run) apiCalls() (map[string]int, error) {
 			}
 		}
 		_ = file.Close() // it was only read
-		if err := lines.Err(); err != nil {
-			return nil, fmt.Errorf("read %s: %w", name, err)
-		}
+		must.Wrap(lines.Err(), "read %s", name)
 	}
 	return calls, nil
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Options are the options of a matrix.
@@ -23,18 +25,15 @@ type Options struct {
 
 // Matrix injects faults at the steps of clusters' lives, round after round, prints the table and returns an error unless every cell
 // was struck and converged. A round is one fault and many clusters, each held at a boundary of its own.
-func Matrix(ctx context.Context, t *Run, o Options) error {
+func Matrix(ctx context.Context, t *Run, o Options) (err error) {
+	defer must.Catch(&err)
 	began := time.Now()
 	if o.Width == 0 {
 		o.Width = 16
 	}
-	if err := t.openGates(); err != nil {
-		return err
-	}
+	must.Do(t.openGates())
 	bounds, err := t.survey(ctx)
-	if err != nil {
-		return fmt.Errorf("lives nobody disturbs: %w", err)
-	}
+	must.Wrap(err, "lives nobody disturbs")
 	queues := o.cells(o.named(bounds))
 	total := 0
 	for _, q := range queues {
@@ -55,9 +54,7 @@ func Matrix(ctx context.Context, t *Run, o Options) error {
 		if len(cells) == 0 {
 			continue
 		}
-		if err := t.round(ctx, cells); err != nil {
-			return err
-		}
+		must.Do(t.round(ctx, cells))
 		for _, c := range cells {
 			if c.missed && c.err == nil && !c.again {
 				*q = append(*q, &cell{boundary: c.boundary, strike: c.strike, wanted: c.wanted, whole: c.whole, again: true})

@@ -19,6 +19,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack"
 	"github.com/ocpctl/ocpctl/devstack/ibmcloud"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // strike is one kind of fault. It affects either each cluster separately, or everything at once. Both functions return an error
@@ -73,24 +74,18 @@ func terminateRunner(ctx context.Context, t *Run, c *cell) error {
 }
 
 // endRunner ends an attempt's runner, which must be alive, and waits until it has ended.
-func (t *Run) endRunner(ctx context.Context, attempt string, end func(pid int) error, within time.Duration) error {
-	pid, err := t.runnerPID(attempt)
-	if err != nil {
-		return err
-	}
+func (t *Run) endRunner(ctx context.Context, attempt string, end func(pid int) error, within time.Duration) (err error) {
+	defer must.Catch(&err)
+	pid := must.Get(t.runnerPID(attempt))
 	if !alive(pid) {
 		return fmt.Errorf("the runner of %s was dead before it was struck", attempt)
 	}
-	if err := end(pid); err != nil {
-		return fmt.Errorf("end the runner of %s: %w", attempt, err)
-	}
+	must.Wrap(end(pid), "end the runner of %s", attempt)
 	for until := time.Now().Add(within); alive(pid); {
 		if time.Now().After(until) {
 			return fmt.Errorf("the runner of %s (pid %d) still lives %s after it was struck", attempt, pid, within)
 		}
-		if err := sleep(ctx, 5*time.Millisecond); err != nil {
-			return err
-		}
+		must.Do(sleep(ctx, 5*time.Millisecond))
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ocpctl/ocpctl/devstack"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 const (
@@ -114,19 +115,13 @@ func (t *Run) takeover(ctx context.Context, way int, leader bool, n int) (takeov
 }
 
 // pickServer returns the leader, or a server that does not lead, and its name in the queue.
-func (t *Run) pickServer(ctx context.Context, leader bool) (*devstack.Server, string, error) {
-	if err := t.until(ctx, `SELECT count(*) = 1 FROM river_leader WHERE expires_at > now()`); err != nil {
-		return nil, "", err
-	}
+func (t *Run) pickServer(ctx context.Context, leader bool) (_ *devstack.Server, _ string, err error) {
+	defer must.Catch(&err)
+	must.Do(t.until(ctx, `SELECT count(*) = 1 FROM river_leader WHERE expires_at > now()`))
 	var leads string
-	if err := t.pool.QueryRow(ctx, `SELECT leader_id FROM river_leader`).Scan(&leads); err != nil {
-		return nil, "", fmt.Errorf("find the leader: %w", err)
-	}
+	must.Wrap(t.pool.QueryRow(ctx, `SELECT leader_id FROM river_leader`).Scan(&leads), "find the leader")
 	for _, s := range t.Servers {
-		name, err := s.Instance()
-		if err != nil {
-			return nil, "", err
-		}
+		name := must.Get(s.Instance())
 		if (name == leads) == leader {
 			return s, name, nil
 		}
@@ -169,21 +164,16 @@ func (t *Run) jobsOf(ctx context.Context, name string) (ids []int64, err error) 
 }
 
 // bringBack makes the server that ended one of several again. One that hung goes on by itself, under its old name.
-func (t *Run) bringBack(ctx context.Context, s *devstack.Server, name string, sig syscall.Signal) error {
+func (t *Run) bringBack(ctx context.Context, s *devstack.Server, name string, sig syscall.Signal) (err error) {
+	defer must.Catch(&err)
 	if sig != syscall.SIGSTOP {
-		if err := s.Stop(); err != nil {
-			return err
-		}
+		must.Do(s.Stop())
 		return s.Start(ctx)
 	}
-	if err := s.Signal(syscall.SIGCONT); err != nil {
-		return err
-	}
+	must.Do(s.Signal(syscall.SIGCONT))
 	const holds = `SELECT count(*) = 1 FROM pg_locks, (SELECT hashtextextended('instance ' || $1, 0) AS key) k
 		WHERE locktype = 'advisory' AND granted AND (classid::bigint << 32) | objid::bigint = key`
-	if err := t.until(ctx, holds, name); err != nil {
-		return fmt.Errorf("%s goes on and does not take its name again: %w", name, err)
-	}
+	must.Wrap(t.until(ctx, holds, name), "%s goes on and does not take its name again", name)
 	return nil
 }
 

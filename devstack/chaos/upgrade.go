@@ -28,13 +28,9 @@ func Upgrade(ctx context.Context, t *Run) (err error) {
 	steps := must.Get(t.upgradeSteps(ctx, t.Servers[0], t.Servers[1]))
 	for _, step := range steps {
 		began := time.Now()
-		if err := step.do(); err != nil {
-			return fmt.Errorf("%s: %w", step.text, err)
-		}
+		must.Wrap(step.do(), "%s", step.text)
 		took := time.Since(began)
-		if err := errors.Join(t.lives(ctx, 2), t.stillHeld(held)); err != nil {
-			return fmt.Errorf("%s: %w", step.text, err)
-		}
+		must.Wrap(errors.Join(t.lives(ctx, 2), t.stillHeld(held)), "%s", step.text)
 		t.say("  %-48s %5.1f s; two clusters came and went, the held installs are undisturbed", step.text, took.Seconds())
 	}
 	must.Do(t.finish(ctx, held))

@@ -86,17 +86,11 @@ func (t *scenario) label(ctx context.Context) {
 // commands checks commands in comments, from people who may give them and from others.
 func (t *scenario) commands(ctx context.Context) {
 	said := func(n int, who, body string, want ...string) func() error {
-		return func() error {
-			if err := t.as(ctx, who); err != nil {
-				return err
-			}
-			before, err := t.comments(ctx, n)
-			if err != nil {
-				return err
-			}
-			if err := t.comment(ctx, n, body); err != nil {
-				return err
-			}
+		return func() (err error) {
+			defer must.Catch(&err)
+			must.Do(t.as(ctx, who))
+			before := must.Get(t.comments(ctx, n))
+			must.Do(t.comment(ctx, n, body))
 			return until(ctx, 10*time.Second, func() error {
 				now, err := t.comments(ctx, n)
 				if err != nil {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // fork checks that nothing runs for a fork's code before a team member approved exactly that commit.
@@ -24,24 +26,17 @@ func (t *scenario) fork(ctx context.Context) {
 			return contains(strings.Join(list, "\n"), "comes from a fork", "/ocp approve")
 		})
 	})
-	t.step("a push makes what was asked for void, and asks anew", func() error {
-		if err := t.approvals(ctx, "pending"); err != nil {
-			return err
-		}
-		if err := t.act(ctx, forked, "push", nil); err != nil {
-			return err
-		}
+	t.step("a push makes what was asked for void, and asks anew", func() (err error) {
+		defer must.Catch(&err)
+		must.Do(t.approvals(ctx, "pending"))
+		must.Do(t.act(ctx, forked, "push", nil))
 		return t.approvals(ctx, "pending", "void")
 	})
 	t.step("nothing of it runs yet", t.inPhase(ctx, forked, "awaiting_approval", 0))
-	t.step("maya says /ocp approve with the commit, and it begins", func() error {
-		head, err := t.awaited(ctx)
-		if err != nil {
-			return err
-		}
-		if err := t.comment(ctx, forked, "/ocp approve "+head); err != nil {
-			return err
-		}
+	t.step("maya says /ocp approve with the commit, and it begins", func() (err error) {
+		defer must.Catch(&err)
+		head := must.Get(t.awaited(ctx))
+		must.Do(t.comment(ctx, forked, "/ocp approve "+head))
 		return t.inPhase(ctx, forked, "installing", 20*time.Second)()
 	})
 	t.step("/ocp destroy takes it down", func() error {

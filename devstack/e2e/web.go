@@ -13,6 +13,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // scenario holds the state that the test keeps between its chapters.
@@ -186,12 +187,7 @@ func (t *scenario) clusters(ctx context.Context, n int, live bool) ([]cluster, e
 	if err := json.Unmarshal(raw, &page); err != nil {
 		return nil, err
 	}
-	var out []cluster
-	for _, c := range page.Items {
-		if c.PullRequest.Number == n && (!live || c.Status != "DESTROYED") {
-			out = append(out, c)
-		}
-	}
+	out := pick.Every(page.Items, func(c cluster) bool { return c.PullRequest.Number == n && (!live || c.Status != "DESTROYED") })
 	return out, nil
 }
 

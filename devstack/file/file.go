@@ -3,21 +3,17 @@
 package file
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Replace writes a file atomically, readable only by its owner, and creates its directory if it is missing.
-func Replace(path string, raw []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("make the directory of %s: %w", path, err)
-	}
-	if err := os.WriteFile(path+".new", raw, 0o600); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		return fmt.Errorf("replace %s: %w", path, err)
-	}
+func Replace(path string, raw []byte) (err error) {
+	defer must.Catch(&err)
+	must.Wrap(os.MkdirAll(filepath.Dir(path), 0o700), "make the directory of %s", path)
+	must.Wrap(os.WriteFile(path+".new", raw, 0o600), "write %s", path)
+	must.Wrap(os.Rename(path+".new", path), "replace %s", path)
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // Open opens a pull request from a branch of the repository as a person and returns its number.
@@ -61,12 +63,7 @@ func (p Place) open(title, branch, as, head string, draft bool) (int, error) {
 
 // headOf returns the open pull request from a branch.
 func (r *repository) headOf(owner, ref string) *PullRequest {
-	for _, pr := range r.Pulls {
-		if pr.HeadOwner == owner && pr.HeadRef == ref && pr.Open {
-			return pr
-		}
-	}
-	return nil
+	return pick.First(r.Pulls, func(pr *PullRequest) bool { return pr.HeadOwner == owner && pr.HeadRef == ref && pr.Open })
 }
 
 // SetDraft makes a pull request a draft, or ready for review, as a person.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/github/runs"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // Run, Job and Step are a workflow run and its parts.
@@ -244,12 +245,7 @@ func (r Runs) onJob(id int64, fn func(w *world, repo *repository, run *Run, j *J
 }
 
 func (r *repository) run(id int64) *Run {
-	for _, run := range r.Runs {
-		if run.ID == id {
-			return run
-		}
-	}
-	return nil
+	return pick.First(r.Runs, func(run *Run) bool { return run.ID == id })
 }
 
 // jobByID returns a job and its run.

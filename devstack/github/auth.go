@@ -20,17 +20,17 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 
 	"github.com/ocpctl/ocpctl/devstack/file"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // loadKey reads the App's key, or creates and stores one.
-func loadKey(path string) (*rsa.PrivateKey, []byte, error) {
+func loadKey(path string) (_ *rsa.PrivateKey, _ []byte, err error) {
+	defer must.Catch(&err)
 	if path != "" {
 		raw, err := os.ReadFile(path)
 		if err == nil {
 			key, err := parseKey(raw)
-			if err != nil {
-				return nil, nil, fmt.Errorf("read the App's key %s: %w", path, err)
-			}
+			must.Wrap(err, "read the App's key %s", path)
 			return key, raw, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -38,14 +38,10 @@ func loadKey(path string) (*rsa.PrivateKey, []byte, error) {
 		}
 	}
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		return nil, nil, fmt.Errorf("make the App's key: %w", err)
-	}
+	must.Wrap(err, "make the App's key")
 	raw := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
 	if path != "" {
-		if err := file.Replace(path, raw); err != nil {
-			return nil, nil, err
-		}
+		must.Do(file.Replace(path, raw))
 	}
 	return key, raw, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/github/runs"
 	"github.com/ocpctl/ocpctl/devstack/github/workflow"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 var errNothing = errors.New("nothing changed")
@@ -111,13 +112,7 @@ func (s *Server) end(job int64) {
 // startJobs lets queued jobs run as long as there is room.
 func (s *Server) startJobs(ctx context.Context) (changed bool) {
 	queued := s.openJobs(func(_ *world, _ *repository, run *Run) []*Job {
-		var out []*Job
-		for _, j := range run.Current() {
-			if j.Status == runs.Queued && run.Room(j) {
-				out = append(out, j)
-			}
-		}
-		return out
+		return pick.Every(run.Current(), func(j *Job) bool { return j.Status == runs.Queued && run.Room(j) })
 	})
 	for _, o := range queued {
 		if !s.executions.room() {

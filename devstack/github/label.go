@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // Label is a label of a repository.
@@ -45,12 +47,7 @@ func plainLabel(name string) *Label {
 
 // label finds a label, ignoring case.
 func (r *repository) label(name string) *Label {
-	for _, l := range r.Labels {
-		if strings.EqualFold(l.Name, name) {
-			return l
-		}
-	}
-	return nil
+	return pick.First(r.Labels, func(l *Label) bool { return strings.EqualFold(l.Name, name) })
 }
 
 var hexColor = regexp.MustCompile(`^[0-9a-fA-F]{6}$`)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/devstack/github/workflow"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // occasion is an event that may start workflows, as it is stored until the foreman has asked which.
@@ -194,25 +195,18 @@ func (p Place) StartWorkflow(path, ref string, inputs map[string]any, as string)
 
 // raise stores an event that is no webhook of the App's.
 func (p Place) raise(fill func(r *repository, o *occasion) (object, error)) error {
-	return p.do(func(w *world, r *repository) ([]Event, error) {
+	return p.do(func(w *world, r *repository) (_ []Event, err error) {
+		defer must.Catch(&err)
 		main := r.Branches[Branch]
 		o := &occasion{
 			Repo: r.ID, Event: workflow.Event{Branch: Branch, Default: Branch}, Ref: "refs/heads/" + Branch, SHA: main,
 			HeadBranch: Branch, HeadSHA: main, Actor: "maya",
 		}
-		payload, err := fill(r, o)
-		if err != nil {
-			return nil, err
-		}
+		payload := must.Get(fill(r, o))
 		sc := w.scene(p.s, r)
-		repo, err := sc.repository()
-		if err != nil {
-			return nil, err
-		}
+		repo := must.Get(sc.repository())
 		payload["repository"], payload["sender"], payload["organization"] = repo, sc.user(o.Actor), sc.org()
-		if o.Payload, err = json.Marshal(payload); err != nil {
-			return nil, err
-		}
+		o.Payload = must.Get(json.Marshal(payload))
 		if p.s.engine != nil {
 			w.Occasions = append(w.Occasions, o)
 			p.s.rouse()

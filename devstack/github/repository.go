@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // repository is a repository with everything in it.
@@ -69,40 +71,19 @@ func (r *repository) mayClose(c caller, pr *PullRequest) bool {
 }
 
 func (r *repository) pull(number int) *PullRequest {
-	for _, pr := range r.Pulls {
-		if pr.Number == number {
-			return pr
-		}
-	}
-	return nil
+	return pick.First(r.Pulls, func(pr *PullRequest) bool { return pr.Number == number })
 }
 
 func (r *repository) comment(id int64) *Comment {
-	for _, c := range r.Comments {
-		if c.ID == id {
-			return c
-		}
-	}
-	return nil
+	return pick.First(r.Comments, func(c *Comment) bool { return c.ID == id })
 }
 
 func (r *repository) conversation(number int) []*Comment {
-	var out []*Comment
-	for _, c := range r.Comments {
-		if c.Number == number {
-			out = append(out, c)
-		}
-	}
-	return out
+	return pick.Every(r.Comments, func(c *Comment) bool { return c.Number == number })
 }
 
 func (r *repository) check(id int64) *Check {
-	for _, c := range r.Checks {
-		if c.ID == id {
-			return c
-		}
-	}
-	return nil
+	return pick.First(r.Checks, func(c *Check) bool { return c.ID == id })
 }
 
 func (r *repository) checksOf(sha string) []Check {
@@ -116,12 +97,7 @@ func (r *repository) checksOf(sha string) []Check {
 }
 
 func (r *repository) deployment(id int64) *Deployment {
-	for _, d := range r.Deployments {
-		if d.ID == id {
-			return d
-		}
-	}
-	return nil
+	return pick.First(r.Deployments, func(d *Deployment) bool { return d.ID == id })
 }
 
 // commit adds a commit with these files to a branch and returns its SHA.

@@ -20,6 +20,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 )
 
@@ -68,7 +69,8 @@ type Server struct {
 
 // Start listens and serves until Stop is called or ctx ends. It continues with the state in StatePath, including undelivered
 // webhooks.
-func Start(ctx context.Context, cfg Config) (*Server, error) {
+func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
+	defer must.Catch(&err)
 	s := &Server{
 		slack: cfg.SlackURL, now: cfg.Now, disk: disk{cfg.StatePath}, mail: make(chan struct{}, 1),
 		hook: Hook{URL: cfg.WebhookURL, Secret: cfg.WebhookSecret}, app: Registered(), meter: newMeter(),
@@ -81,13 +83,8 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if s.now == nil {
 		s.now = time.Now
 	}
-	var err error
-	if s.key, s.keyPEM, err = loadKey(cfg.KeyPath); err != nil {
-		return nil, err
-	}
-	if s.world, err = s.disk.load(); err != nil {
-		return nil, err
-	}
+	s.key, s.keyPEM = must.Get2(loadKey(cfg.KeyPath))
+	s.world = must.Get(s.disk.load())
 	if s.world == nil {
 		s.world = newWorld(s.now())
 	}
@@ -95,9 +92,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 		cfg.Addr = "127.0.0.1:0"
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Addr)
-	if err != nil {
-		return nil, fmt.Errorf("listen for the stand-in GitHub: %w", err)
-	}
+	must.Wrap(err, "listen for the stand-in GitHub")
 	if s.base = cfg.URL; s.base == "" {
 		s.base = "http://" + listener.Addr().String()
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // The initial content of the demo's GitHub.
@@ -87,12 +89,7 @@ func (w *world) repo(name string) (r *repository, moved bool) {
 
 // repoByID finds a repository by its number, which never changes.
 func (w *world) repoByID(id int64) *repository {
-	for _, r := range w.Repos {
-		if r.ID == id && !r.Gone {
-			return r
-		}
-	}
-	return nil
+	return pick.First(w.Repos, func(r *repository) bool { return r.ID == id && !r.Gone })
 }
 
 // branchName makes a branch name from a title.

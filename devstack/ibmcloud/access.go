@@ -171,7 +171,7 @@ func (s *Server) callerOf(key string) (caller, bool) {
 		}
 		return who, true
 	}
-	r := s.world.first(func(r *Resource) bool {
+	r := s.world.First(func(r *Resource) bool {
 		return r.Service == identity && r.Type == "apikey" && r.Secret == key && key != ""
 	})
 	if r == nil {

@@ -32,7 +32,7 @@ func (c *call) cisZone() (*Resource, error) {
 	if err != nil {
 		return nil, err
 	}
-	z := c.first(func(r *Resource) bool { return r.Type == "zone" && r.ID == c.path("sub") && r.Parent == instance.ID })
+	z := c.First(func(r *Resource) bool { return r.Type == "zone" && r.ID == c.path("sub") && r.Parent == instance.ID })
 	if z == nil {
 		return nil, refuse(http.StatusNotFound, "1001", "Invalid zone identifier")
 	}
@@ -101,7 +101,7 @@ func createRecord(c *call) (any, error) {
 	if c.clash(z, name, in.Type) {
 		return nil, refuse(http.StatusBadRequest, "81053", "An A, AAAA, or CNAME record with that host already exists.")
 	}
-	r := c.add(Resource{
+	r := c.Add(&Resource{
 		Account: z.Account, Service: "internet-svcs", Type: "dns-record", ID: hexes(32), Name: name, Parent: z.ID,
 		Attrs: map[string]string{"type": in.Type, "content": strings.TrimSuffix(in.Content, ".")},
 	})
@@ -110,7 +110,7 @@ func createRecord(c *call) (any, error) {
 
 // clash reports that a name cannot get a record of a type, because one of the two would be an alias.
 func (c *call) clash(z *Resource, name, typ string) bool {
-	return c.first(func(r *Resource) bool {
+	return c.First(func(r *Resource) bool {
 		return r.Type == "dns-record" && r.Parent == z.ID && strings.EqualFold(r.Name, name) && (typ == "CNAME" || r.Attrs["type"] == "CNAME")
 	}) != nil
 }
@@ -119,7 +119,7 @@ func (c *call) cisRecord() (z, r *Resource, err error) {
 	if z, err = c.cisZone(); err != nil {
 		return nil, nil, err
 	}
-	r = c.first(func(r *Resource) bool { return r.Type == "dns-record" && r.ID == c.path("record") && r.Parent == z.ID })
+	r = c.First(func(r *Resource) bool { return r.Type == "dns-record" && r.ID == c.path("record") && r.Parent == z.ID })
 	if r == nil {
 		return nil, nil, refuse(http.StatusNotFound, "81044", "Record does not exist.")
 	}
@@ -137,6 +137,6 @@ func deleteRecord(c *call) (any, error) {
 	if c.pinned(r) {
 		return nil, refuse(http.StatusConflict, "1005", "The record is locked.")
 	}
-	c.remove(r)
+	c.Remove(r)
 	return object{"success": true, "errors": []object{}, "messages": []object{}, "result": object{"id": r.ID}}, nil
 }

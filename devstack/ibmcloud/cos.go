@@ -64,10 +64,10 @@ func createBucket(c *call) (any, error) {
 		return nil, refuse(http.StatusBadRequest, "InvalidLocationConstraint", "The specified location-constraint is not valid here.")
 	}
 	name := c.path("bucket")
-	if c.first(func(r *Resource) bool { return r.Type == "bucket" && r.Name == name }) != nil {
+	if c.First(func(r *Resource) bool { return r.Type == "bucket" && r.Name == name }) != nil {
 		return nil, refuse(http.StatusConflict, "BucketAlreadyExists", "The requested bucket name is not available. The bucket namespace is shared by all users of the system.")
 	}
-	c.add(Resource{Account: c.who.account, Service: "cloud-object-storage", Type: "bucket", ID: name, Name: name, Region: c.region, Parent: instance.ID})
+	c.Add(&Resource{Account: c.who.account, Service: "cloud-object-storage", Type: "bucket", ID: name, Name: name, Region: c.region, Parent: instance.ID})
 	c.status = http.StatusOK
 	return nil, nil
 }
@@ -75,11 +75,11 @@ func createBucket(c *call) (any, error) {
 // bucket finds a bucket of the caller in the call's region. What waits for its reclamation is not there.
 func (c *call) bucket() (*Resource, error) {
 	name := c.path("bucket")
-	b := c.first(func(r *Resource) bool { return r.Type == "bucket" && r.Name == name && r.Region == c.region })
+	b := c.First(func(r *Resource) bool { return r.Type == "bucket" && r.Name == name && r.Region == c.region })
 	if b != nil && b.Account != c.who.account {
 		return nil, refuse(http.StatusForbidden, "AccessDenied", "Access Denied")
 	}
-	if b == nil || c.first(func(r *Resource) bool { return r.ID == b.Parent && r.State == "active" }) == nil {
+	if b == nil || c.First(func(r *Resource) bool { return r.ID == b.Parent && r.State == "active" }) == nil {
 		return nil, refuse(http.StatusNotFound, "NoSuchBucket", "The specified bucket does not exist.")
 	}
 	return b, nil
@@ -94,10 +94,10 @@ func headBucket(c *call) (any, error) {
 func deleteBucket(c *call) (any, error) {
 	b := must.Get(c.bucket())
 	must.Do(c.protected(b))
-	if c.first(func(r *Resource) bool { return r.Type == "object" && r.Parent == b.ID }) != nil || c.pinned(b) {
+	if c.First(func(r *Resource) bool { return r.Type == "object" && r.Parent == b.ID }) != nil || c.pinned(b) {
 		return nil, refuse(http.StatusConflict, "BucketNotEmpty", "The bucket you tried to delete is not empty.")
 	}
-	c.remove(b)
+	c.Remove(b)
 	return nil, nil
 }
 
@@ -134,17 +134,17 @@ func listObjects(c *call) (any, error) {
 }
 
 func (c *call) object(b *Resource) *Resource {
-	return c.first(func(r *Resource) bool { return r.Type == "object" && r.Parent == b.ID && r.Name == c.path("key") })
+	return c.First(func(r *Resource) bool { return r.Type == "object" && r.Parent == b.ID && r.Name == c.path("key") })
 }
 
 // putObject keeps that there is an object and how long it is, and not its content.
 func putObject(c *call) (any, error) {
 	b := must.Get(c.bucket())
 	if old := c.object(b); old != nil {
-		c.remove(old)
+		c.Remove(old)
 	}
 	key := c.path("key")
-	c.add(Resource{
+	c.Add(&Resource{
 		Account: b.Account, Service: b.Service, Type: "object", ID: b.Name + "/" + key, Name: key, Region: b.Region, Parent: b.ID,
 		Attrs: map[string]string{"size": fmt.Sprint(len(c.body))},
 	})
@@ -164,7 +164,7 @@ func headObject(c *call) (any, error) {
 func deleteObject(c *call) (any, error) {
 	b := must.Get(c.bucket())
 	if o := c.object(b); o != nil {
-		c.remove(o)
+		c.Remove(o)
 	}
 	return nil, nil
 }

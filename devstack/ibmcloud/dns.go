@@ -25,7 +25,7 @@ func dnsRoutes() []route {
 }
 
 func (c *call) dnsInstance() (*Resource, error) {
-	r := c.first(func(r *Resource) bool {
+	r := c.First(func(r *Resource) bool {
 		return r.Service == "dns-svcs" && r.Type == "instance" && r.ID == c.path("id") && r.Account == c.who.account
 	})
 	if r == nil {
@@ -39,7 +39,7 @@ func (c *call) dnsZone() (*Resource, error) {
 	if err != nil {
 		return nil, err
 	}
-	z := c.first(func(r *Resource) bool { return r.Type == "zone" && r.ID == c.path("sub") && r.Parent == instance.ID })
+	z := c.First(func(r *Resource) bool { return r.Type == "zone" && r.ID == c.path("sub") && r.Parent == instance.ID })
 	if z == nil {
 		return nil, refuse(http.StatusNotFound, "zone_not_found", "The DNS zone %s cannot be found.", c.path("sub"))
 	}
@@ -65,7 +65,7 @@ func (c *call) dnsPage(field string, all []object) (any, error) {
 // dnsZoneView: a zone is active once a network may use it.
 func (c *call) dnsZoneView(z *Resource) object {
 	state := "PENDING_NETWORK_ADD"
-	if c.first(func(r *Resource) bool { return r.Type == "permitted-network" && r.Parent == z.ID }) != nil {
+	if c.First(func(r *Resource) bool { return r.Type == "permitted-network" && r.Parent == z.ID }) != nil {
 		state = "ACTIVE"
 	}
 	return object{"id": z.ID, "instance_id": z.Parent, "name": z.Name, "state": state, "label": "", "description": "", "created_on": stamp(z.Created), "modified_on": stamp(z.Created)}
@@ -84,7 +84,7 @@ func createDNSZone(c *call) (any, error) {
 	instance := must.Get(c.dnsInstance())
 	var in struct{ Name string }
 	must.Do(c.decode(&in))
-	return c.dnsZoneView(c.add(Resource{Account: instance.Account, Service: "dns-svcs", Type: "zone", ID: newUUID(), Name: in.Name, Parent: instance.ID})), nil
+	return c.dnsZoneView(c.Add(&Resource{Account: instance.Account, Service: "dns-svcs", Type: "zone", ID: newUUID(), Name: in.Name, Parent: instance.ID})), nil
 }
 
 func getDNSZone(c *call) (any, error) {
@@ -126,7 +126,7 @@ func createDNSRecord(c *call) (any, error) {
 	if c.clash(z, name, in.Type) {
 		return nil, refuse(http.StatusConflict, "resource_record_conflict", "A record of the name %s already exists.", name)
 	}
-	return dnsRecordView(c.add(Resource{
+	return dnsRecordView(c.Add(&Resource{
 		Account: z.Account, Service: "dns-svcs", Type: "dns-record", ID: in.Type + ":" + newUUID(), Name: name, Parent: z.ID,
 		Attrs: map[string]string{"type": in.Type, "rdata": string(in.RData)},
 	})), nil
@@ -138,7 +138,7 @@ func (c *call) ofZone(typ string) (*Resource, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := c.first(func(r *Resource) bool { return r.Type == typ && r.ID == c.path("record") && r.Parent == z.ID })
+	r := c.First(func(r *Resource) bool { return r.Type == typ && r.ID == c.path("record") && r.Parent == z.ID })
 	if r == nil {
 		return nil, refuse(http.StatusNotFound, strings.ReplaceAll(typ, "-", "_")+"_not_found", "The %s %s cannot be found.", typ, c.path("record"))
 	}
@@ -153,7 +153,7 @@ func (c *call) ofZone(typ string) (*Resource, error) {
 
 func deleteDNSRecord(c *call) (any, error) {
 	r := must.Get(c.ofZone("dns-record"))
-	c.remove(r)
+	c.Remove(r)
 	return nil, nil
 }
 
@@ -183,15 +183,15 @@ func createNetwork(c *call) (any, error) {
 	}
 	must.Do(c.decode(&in))
 	crn := in.Network.VPC
-	if in.Type != "vpc" || c.first(func(r *Resource) bool { return r.Type == "vpc" && r.called(crn) }) == nil {
+	if in.Type != "vpc" || c.First(func(r *Resource) bool { return r.Type == "vpc" && r.called(crn) }) == nil {
 		return nil, refuse(http.StatusBadRequest, "invalid_vpc", "There is no VPC %q.", crn)
 	}
-	if c.first(func(r *Resource) bool {
+	if c.First(func(r *Resource) bool {
 		return r.Type == "permitted-network" && r.Parent == z.ID && r.Attrs["vpc_crn"] == crn
 	}) != nil {
 		return nil, refuse(http.StatusConflict, "permitted_network_exists", "The VPC is a permitted network of the zone already.")
 	}
-	return networkView(c.add(Resource{
+	return networkView(c.Add(&Resource{
 		Account: z.Account, Service: "dns-svcs", Type: "permitted-network", ID: newUUID(), Parent: z.ID, State: "ACTIVE", Attrs: map[string]string{"vpc_crn": crn},
 	})), nil
 }
@@ -199,7 +199,7 @@ func createNetwork(c *call) (any, error) {
 func deleteNetwork(c *call) (any, error) {
 	r := must.Get(c.ofZone("permitted-network"))
 	if r.Next == "" {
-		c.move(r, "REMOVAL_IN_PROGRESS", gone)
+		c.Move(r, "REMOVAL_IN_PROGRESS", gone)
 	}
 	c.status = http.StatusAccepted
 	return networkView(r), nil

@@ -2,9 +2,7 @@ package ibmcloud
 
 import (
 	"fmt"
-	"maps"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -96,12 +94,6 @@ func (s *Server) Faults() map[string]string {
 	if s.world.lag != (Lag{}) {
 		out["lag"] = s.world.lag.String()
 	}
-	for name, limit := range s.world.Limits {
-		out[name] = fmt.Sprintf("limit %d", limit)
-	}
-	maps.Copy(out, s.world.Protected)
-	for _, id := range slices.Sorted(maps.Keys(s.world.Pinned)) {
-		out[id] = "pinned"
-	}
+	s.world.DescribeInto(out)
 	return out
 }

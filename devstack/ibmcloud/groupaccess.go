@@ -4,7 +4,7 @@ import "slices"
 
 // all leaves out of a list what the caller has no access to.
 func (c *call) all(match func(*Resource) bool) []*Resource {
-	return c.world.all(func(r *Resource) bool { return match(r) && (!c.reads() || c.mayRead(r)) })
+	return c.world.Every(func(r *Resource) bool { return match(r) && (!c.reads() || c.mayRead(r)) })
 }
 
 // mayRead reports that the caller has access to a resource: to its resource group, or to what it is a part of. Identities and policies are in
@@ -14,7 +14,7 @@ func (c *call) mayRead(r *Resource) bool {
 		return true
 	}
 	inGroup := func(id string) bool {
-		g := c.world.first(func(g *Resource) bool { return g.Type == "resource-group" && g.ID == id })
+		g := c.world.First(func(g *Resource) bool { return g.Type == "resource-group" && g.ID == id })
 		return g != nil && contains(c.who.groups, g.Name)
 	}
 	switch {
@@ -29,7 +29,7 @@ func (c *call) mayRead(r *Resource) bool {
 	case r.Group != "":
 		return inGroup(r.Group)
 	case r.Parent != "":
-		parent := c.world.first(func(p *Resource) bool { return p.ID == r.Parent && p.Account == r.Account })
+		parent := c.world.First(func(p *Resource) bool { return p.ID == r.Parent && p.Account == r.Account })
 		return parent == nil || c.mayRead(parent)
 	}
 	return true

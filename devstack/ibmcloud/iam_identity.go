@@ -27,7 +27,7 @@ func iamRoutes() []route {
 }
 
 func (c *call) identity(typ, id string) (*Resource, error) {
-	r := c.first(func(r *Resource) bool {
+	r := c.First(func(r *Resource) bool {
 		return r.Service == identity && r.Type == typ && r.ID == id && r.Account == c.who.account
 	})
 	if r == nil {
@@ -56,13 +56,13 @@ func keyDetails(c *call) (any, error) {
 	if !known {
 		return nil, refuse(http.StatusNotFound, "BXNIM0415E", "Provided API key could not be found.")
 	}
-	if r := c.first(func(r *Resource) bool { return r.Type == "apikey" && r.Secret == key }); r != nil {
+	if r := c.First(func(r *Resource) bool { return r.Type == "apikey" && r.Secret == key }); r != nil {
 		return identityView(r), nil
 	}
 	for i, configured := range c.server.cfg.Callers {
 		if configured.APIKey == key {
 			id := "ApiKey-" + strconv.Itoa(i+1)
-			r := Resource{Account: who.account, Service: identity, Type: "apikey", ID: id, Name: configured.Name, Created: c.now(), Attrs: map[string]string{"iam_id": who.iamID, "created_by": who.iamID}}
+			r := Resource{Account: who.account, Service: identity, Type: "apikey", ID: id, Name: configured.Name, Created: c.Now(), Attrs: map[string]string{"iam_id": who.iamID, "created_by": who.iamID}}
 			return identityView(&r), nil
 		}
 	}
@@ -138,7 +138,7 @@ func (c *call) newIdentity() (in newIdentity, err error) {
 // createServiceID does not look whether the name is in use: names are not unique.
 func createServiceID(c *call) (any, error) {
 	in := must.Get(c.newIdentity())
-	r := c.add(Resource{
+	r := c.Add(&Resource{
 		Account: c.who.account, Service: identity, Type: "serviceid", ID: "ServiceId-" + newUUID(), Name: in.Name,
 		Attrs: map[string]string{"description": in.Description, "created_by": c.who.iamID},
 	})
@@ -164,7 +164,7 @@ func createKey(c *call) (any, error) {
 		must.Get(c.identity("serviceid", id))
 		key.Parent = id
 	}
-	r := c.add(key)
+	r := c.Add(&key)
 	out := identityView(r)
 	out["apikey"] = r.Secret // only here
 	c.status = http.StatusCreated
@@ -180,7 +180,7 @@ func deleteIdentity(typ string) handler {
 		if c.pinned(r) {
 			return nil, refuse(http.StatusConflict, "BXNIM0125E", "The %s %s is locked.", typ, r.ID)
 		}
-		c.remove(r)
+		c.Remove(r)
 		return nil, nil
 	}
 }

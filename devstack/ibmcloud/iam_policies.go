@@ -119,12 +119,12 @@ func (c *call) keepPolicy(p policy, view func(*Resource) object) (any, error) {
 		return nil, refuse(http.StatusBadRequest, "invalid_body", "A policy needs the type access or authorization, a resource and a role.")
 	}
 	raw := must.Get(json.Marshal(p))
-	if c.first(func(r *Resource) bool {
+	if c.First(func(r *Resource) bool {
 		return r.Type == "policy" && r.Account == c.who.account && r.Attrs["policy"] == string(raw)
 	}) != nil {
 		return nil, refuse(http.StatusConflict, "policy_conflict_error", "The policy wasn't created because a policy with identical attributes and roles already exists.")
 	}
-	r := c.add(Resource{Account: c.who.account, Service: "iam", Type: "policy", ID: newUUID(), State: "active", Attrs: map[string]string{"policy": string(raw), "type": p.Type}})
+	r := c.Add(&Resource{Account: c.who.account, Service: "iam", Type: "policy", ID: newUUID(), State: "active", Attrs: map[string]string{"policy": string(raw), "type": p.Type}})
 	c.status = http.StatusCreated
 	return view(r), nil
 }
@@ -191,7 +191,7 @@ func (c *call) policyMatches(r *Resource) bool {
 }
 
 func deletePolicy(c *call) (any, error) {
-	r := c.first(func(r *Resource) bool {
+	r := c.First(func(r *Resource) bool {
 		return r.Type == "policy" && r.ID == c.path("id") && r.Account == c.who.account
 	})
 	if r == nil {
@@ -201,6 +201,6 @@ func deletePolicy(c *call) (any, error) {
 	if c.pinned(r) {
 		return nil, refuse(http.StatusConflict, "policy_conflict_error", "The policy cannot be deleted now.")
 	}
-	c.remove(r)
+	c.Remove(r)
 	return nil, nil
 }

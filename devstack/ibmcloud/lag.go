@@ -25,5 +25,5 @@ func (s *Server) SetLag(l Lag) {
 
 // late reports that a resource is too new for a list that lags.
 func (w *world) late(r *Resource, by time.Duration) bool {
-	return !r.Stands && w.now().Sub(r.Created) < by
+	return !r.Stands && w.Now().Sub(r.Created) < by
 }

@@ -21,11 +21,11 @@ func groupRoutes() []route {
 }
 
 func (w *world) defaultGroup(account string) string {
-	r := w.first(func(r *Resource) bool {
+	r := w.First(func(r *Resource) bool {
 		return r.Type == "resource-group" && r.Account == account && r.Attrs["default"] == "true"
 	})
 	if r == nil {
-		r = w.add(Resource{Account: account, Service: manager, Type: "resource-group", ID: hexes(32), Name: "Default", State: "ACTIVE", Stands: true, Attrs: map[string]string{"default": "true"}})
+		r = w.Add(&Resource{Account: account, Service: manager, Type: "resource-group", ID: hexes(32), Name: "Default", State: "ACTIVE", Stands: true, Attrs: map[string]string{"default": "true"}})
 	}
 	return r.ID
 }
@@ -35,7 +35,7 @@ func (c *call) group(id string) (*Resource, error) {
 	if id == "" {
 		id = c.defaultGroup(c.who.account)
 	}
-	r := c.first(func(r *Resource) bool { return r.Type == "resource-group" && r.ID == id && r.Account == c.who.account })
+	r := c.First(func(r *Resource) bool { return r.Type == "resource-group" && r.ID == id && r.Account == c.who.account })
 	if r == nil {
 		return nil, refuse(http.StatusNotFound, "RESOURCE_GROUP_NOT_FOUND", "Can't find the resource group %s.", id)
 	}
@@ -80,12 +80,12 @@ func createGroup(c *call) (any, error) {
 	if in.Name == "" {
 		return nil, refuse(http.StatusBadRequest, "BAD_REQUEST", "A resource group needs a name.")
 	}
-	if c.first(func(r *Resource) bool {
+	if c.First(func(r *Resource) bool {
 		return r.Type == "resource-group" && r.Account == c.who.account && strings.EqualFold(r.Name, in.Name)
 	}) != nil {
 		return nil, refuse(http.StatusBadRequest, "RESOURCE_GROUP_NAME_UNIQUENESS", "Resource group name need to be unique in one account") // IBM-Cloud/ibm-cloud-cli-release#106
 	}
-	r := c.add(Resource{Account: c.who.account, Service: manager, Type: "resource-group", ID: hexes(32), Name: in.Name, State: "ACTIVE"})
+	r := c.Add(&Resource{Account: c.who.account, Service: manager, Type: "resource-group", ID: hexes(32), Name: in.Name, State: "ACTIVE"})
 	c.status = http.StatusCreated
 	return object{"id": r.ID, "crn": r.CRN()}, nil
 }
@@ -113,7 +113,7 @@ func deleteGroup(c *call) (any, error) {
 		}
 		return nil, refuse(http.StatusInternalServerError, "RESOURCE_GROUP_NOT_EMPTY", "%s", text)
 	}
-	c.remove(r)
+	c.Remove(r)
 	return nil, nil
 }
 

@@ -47,7 +47,7 @@ func controlled(r *Resource) bool {
 
 // byCRN finds a resource of the caller by its CRN, or an instance by its GUID.
 func (c *call) byCRN(id string) *Resource {
-	return c.first(func(r *Resource) bool {
+	return c.First(func(r *Resource) bool {
 		return r.Account == c.who.account && controlled(r) && (r.called(id) || r.Service != "is" && r.ID == id)
 	})
 }
@@ -142,7 +142,7 @@ func createInstance(c *call) (any, error) {
 		return nil, c.denied()
 	}
 	group := must.Get(c.group(in.ResourceGroup))
-	r := c.add(Resource{Account: c.who.account, Service: service, Type: "instance", ID: newUUID(), Name: in.Name, Group: group.ID, State: "active"})
+	r := c.Add(&Resource{Account: c.who.account, Service: service, Type: "instance", ID: newUUID(), Name: in.Name, Group: group.ID, State: "active"})
 	for _, tag := range in.Tags {
 		r.Tags = append(r.Tags, strings.ToLower(tag))
 		c.tagged(r.Account, strings.ToLower(tag))
@@ -173,14 +173,14 @@ func deleteInstance(c *call) (any, error) {
 		return nil, refuse(http.StatusBadRequest, "RC-NotSupported", "The resource %s has to be deleted by its own service.", r.CRN())
 	}
 	for _, k := range keys {
-		c.remove(k)
+		c.Remove(k)
 	}
 	if r.Service != "cloud-object-storage" {
-		c.remove(r)
+		c.Remove(r)
 		return nil, nil
 	}
 	r.State = reclaimable
-	c.add(Resource{Account: r.Account, Service: manager, Type: "reclamation", ID: newUUID(), Name: r.Name, Parent: r.ID, State: "SCHEDULED", Attrs: map[string]string{"crn": r.CRN()}})
+	c.Add(&Resource{Account: r.Account, Service: manager, Type: "reclamation", ID: newUUID(), Name: r.Name, Parent: r.ID, State: "SCHEDULED", Attrs: map[string]string{"crn": r.CRN()}})
 	c.status = http.StatusAccepted
 	return nil, nil
 }

@@ -40,18 +40,18 @@ func createResourceKey(c *call) (any, error) {
 	}
 	must.Do(c.decode(&in))
 	of := must.Get(c.instance(in.Source))
-	k := c.add(Resource{
+	k := c.Add(&Resource{
 		Account: c.who.account, Service: of.Service, Type: "resource-key", ID: newUUID(), Name: in.Name, Parent: of.ID,
 		Attrs: map[string]string{"group": of.Group, "source": of.CRN(), "role": in.Role},
 	})
-	c.add(Resource{Account: k.Account, Service: identity, Type: "serviceid", ID: "ServiceId-" + newUUID(), Name: "auto-generated-serviceId-" + k.ID, Parent: k.ID})
+	c.Add(&Resource{Account: k.Account, Service: identity, Type: "serviceid", ID: "ServiceId-" + newUUID(), Name: "auto-generated-serviceId-" + k.ID, Parent: k.ID})
 	c.status = http.StatusCreated
 	return resourceKeyView(k), nil
 }
 
 func deleteResourceKey(c *call) (any, error) {
 	id := c.path("id")
-	r := c.first(func(r *Resource) bool {
+	r := c.First(func(r *Resource) bool {
 		return r.Type == "resource-key" && r.Account == c.who.account && (r.ID == id || r.CRN() == id)
 	})
 	if r == nil {
@@ -60,6 +60,6 @@ func deleteResourceKey(c *call) (any, error) {
 	if !c.mayChange(r) {
 		return nil, c.denied()
 	}
-	c.remove(r)
+	c.Remove(r)
 	return nil, nil
 }

@@ -9,7 +9,7 @@ import (
 
 func (c *call) reclamationView(r *Resource) object {
 	group := ""
-	if of := c.first(func(o *Resource) bool { return o.ID == r.Parent }); of != nil {
+	if of := c.First(func(o *Resource) bool { return o.ID == r.Parent }); of != nil {
 		group = of.Group
 	}
 	return object{
@@ -37,7 +37,7 @@ func listReclamations(c *call) (any, error) {
 
 // actOnReclamation ends an instance with everything in it, after the settling time, or restores it.
 func actOnReclamation(c *call) (any, error) {
-	r := c.first(func(r *Resource) bool {
+	r := c.First(func(r *Resource) bool {
 		return r.Type == "reclamation" && r.ID == c.path("id") && r.Account == c.who.account
 	})
 	if r == nil {
@@ -46,7 +46,7 @@ func actOnReclamation(c *call) (any, error) {
 	if !c.mayChange(r) {
 		return nil, c.denied()
 	}
-	of := c.first(func(o *Resource) bool { return o.ID == r.Parent && o.Type == "instance" })
+	of := c.First(func(o *Resource) bool { return o.ID == r.Parent && o.Type == "instance" })
 	switch c.path("sub") {
 	case "reclaim":
 		must.Do(c.protected(r))
@@ -56,9 +56,9 @@ func actOnReclamation(c *call) (any, error) {
 		r.State = "RECLAIMING"
 		out := c.reclamationView(r)
 		if of == nil { // a planted reclamation
-			c.move(r, "RECLAIMING", gone)
+			c.Move(r, "RECLAIMING", gone)
 		} else if of.Next == "" {
-			c.move(of, reclaimable, gone)
+			c.Move(of, reclaimable, gone)
 		}
 		return out, nil
 	case "restore":
@@ -70,7 +70,7 @@ func actOnReclamation(c *call) (any, error) {
 		if of != nil {
 			of.State = "active"
 		}
-		c.remove(r)
+		c.Remove(r)
 		return out, nil
 	}
 	return nil, refuse(http.StatusBadRequest, "RC-BadRequest", "A reclamation can be reclaimed or restored; %q is neither.", c.path("sub"))

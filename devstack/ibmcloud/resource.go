@@ -5,36 +5,15 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/standin"
 )
 
 // Resource is one resource of an account, of any service.
-type Resource struct {
-	Seq     int64               `json:"seq"` // order of creation
-	Account string              `json:"account"`
-	Service string              `json:"service"` // as in its CRN: is, cloud-object-storage, internet-svcs, dns-svcs, iam-identity …
-	Type    string              `json:"type"`    // as in its CRN: vpc, load-balancer, serviceid; "instance" for a service's instance
-	ID      string              `json:"id"`      // r014-…, ServiceId-…; the GUID of a service's instance
-	Name    string              `json:"name,omitempty"`
-	Group   string              `json:"group,omitempty"`  // ID of its resource group
-	Region  string              `json:"region,omitempty"` // empty: global
-	Zone    string              `json:"zone,omitempty"`
-	VPC     string              `json:"vpc,omitempty"`
-	Parent  string              `json:"parent,omitempty"` // it ends with its parent and does not block the parent's deletion
-	Uses    []string            `json:"uses,omitempty"`   // resources that cannot be deleted while this one exists
-	State   string              `json:"state,omitempty"`
-	Next    string              `json:"next,omitempty"` // the next state, reached at NextAt; "gone": it ends then
-	NextAt  time.Time           `json:"nextAt,omitzero"`
-	Tags    []string            `json:"tags,omitempty"` // user tags, in lower case
-	Attrs   map[string]string   `json:"attrs,omitempty"`
-	Values  map[string][]string `json:"values,omitempty"`
-	Created time.Time           `json:"created"`
-	Gone    time.Time           `json:"gone,omitzero"`    // a tombstone: deleted at that time, still in the search index
-	Until   time.Time           `json:"until,omitzero"`   // when the tombstone is forgotten
-	Metered time.Time           `json:"metered,omitzero"` // since when it is counted by the meter, on the meter's clock; zero: it is not
-	Stands  bool                `json:"stands,omitempty"` // part of the initial world, never a leftover
-	Secret  string              `json:"secret,omitempty"` // an API key; only in the state file, never in copies that are handed out
-}
+type Resource standin.Resource[[]string]
+
+// Base is the resource without what only this cloud knows.
+func (r *Resource) Base() *standin.Resource[[]string] { return (*standin.Resource[[]string])(r) }
 
 // Alive reports that the resource exists and is no tombstone.
 func (r *Resource) Alive() bool { return r.Gone.IsZero() }
@@ -68,8 +47,8 @@ func (r *Resource) called(crn string) bool {
 	return r.Attrs["crn"] == crn || strings.HasSuffix(strings.TrimRight(crn, ":"), r.ID) && r.CRN() == crn
 }
 
-// prepare makes the maps that handlers write to.
-func (r *Resource) prepare() {
+// Prepare makes the maps that handlers write to.
+func (r *Resource) Prepare() {
 	if r.Attrs == nil {
 		r.Attrs = map[string]string{}
 	}
@@ -90,8 +69,8 @@ func (r *Resource) clone() Resource {
 	return out
 }
 
-// mentions reports whether text occurs in any field that a person would search.
-func (r *Resource) mentions(text string) bool {
+// Mentions reports whether text occurs in any field that a person would search.
+func (r *Resource) Mentions(text string) bool {
 	fields := append([]string{r.ID, r.Name}, r.Tags...)
 	fields = slices.AppendSeq(fields, maps.Values(r.Attrs))
 	for _, vs := range r.Values {

@@ -112,7 +112,7 @@ func wait(ctx context.Context, delay time.Duration) {
 func (s *Server) do(c *call, h handler) (any, error) {
 	out, err := s.execute(c, h)
 	if err == nil && !c.reads() {
-		err = s.world.file.Save(false)
+		err = s.world.File.Save(false)
 	}
 	return out, err
 }
@@ -120,10 +120,10 @@ func (s *Server) do(c *call, h handler) (any, error) {
 func (s *Server) execute(c *call, h handler) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.world.tick()
+	s.world.Tick()
 	c.world = s.world
-	c.quiet = c.reads()
-	defer func() { s.world.quiet = false }()
+	c.Reading = c.reads()
+	defer func() { s.world.Reading = false }()
 	var out any
 	err := c.authorized()
 	if err == nil {
@@ -135,7 +135,7 @@ func (s *Server) execute(c *call, h handler) (any, error) {
 		return nil, err
 	}
 	if !c.reads() {
-		err = s.world.file.Note(s.world.meta())
+		err = s.world.Note()
 	}
 	return out, err
 }

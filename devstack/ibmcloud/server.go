@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/faults"
+	"github.com/ocpctl/ocpctl/devstack/standin"
 )
 
 // Config configures the stand-in. Every field except Callers has a default for its zero value.
@@ -37,6 +38,7 @@ type Config struct {
 // JSON under /_standin/. Its faults are those of faults.Set.
 type Server struct {
 	*faults.Set
+	*standin.Control[[]string, *Resource, Resource]
 
 	cfg    Config
 	log    *slog.Logger
@@ -98,7 +100,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 func (s *Server) Stop() error {
 	_ = s.http.Close() // without waiting: clients must handle cut connections
 	<-s.done
-	return s.world.file.Stop()
+	return s.world.File.Stop()
 }
 
 // Base is the server's own address, below which every service has its path.

@@ -16,7 +16,7 @@ func (s *Server) serviceAccess(iamID string) (access *policies.Document, groups 
 	}
 	access, groups = &policies.Document{}, []string{}
 	limited := true
-	for _, r := range s.world.all(func(r *Resource) bool { return r.Type == "policy" }) {
+	for _, r := range s.world.Every(func(r *Resource) bool { return r.Type == "policy" }) {
 		p := policyOf(r)
 		if p.Type != "access" || !slices.ContainsFunc(p.Subject, func(a attribute) bool { return a.Key == "iam_id" && a.Value == iamID }) {
 			continue
@@ -38,7 +38,7 @@ func (s *Server) serviceAccess(iamID string) (access *policies.Document, groups 
 			given.Roles = append(given.Roles, role.RoleID[strings.LastIndex(role.RoleID, ":")+1:])
 		}
 		access.Policies = append(access.Policies, given)
-		named := s.world.first(func(g *Resource) bool { return g.Type == groupType && g.ID == group })
+		named := s.world.First(func(g *Resource) bool { return g.Type == groupType && g.ID == group })
 		switch {
 		case group == "":
 			limited = false
@@ -62,7 +62,7 @@ func (c *call) withinGroups() error {
 	_ = json.Unmarshal(c.body, &body) // some have none
 	named := append(strings.Split(c.route, "/"), textsIn(body)...)
 	for _, text := range named {
-		r := c.world.first(func(r *Resource) bool { return text != "" && (r.ID == text || r.called(text)) })
+		r := c.world.First(func(r *Resource) bool { return text != "" && (r.ID == text || r.called(text)) })
 		if r != nil && !c.mayRead(r) {
 			return c.denied()
 		}

@@ -6,66 +6,28 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
-	"github.com/ocpctl/ocpctl/devstack/meter"
-	"github.com/ocpctl/ocpctl/devstack/statefile"
+	"github.com/ocpctl/ocpctl/devstack/standin"
 )
-
-// meta is everything of a world that is no resource and was not used.
-type meta struct {
-	Account   string            `json:"account"`
-	Pinned    map[string]bool   `json:"pinned"`
-	Protected map[string]string `json:"protected,omitempty"`
-	Limits    map[string]int    `json:"limits"`
-}
-
-func (w *world) meta() meta { return meta{w.Account, w.Pinned, w.Protected, w.Limits} }
 
 // load reads the state file, or creates a new world.
 func (s *Server) load() error {
-	w := &world{Account: s.cfg.Account, Pinned: map[string]bool{}, Protected: map[string]string{}, Limits: map[string]int{}}
-	w.settle, w.now = s.cfg.Settle, s.cfg.Now
-	all := func() []*Resource { return slices.Concat(w.Resources, w.Dead) }
-	w.file = statefile.New(s.cfg.StatePath, &s.mu, func() (any, []*Resource) { return w, all() })
-	s.world = w
-	records, found, err := w.file.Read(w, all, w.other)
+	w := &world{}
+	w.Settle, w.Now, w.ClusterOf = s.cfg.Settle, s.cfg.Now, w.clusterOf
+	w.Tombstone = func(*Resource) time.Duration { return w.lag.Delete }
+	s.world, s.Control = w, &standin.Control[[]string, *Resource, Resource]{
+		World: &w.World, Mutex: &s.mu, Copy: (*Resource).clone, Ways: slices.Sorted(maps.Keys(protections)),
+	}
+	found, err := s.Open(s.cfg.StatePath, s.cfg.Account)
 	if err != nil {
 		return fmt.Errorf("start the ibm cloud stand-in: %w", err)
 	}
 	if !found {
 		s.furnish()
-		s.admit()
-		return w.file.Save(true)
 	}
-	w.Resources, w.Dead = nil, nil
-	for _, r := range records {
-		r.prepare()
-		w.LastSeq = max(w.LastSeq, r.Seq)
-		if r.Alive() {
-			w.Resources = append(w.Resources, r)
-		} else {
-			w.Dead = append(w.Dead, r)
-		}
-	}
-	slices.SortStableFunc(w.Dead, func(a, b *Resource) int { return a.Gone.Compare(b.Gone) })
 	s.admit()
-	return w.file.Save(true) // an incomplete last line is removed before new lines are added
-}
-
-// other reads a change that is no resource.
-func (w *world) other(rest, used json.RawMessage) error {
-	if used != nil {
-		var u meter.Used
-		err := json.Unmarshal(used, &u)
-		w.Meter.Add(u)
-		return err
-	}
-	var m meta
-	err := json.Unmarshal(rest, &m)
-	w.Account, w.Pinned, w.Limits = m.Account, m.Pinned, m.Limits
-	w.Protected = map[string]string{}
-	maps.Copy(w.Protected, m.Protected)
-	return err
+	return w.File.Save(true) // an incomplete last line is removed before new lines are added
 }
 
 // admit gives everybody who is configured an access policy, unless an earlier start did: for all resource groups, or for the default one.
@@ -79,10 +41,10 @@ func (s *Server) admit() {
 		raw, err := json.Marshal(policy{
 			Type: "access", Subject: []attribute{{"iam_id", "stringEquals", iamID}}, Resource: about, Roles: []grantedRole{{"crn:v1:bluemix:public:iam::::role:Viewer"}},
 		})
-		if err != nil || s.world.first(func(r *Resource) bool { return r.Type == "policy" && r.Attrs["policy"] == string(raw) }) != nil {
+		if err != nil || s.world.First(func(r *Resource) bool { return r.Type == "policy" && r.Attrs["policy"] == string(raw) }) != nil {
 			return // strings always encode
 		}
-		s.world.add(Resource{Account: account, Service: "iam", Type: "policy", ID: newUUID(), State: "active", Stands: true, Attrs: map[string]string{"policy": string(raw), "type": "access"}})
+		s.world.Add(&Resource{Account: account, Service: "iam", Type: "policy", ID: newUUID(), State: "active", Stands: true, Attrs: map[string]string{"policy": string(raw), "type": "access"}})
 	}
 	for _, c := range s.cfg.Callers {
 		who, _ := s.callerOf(c.APIKey)
@@ -104,16 +66,16 @@ func (s *Server) furnish() {
 		}
 	}
 	for _, account := range accounts {
-		w.add(Resource{Account: account, Service: manager, Type: "resource-group", ID: hexes(32), Name: "Default", State: "ACTIVE", Stands: true, Attrs: map[string]string{"default": "true"}})
+		w.Add(&Resource{Account: account, Service: manager, Type: "resource-group", ID: hexes(32), Name: "Default", State: "ACTIVE", Stands: true, Attrs: map[string]string{"default": "true"}})
 	}
-	group := w.first(func(r *Resource) bool { return r.Type == "resource-group" }).ID
-	cis := w.add(Resource{Service: "internet-svcs", Type: "instance", ID: newUUID(), Name: "internet-services", Group: group, State: "active", Stands: true})
-	w.add(Resource{Service: "internet-svcs", Type: "zone", ID: hexes(32), Name: s.cfg.Zone, Parent: cis.ID, State: "active", Stands: true})
-	dns := w.add(Resource{Service: "dns-svcs", Type: "instance", ID: newUUID(), Name: "dns-services", Group: group, State: "active", Stands: true})
-	w.add(Resource{Service: "dns-svcs", Type: "zone", ID: newUUID(), Name: s.cfg.PrivateDNS, Parent: dns.ID, Stands: true})
+	group := w.First(func(r *Resource) bool { return r.Type == "resource-group" }).ID
+	cis := w.Add(&Resource{Service: "internet-svcs", Type: "instance", ID: newUUID(), Name: "internet-services", Group: group, State: "active", Stands: true})
+	w.Add(&Resource{Service: "internet-svcs", Type: "zone", ID: hexes(32), Name: s.cfg.Zone, Parent: cis.ID, State: "active", Stands: true})
+	dns := w.Add(&Resource{Service: "dns-svcs", Type: "instance", ID: newUUID(), Name: "dns-services", Group: group, State: "active", Stands: true})
+	w.Add(&Resource{Service: "dns-svcs", Type: "zone", ID: newUUID(), Name: s.cfg.PrivateDNS, Parent: dns.ID, Stands: true})
 	for _, region := range s.cfg.Regions {
 		for i := range 60 {
-			w.add(Resource{
+			w.Add(&Resource{
 				Account: "811f8abfbd32425597dc7ba40da98fa6", Service: "is", Type: "image", ID: newVPCID(region, ""), Name: fmt.Sprintf("ibm-redhat-9-%d-minimal-amd64-%d", i/10, 1+i%10),
 				Region: region, State: "available", Stands: true, Attrs: map[string]string{"visibility": "public"},
 			})

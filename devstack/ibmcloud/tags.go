@@ -27,14 +27,14 @@ const mostTags = 1000
 
 // tagged remembers that an account has a tag: it stays after the last resource with it is gone.
 func (w *world) tagged(account, name string) {
-	if w.first(func(r *Resource) bool { return r.Type == "tag" && r.Account == account && r.Name == name }) == nil {
-		w.add(Resource{Account: account, Service: "global-search-tagging", Type: "tag", ID: newUUID(), Name: name})
+	if w.First(func(r *Resource) bool { return r.Type == "tag" && r.Account == account && r.Name == name }) == nil {
+		w.Add(&Resource{Account: account, Service: "global-search-tagging", Type: "tag", ID: newUUID(), Name: name})
 	}
 }
 
 // taggable finds what a CRN names: everything but tags, records, objects and the like has tags.
 func (c *call) taggable(crn string) *Resource {
-	return c.first(func(r *Resource) bool {
+	return c.First(func(r *Resource) bool {
 		return r.Account == c.who.account && (controlled(r) || r.Type == "serviceid" || r.Type == "resource-group") && r.called(crn)
 	})
 }
@@ -156,13 +156,13 @@ func createTag(c *call) (any, error) {
 
 func deleteTag(c *call) (any, error) {
 	name := strings.ToLower(c.path("id"))
-	tag := c.first(func(r *Resource) bool { return r.Type == "tag" && r.Account == c.who.account && r.Name == name })
+	tag := c.First(func(r *Resource) bool { return r.Type == "tag" && r.Account == c.who.account && r.Name == name })
 	if tag == nil {
 		return nil, refuse(http.StatusNotFound, "not_found", "The tag %s cannot be found.", name)
 	}
-	if r := c.first(func(r *Resource) bool { return r.Account == c.who.account && contains(r.Tags, name) }); r != nil {
+	if r := c.First(func(r *Resource) bool { return r.Account == c.who.account && contains(r.Tags, name) }); r != nil {
 		return nil, refuse(http.StatusBadRequest, "tag_attached", "The tag %s is attached to %s and cannot be deleted.", name, r.CRN())
 	}
-	c.remove(tag)
+	c.Remove(tag)
 	return object{"results": []object{{"provider": "ghost", "is_error": false}}}, nil
 }

@@ -108,7 +108,7 @@ func (c *call) versioned(known ...string) error {
 
 // find finds a resource that the caller can see in the call's region. A ghost is known to Resource Controller alone.
 func (c *call) find(typ, id string) (*Resource, error) {
-	r := c.first(func(r *Resource) bool { return r.Service == "is" && r.Type == typ && r.ID == id && c.sees(r) })
+	r := c.First(func(r *Resource) bool { return r.Service == "is" && r.Type == typ && r.ID == id && c.sees(r) })
 	if r == nil {
 		return nil, refuse(http.StatusNotFound, "not_found", "The %s with ID %s cannot be found.", strings.ReplaceAll(typ, "-", " "), id)
 	}
@@ -175,7 +175,7 @@ func (k *kind) show(c *call, r *Resource) object {
 	out := c.ref(r)
 	out["created_at"], out["resource_type"] = stamp(r.Created), strings.ReplaceAll(r.Type, "-", "_")
 	group := object{"id": r.Group, "href": "https://resource-controller.cloud.ibm.com/v2/resource_groups/" + r.Group}
-	if of := c.first(func(o *Resource) bool { return o.Type == "resource-group" && o.ID == r.Group }); of != nil {
+	if of := c.First(func(o *Resource) bool { return o.Type == "resource-group" && o.ID == r.Group }); of != nil {
 		group["name"] = of.Name
 	}
 	out["resource_group"] = group
@@ -186,7 +186,7 @@ func (k *kind) show(c *call, r *Resource) object {
 		out["zone"] = object{"name": r.Zone, "href": c.server.URL("vpc", r.Region) + "/regions/" + r.Region + "/zones/" + r.Zone}
 	}
 	if r.VPC != "" {
-		if of := c.first(func(o *Resource) bool { return o.ID == r.VPC }); of != nil {
+		if of := c.First(func(o *Resource) bool { return o.ID == r.VPC }); of != nil {
 			out["vpc"] = c.ref(of)
 		}
 	}
@@ -208,7 +208,7 @@ func (c *call) ref(r *Resource) object {
 func (c *call) refs(ids []string) []object {
 	out := []object{}
 	for _, id := range ids {
-		if r := c.first(func(r *Resource) bool { return r.ID == id }); r != nil {
+		if r := c.First(func(r *Resource) bool { return r.ID == id }); r != nil {
 			out = append(out, c.ref(r))
 		}
 	}
@@ -235,12 +235,12 @@ func (k *kind) delete(c *call) (any, error) {
 		return nil, k.inUse(r, users)
 	}
 	if k.ends == "" {
-		c.remove(r)
+		c.Remove(r)
 		return nil, nil
 	}
 	c.status = http.StatusAccepted
 	if r.State != k.ends {
-		c.move(r, k.ends, gone)
+		c.Move(r, k.ends, gone)
 	}
 	return nil, nil
 }

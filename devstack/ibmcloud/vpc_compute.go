@@ -81,7 +81,7 @@ func diskInstance(c *call, in input, r *Resource) error {
 	if in.at("boot_volume_attachment", "delete_volume_on_instance_delete") != "false" {
 		v.Parent = r.ID
 	}
-	r.Attrs["boot_volume"] = c.add(v).ID
+	r.Attrs["boot_volume"] = c.Add(&v).ID
 	return nil
 }
 
@@ -136,13 +136,13 @@ func actOnInstance(c *call) (any, error) {
 	case in.Type == "start" && c.full:
 		r.Attrs["cannot-start"] = fmt.Sprintf("The instance cannot be started because zone %s has no capacity for profile %s.", r.Zone, r.Attrs["profile"])
 	default:
-		c.move(r, step.through, step.to)
+		c.Move(r, step.through, step.to)
 		if in.Type == "start" {
-			r.Attrs["started"] = stamp(c.now()) // for the stand-in of its cluster, whose nodes need new certificates now
+			r.Attrs["started"] = stamp(c.Now()) // for the stand-in of its cluster, whose nodes need new certificates now
 		}
 	}
 	c.status = http.StatusCreated
-	return object{"id": newUUID(), "type": in.Type, "force": in.Force, "status": "pending", "created_at": stamp(c.now()), "href": c.server.URL("vpc", c.region) + "/instances/" + r.ID + "/actions"}, nil
+	return object{"id": newUUID(), "type": in.Type, "force": in.Force, "status": "pending", "created_at": stamp(c.Now()), "href": c.server.URL("vpc", c.region) + "/instances/" + r.ID + "/actions"}, nil
 }
 
 func newVolume(c *call, in input, r *Resource) error {
@@ -173,7 +173,7 @@ func viewVolume(c *call, r *Resource, out object) {
 }
 
 func (c *call) attachedTo(volume *Resource) *Resource {
-	return c.first(func(o *Resource) bool { return o.Type == "instance" && o.ID == volume.Attrs["attached"] })
+	return c.First(func(o *Resource) bool { return o.Type == "instance" && o.ID == volume.Attrs["attached"] })
 }
 
 func keepVolume(c *call, r *Resource) error {

@@ -87,9 +87,9 @@ func (k *kind) post(c *call) (any, error) {
 	} else {
 		r.ID = newVPCID(c.region, "")
 	}
-	made := c.add(r)
+	made := c.Add(&r)
 	if k.begins != "" {
-		c.move(made, k.begins, k.ready)
+		c.Move(made, k.begins, k.ready)
 	}
 	if k.created != nil {
 		must.Do(k.created(c, in, made))
@@ -136,7 +136,7 @@ func newVPC(c *call, _ input, _ *Resource) error {
 // furnishVPC adds what comes with a VPC and goes with it.
 func furnishVPC(c *call, _ input, r *Resource) error {
 	for _, typ := range []string{"security-group", "network-acl", "routing-table"} {
-		o := c.add(Resource{
+		o := c.Add(&Resource{
 			Account: r.Account, Service: "is", Type: typ, ID: newVPCID(c.region, ""), Name: newName(), Group: r.Group, Region: r.Region, VPC: r.ID, Parent: r.ID,
 			State: "available", Attrs: map[string]string{"default": "true"},
 		})
@@ -179,7 +179,7 @@ func viewSubnet(c *call, r *Resource, out object) {
 	if refs := c.refs([]string{r.Attrs["gateway"]}); len(refs) > 0 {
 		out["public_gateway"] = refs[0]
 	}
-	if of := c.first(func(o *Resource) bool { return o.ID == r.VPC }); of != nil {
+	if of := c.First(func(o *Resource) bool { return o.ID == r.VPC }); of != nil {
 		if refs := c.refs([]string{of.Attrs["default_network_acl"]}); len(refs) > 0 {
 			out["network_acl"] = refs[0]
 		}
@@ -212,7 +212,7 @@ func addressGateway(c *call, in input, r *Resource) error {
 		address.Attrs["target"] = r.ID
 		return nil
 	}
-	c.add(Resource{
+	c.Add(&Resource{
 		Account: r.Account, Service: "is", Type: "floating-ip", ID: newVPCID(c.region, ""), Name: newName(), Group: r.Group, Region: r.Region, Zone: r.Zone,
 		Parent: r.ID, State: "available", Attrs: map[string]string{"address": c.address(), "target": r.ID},
 	})
@@ -220,7 +220,7 @@ func addressGateway(c *call, in input, r *Resource) error {
 }
 
 func viewGateway(c *call, r *Resource, out object) {
-	address := c.first(func(o *Resource) bool { return o.Type == "floating-ip" && o.Attrs["target"] == r.ID })
+	address := c.First(func(o *Resource) bool { return o.Type == "floating-ip" && o.Attrs["target"] == r.ID })
 	if address != nil {
 		ref := c.ref(address)
 		ref["address"] = address.Attrs["address"]
@@ -238,7 +238,7 @@ func (c *call) address() string { return fmt.Sprintf("203.0.113.%d", 1+c.LastSeq
 func newAddress(c *call, in input, r *Resource) error {
 	if target := in.at("target", "id"); target != "" {
 		r.Attrs["target"] = target
-		if of := c.first(func(o *Resource) bool { return o.ID == target || o.Attrs["nic"] == target }); of != nil {
+		if of := c.First(func(o *Resource) bool { return o.ID == target || o.Attrs["nic"] == target }); of != nil {
 			r.Zone = of.Zone
 		}
 	}
@@ -251,7 +251,7 @@ func newAddress(c *call, in input, r *Resource) error {
 
 func viewAddress(c *call, r *Resource, out object) {
 	out["address"] = r.Attrs["address"]
-	of := c.first(func(o *Resource) bool {
+	of := c.First(func(o *Resource) bool {
 		return r.Attrs["target"] != "" && (o.ID == r.Attrs["target"] || o.Attrs["nic"] == r.Attrs["target"])
 	})
 	if of == nil {
@@ -266,7 +266,7 @@ func viewAddress(c *call, r *Resource, out object) {
 
 // keepAddress refuses to release the address of a public gateway.
 func keepAddress(c *call, r *Resource) error {
-	if of := c.first(func(o *Resource) bool { return o.Type == "public-gateway" && o.ID == r.Attrs["target"] }); of != nil {
+	if of := c.First(func(o *Resource) bool { return o.Type == "public-gateway" && o.ID == r.Attrs["target"] }); of != nil {
 		return refuse(http.StatusConflict, "floating_ip_in_use", "The floating IP is in use by the public gateway %s and cannot be released.", of.ID)
 	}
 	return nil

@@ -61,7 +61,7 @@ func keepSecurityGroup(c *call, r *Resource) error {
 	if targets := c.targets(r); len(targets) > 0 {
 		return refuse(http.StatusConflict, "security_group_in_use", "The security group is in use and cannot be deleted. Target: %s", targets[0]["id"])
 	}
-	of := c.first(func(o *Resource) bool { return o.ID != r.ID && contains(o.Values["rule_groups"], r.ID) })
+	of := c.First(func(o *Resource) bool { return o.ID != r.ID && contains(o.Values["rule_groups"], r.ID) })
 	if of != nil {
 		return refuse(http.StatusConflict, "security_group_in_use", "The security group is the remote of a rule of the security group %s and cannot be deleted.", of.ID)
 	}
@@ -84,7 +84,7 @@ func (c *call) target() (group, target *Resource, err error) {
 		return nil, nil, err
 	}
 	id := c.path("sub")
-	target = c.first(func(r *Resource) bool {
+	target = c.First(func(r *Resource) bool {
 		return r.Service == "is" && c.sees(r) && r.Account == c.who.account && (r.ID == id || r.Attrs["nic"] == id)
 	})
 	if target == nil {

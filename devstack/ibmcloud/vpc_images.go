@@ -14,11 +14,11 @@ func newImage(c *call, in input, r *Resource) error {
 	if !strings.HasPrefix(href, "cos://") || len(path) != 3 {
 		return refuse(http.StatusBadRequest, "image_file_invalid", "file.href must be cos://region/bucket/object, not %q.", href)
 	}
-	bucket := c.first(func(o *Resource) bool { return o.Type == "bucket" && o.Name == path[1] && o.Account == c.who.account })
-	if bucket == nil || c.first(func(o *Resource) bool { return o.Type == "object" && o.Parent == bucket.ID && o.Name == path[2] }) == nil {
+	bucket := c.First(func(o *Resource) bool { return o.Type == "bucket" && o.Name == path[1] && o.Account == c.who.account })
+	if bucket == nil || c.First(func(o *Resource) bool { return o.Type == "object" && o.Parent == bucket.ID && o.Name == path[2] }) == nil {
 		return refuse(http.StatusBadRequest, "image_file_not_found", "The file %s cannot be found.", href)
 	}
-	allowed := c.first(func(o *Resource) bool {
+	allowed := c.First(func(o *Resource) bool {
 		p := policyOf(o)
 		return o.Type == "policy" && o.Account == c.who.account && p.Type == "authorization" && has(p.Subject, "serviceName", "is") && has(p.Resource, "serviceInstance", bucket.Parent)
 	})

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/ocpctl/ocpctl/devstack/file"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Faults are the faults of the stand-ins, by command: "manifests", "ignition-configs", "create", "destroy", "wait-for", "gather",
@@ -199,24 +200,19 @@ func (f Fault) OnlySpeaks() bool {
 }
 
 // locked reads the faults, lets change modify them and stores them if it says so, under a lock across processes.
-func locked(path string, change func(Faults) (Faults, bool)) error {
+func locked(path string, change func(Faults) (Faults, bool)) (err error) {
+	defer must.Catch(&err)
 	lock, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return fmt.Errorf("lock the faults: %w", err)
-	}
+	must.Wrap(err, "lock the faults")
 	defer lock.Close()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return fmt.Errorf("lock the faults: %w", err)
-	}
+	must.Wrap(syscall.Flock(int(lock.Fd()), syscall.LOCK_EX), "lock the faults")
 	raw, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read the faults: %w", err)
 	}
 	faults := Faults{}
 	if len(raw) > 0 {
-		if err := json.Unmarshal(raw, &faults); err != nil {
-			return fmt.Errorf("read the faults in %s: %w", path, err)
-		}
+		must.Wrap(json.Unmarshal(raw, &faults), "read the faults in %s", path)
 	}
 	faults, changed := change(faults)
 	if !changed {

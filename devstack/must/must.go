@@ -2,12 +2,21 @@
 // where every error goes to the caller as it is. Catch is where the function ends.
 package must
 
+import "fmt"
+
 type failure struct{ err error }
 
 // Do ends the function if err is not nil.
 func Do(err error) {
 	if err != nil {
 		panic(failure{err})
+	}
+}
+
+// Wrap ends the function if err is not nil, and says before it what failed.
+func Wrap(err error, format string, args ...any) {
+	if err != nil {
+		panic(failure{fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), err)})
 	}
 }
 

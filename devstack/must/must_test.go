@@ -32,6 +32,17 @@ func TestAnotherPanicIsNotCaught(t *testing.T) {
 	})
 }
 
+func TestAnErrorSaysWhatFailed(t *testing.T) {
+	err := func() (err error) {
+		defer must.Catch(&err)
+		must.Wrap(nil, "nothing")
+		must.Wrap(strconv.ErrRange, "read %q", "x")
+		return nil
+	}()
+	require.ErrorIs(t, err, strconv.ErrRange)
+	require.ErrorContains(t, err, `read "x": `)
+}
+
 func TestBothValuesAreReturned(t *testing.T) {
 	v, w := must.Get2(1, "a", nil)
 	require.Equal(t, 1, v)

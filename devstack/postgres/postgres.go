@@ -47,14 +47,10 @@ type Server struct {
 func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 	defer must.Catch(&err)
 	dir, err := filepath.Abs(cfg.Dir)
-	if err != nil {
-		return nil, fmt.Errorf("find %s: %w", cfg.Dir, err)
-	}
+	must.Wrap(err, "find %s", cfg.Dir)
 	h := home{dir: dir, data: filepath.Join(dir, "data"), log: filepath.Join(dir, "postgres.log")}
 	bin := must.Get(find(h.major()))
-	if err := os.MkdirAll(h.data, 0o700); err != nil {
-		return nil, fmt.Errorf("make the data directory: %w", err)
-	}
+	must.Wrap(os.MkdirAll(h.data, 0o700), "make the data directory")
 	must.Do(stopLeftOver(ctx, h.data))
 	who := must.Get(account(ctx, bin, h))
 	must.Do(h.initialise(ctx, bin, who))

@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // SignIn signs a person in over HTTP like a browser: it follows the sign-in link, enters the password at the provider, and submits
@@ -41,27 +43,20 @@ func SignIn(ctx context.Context, browser *http.Client, home, login, password, ne
 
 // visit gets a URL, or posts a form to it, and returns the page and its URL.
 func visit(ctx context.Context, browser *http.Client, to string, form url.Values) (page, at string, err error) {
+	defer must.Catch(&err)
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, to, nil)
 	if form != nil {
 		r, err = http.NewRequestWithContext(ctx, http.MethodPost, to, strings.NewReader(form.Encode()))
 	}
-	if err != nil {
-		return "", "", err
-	}
+	must.Do(err)
 	if form != nil {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("Sec-Fetch-Site", "cross-site") // as a browser marks a form on another site's page
 		r.Header.Set("Origin", "https://idp.example")
 	}
-	answer, err := browser.Do(r)
-	if err != nil {
-		return "", "", err
-	}
+	answer := must.Get(browser.Do(r))
 	defer answer.Body.Close()
-	raw, err := io.ReadAll(answer.Body)
-	if err != nil {
-		return "", "", err
-	}
+	raw := must.Get(io.ReadAll(answer.Body))
 	if answer.StatusCode != http.StatusOK {
 		return "", "", fmt.Errorf("%s %s answered %s: %s", r.Method, to, answer.Status, plain(string(raw)))
 	}

@@ -15,10 +15,12 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/file"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // loadPair reads the provider's key and certificate, or creates and stores them.
-func loadPair(dir string) (*rsa.PrivateKey, *x509.Certificate, error) {
+func loadPair(dir string) (_ *rsa.PrivateKey, _ *x509.Certificate, err error) {
+	defer must.Catch(&err)
 	path := filepath.Join(dir, "key.pem")
 	if dir != "" {
 		raw, err := os.ReadFile(path)
@@ -30,23 +32,17 @@ func loadPair(dir string) (*rsa.PrivateKey, *x509.Certificate, error) {
 		}
 	}
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		return nil, nil, fmt.Errorf("make the identity provider's key: %w", err)
-	}
+	must.Wrap(err, "make the identity provider's key")
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "ocpctl demo identity provider"},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(10, 0, 0),
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		return nil, nil, fmt.Errorf("make the identity provider's certificate: %w", err)
-	}
+	must.Wrap(err, "make the identity provider's certificate")
 	raw := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
 	raw = append(raw, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})...)
 	if dir != "" {
-		if err := file.Replace(path, raw); err != nil {
-			return nil, nil, err
-		}
+		must.Do(file.Replace(path, raw))
 	}
 	return parsePair(path, raw)
 }

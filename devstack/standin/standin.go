@@ -1,5 +1,5 @@
-// Package standin is the administration API of the stand-ins of clouds, for other processes of a demo or a test. It is not part of any
-// cloud, and takes no credentials:
+// Package standin is what the stand-ins of clouds have in common: the world of resources (World), what a test may do with it (Control),
+// and the administration API, for other processes of a demo or a test. The API is not part of any cloud, and takes no credentials:
 //
 //	GET  /_standin/resources?match=TEXT   Resources
 //	GET  /_standin/all                    All

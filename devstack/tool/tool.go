@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Tool is one such program. It is found once in the life of this process.
@@ -30,34 +32,27 @@ const reportEvery = 20 * time.Second
 
 // Path returns where the program is: beside the running program, as make puts it, otherwise where the go command builds it from this
 // repository and keeps it in its build cache.
-func (t *Tool) Path(ctx context.Context) (string, error) {
+func (t *Tool) Path(ctx context.Context) (_ string, err error) {
+	defer must.Catch(&err)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.path != "" {
 		return t.path, nil
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
+	self := must.Get(os.Executable())
 	beside := filepath.Join(filepath.Dir(self), t.Name)
 	if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
 		t.path = beside
 		return beside, nil
 	}
-	mod, err := goCommand(ctx, "env", "GOMOD")
-	if err != nil {
-		return "", err
-	}
+	mod := must.Get(goCommand(ctx, "env", "GOMOD"))
 	if t.Long != "" {
 		done := make(chan struct{})
 		defer close(done)
 		go t.report(done)
 	}
 	t.path, err = goCommand(ctx, "-C", filepath.Join(filepath.Dir(mod), t.Module), "tool", "-n", t.Name)
-	if err != nil {
-		return "", fmt.Errorf("build the program %s, which is neither beside %s nor built by make %s: %w", t.Name, self, t.Make, err)
-	}
+	must.Wrap(err, "build the program %s, which is neither beside %s nor built by make %s", t.Name, self, t.Make)
 	return t.path, nil
 }
 

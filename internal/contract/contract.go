@@ -310,12 +310,27 @@ type Leftover struct {
 	Type string `json:"type"` // vpc, hosted-zone, bucket, refused-query …
 	ID   string `json:"id"`
 	Name string `json:"name,omitempty"`
-	Free string `json:"free"` // who can remove it and how, as text
+
+	Free    string `json:"free"`              // who can remove it, and what to do if that is no command
+	Command string `json:"command,omitempty"` // removes it, or lets it be removed
+	Remark  string `json:"remark,omitempty"`  // on that
 
 	Region string `json:"region,omitempty"` // where it is; empty: it is in no region, or that is not known
 	Detail string `json:"detail,omitempty"` // what its price depends on, as in SeenResource
 
 	Refused *Refusal `json:"refused,omitempty"` // why it was not removed; absent: nobody said
+}
+
+// Advice says who can remove it and how, as text.
+func (l Leftover) Advice() string {
+	text := l.Free
+	if l.Command != "" {
+		text += ": " + l.Command
+	}
+	if l.Remark != "" {
+		text += " (" + l.Remark + ")"
+	}
+	return text
 }
 
 // Refusal is why a resource was not removed: what the cloud said last, or why ocpctl keeps it.

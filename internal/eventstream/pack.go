@@ -37,7 +37,7 @@ var compressors = sync.Pool{New: func() any {
 // packer makes the one gzip member that a stream consists of. Every text ends on a byte, so that it can be read at once.
 type packer struct{ sum, size uint32 }
 
-func (p *packer) pack(text string) []byte {
+func (p *packer) packText(text string) []byte {
 	raw := []byte(text)
 	p.sum, p.size = crc32.Update(p.sum, crc32.IEEETable, raw), p.size+uint32(len(raw))
 	w, _ := compressors.Get().(*flate.Writer)
@@ -49,7 +49,7 @@ func (p *packer) pack(text string) []byte {
 	return out.Bytes()
 }
 
-func (p *packer) end() []byte {
+func (p *packer) packEnd() []byte {
 	out := binary.LittleEndian.AppendUint32(bytes.Clone(lastBlock), p.sum)
 	return binary.LittleEndian.AppendUint32(out, p.size)
 }

@@ -53,7 +53,7 @@ func (s *Stream) Begin() error {
 	s.Begun = true
 	if s.pack != nil {
 		h.Set("Content-Encoding", "gzip")
-		if err := s.write(gzipHeader); err != nil {
+		if err := s.writeBytes(gzipHeader); err != nil {
 			return err
 		}
 	}
@@ -90,18 +90,18 @@ func (s *Stream) Retry(after time.Duration) error {
 // End completes a stream that began, so that its reader does not take the end for a broken connection.
 func (s *Stream) End() {
 	if s.pack != nil && s.Begun && !s.Gone {
-		_ = s.write(s.pack.end()) // the reader disconnected
+		_ = s.writeBytes(s.pack.packEnd()) // the reader disconnected
 	}
 }
 
 func (s *Stream) sendText(text string) error {
 	if s.pack != nil {
-		return s.write(s.pack.pack(text))
+		return s.writeBytes(s.pack.packText(text))
 	}
-	return s.write([]byte(text))
+	return s.writeBytes([]byte(text))
 }
 
-func (s *Stream) write(raw []byte) error {
+func (s *Stream) writeBytes(raw []byte) error {
 	_ = s.ctrl.SetWriteDeadline(time.Now().Add(Slowest))
 	_, err := s.w.Write(raw)
 	if err == nil {

@@ -42,7 +42,7 @@ func Compress(next http.Handler, holdsSecret func(*http.Request) bool) http.Hand
 		}
 		out := &writer{ResponseWriter: w, accepted: AcceptsGzip(r), code: http.StatusOK}
 		next.ServeHTTP(out, r)
-		out.finish() // not after a panic, which breaks the connection: an incomplete body must not look complete
+		out.finishBody() // not after a panic, which breaks the connection: an incomplete body must not look complete
 	})
 }
 
@@ -67,7 +67,7 @@ func (w *writer) WriteHeader(code int) {
 
 // Write implements http.ResponseWriter.
 func (w *writer) Write(part []byte) (int, error) {
-	w.decide(len(part))
+	w.decideCoding(len(part))
 	if w.zip != nil {
 		n, err := w.zip.Write(part)
 		if err != nil {
@@ -78,7 +78,7 @@ func (w *writer) Write(part []byte) (int, error) {
 	return w.ResponseWriter.Write(part)
 }
 
-func (w *writer) decide(size int) {
+func (w *writer) decideCoding(size int) {
 	if w.decided {
 		return
 	}
@@ -99,7 +99,7 @@ func (w *writer) decide(size int) {
 
 // FlushError implements what http.ResponseController calls.
 func (w *writer) FlushError() error {
-	w.decide(0)
+	w.decideCoding(0)
 	if w.zip != nil {
 		if err := w.zip.Flush(); err != nil {
 			return fmt.Errorf("compress: %w", err)
@@ -111,8 +111,8 @@ func (w *writer) FlushError() error {
 // Unwrap lets http.ResponseController reach the connection.
 func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-func (w *writer) finish() {
-	w.decide(0)
+func (w *writer) finishBody() {
+	w.decideCoding(0)
 	if w.zip != nil {
 		_ = w.zip.Close() // the reader disconnected
 		w.zip.Reset(io.Discard)

@@ -23,7 +23,7 @@ func (s *Store) List(ctx context.Context, cluster string) ([]AttemptRow, error) 
 // Verifications returns every verification pass of a cluster, oldest first: the evidence for its release.
 func (s *Store) Verifications(ctx context.Context, cluster string) ([]VerificationRow, error) {
 	passes, err := db.All[VerificationRow](ctx, s.db.Pool(), `
-		SELECT a.number AS attempt, v.number, v.received_at AS at, v.account, v.identities, v.control, v.queries, v.leftovers, v.words, v.clean
+		SELECT a.number AS attempt, v.number, v.received_at AS at, v.account, v.identities, v.control, v.queries, v.leftovers, v.blockers, v.clean
 		FROM verifications v JOIN attempts a ON a.id = v.attempt_id WHERE a.cluster_id = $1 ORDER BY a.number, v.number`, cluster)
 	if err != nil {
 		return nil, fmt.Errorf("read verifications of %s: %w", cluster, err)

@@ -143,16 +143,16 @@ func keepPass(ctx context.Context, c *db.Tx, f Fenced, p PassRow) error {
 			return err
 		}
 		if account != "" && p.Account != account {
-			p.Clean, p.Words = false, append(p.Words, fmt.Sprintf("it counted in account %s, and the cluster is in %s", p.Account, account))
+			p.refuse("it counted in account %s, and the cluster is in %s", p.Account, account)
 		}
 	}
 	_, err = c.Exec(ctx, `
-		INSERT INTO verifications (attempt_id, number, received_at, account, identities, control, queries, leftovers, words, clean)
-		VALUES (@attempt, @number, @now, @account, @identities, @control, @queries, @leftovers, @words, @clean)
+		INSERT INTO verifications (attempt_id, number, received_at, account, identities, control, queries, leftovers, blockers, clean)
+		VALUES (@attempt, @number, @now, @account, @identities, @control, @queries, @leftovers, @blockers, @clean)
 		ON CONFLICT (attempt_id, number) DO NOTHING`,
 		pgx.NamedArgs{
 			"attempt": f.AttemptID, "number": p.Number, "now": c.Now, "account": p.Account, "identities": p.Identities, "control": p.Control,
-			"queries": p.Queries, "leftovers": p.Leftovers, "words": p.Words, "clean": p.Clean,
+			"queries": p.Queries, "leftovers": p.Leftovers, "blockers": p.Blockers, "clean": p.Clean,
 		})
 	if err != nil {
 		return fmt.Errorf("keep verification pass %d: %w", p.Number, err)
@@ -163,7 +163,7 @@ func keepPass(ctx context.Context, c *db.Tx, f Fenced, p PassRow) error {
 // completePass fills empty fields and sets Clean to false for a pass that asked nothing, got no answer, or found something.
 func completePass(p PassRow) (PassRow, error) {
 	var queries []struct{ Call, Err string }
-	var left []struct{ Type, ID, Name, Free string }
+	var left []struct{ Type, ID, Free string }
 	for _, list := range []struct {
 		raw *json.RawMessage
 		to  any
@@ -175,29 +175,29 @@ func completePass(p PassRow) (PassRow, error) {
 			return p, fmt.Errorf("%w: verification pass %d: %w", db.ErrConflict, p.Number, err)
 		}
 	}
-	words := make([]string, 0, len(left))
-	for _, l := range left {
-		word := l.Type + " " + l.ID
-		if l.Free != "" {
-			word += " (" + l.Free + ")"
+	if len(p.Blockers) == 0 {
+		p.Blockers = []lifecycle.Blocker{}
+		for _, l := range left {
+			p.Blockers = append(p.Blockers, lifecycle.Blocker{Name: l.Type + " " + l.ID, Free: l.Free})
 		}
-		words = append(words, word)
-	}
-	if len(p.Words) == 0 {
-		p.Words = words
 	}
 	for _, q := range queries {
 		if q.Err != "" && p.Clean {
-			p.Clean, p.Words = false, append(p.Words, q.Call+" was not answered: "+q.Err)
+			p.refuse("%s was not answered: %s", q.Call, q.Err)
 		}
 	}
 	if p.Control == "" && p.Clean {
-		p.Clean, p.Words = false, append(p.Words, "the positive control failed")
+		p.refuse("the positive control failed")
 	}
 	asked := len(queries) > 0 || len(p.Identities) == 0
-	p.Clean = p.Clean && asked && len(left) == 0 && len(p.Words) == 0
+	p.Clean = p.Clean && asked && len(left) == 0 && len(p.Blockers) == 0
 	if p.Identities == nil {
 		p.Identities = []string{}
 	}
 	return p, nil
+}
+
+// refuse says why the pass is not clean.
+func (p *PassRow) refuse(format string, args ...any) {
+	p.Clean, p.Blockers = false, append(p.Blockers, lifecycle.Blocker{Name: fmt.Sprintf(format, args...)})
 }

@@ -53,10 +53,10 @@ type PassRow struct {
 	Number     int
 	Account    string
 	Identities []string
-	Control    string          // what the positive control saw; empty: it failed
-	Queries    json.RawMessage // what was asked and what came back
-	Leftovers  json.RawMessage // a JSON list; empty: nothing found
-	Words      []string        // the leftovers as text
+	Control    string              // what the positive control saw; empty: it failed
+	Queries    json.RawMessage     // what was asked and what came back
+	Leftovers  json.RawMessage     // a JSON list; empty: nothing found
+	Blockers   []lifecycle.Blocker // the leftovers, and why it is not clean otherwise
 	Clean      bool
 }
 
@@ -86,7 +86,7 @@ type VerificationRow struct {
 	Control    string
 	Queries    json.RawMessage
 	Leftovers  json.RawMessage
-	Words      []string
+	Blockers   []lifecycle.Blocker
 	Clean      bool
 }
 

@@ -173,6 +173,8 @@ func (col column) value(c *lifecycle.Cluster) any {
 		return db.Null(*at)
 	case *[]string:
 		return append([]string{}, *at...)
+	case *[]lifecycle.Blocker:
+		return append([]lifecycle.Blocker{}, *at...)
 	case *lifecycle.SleepMode:
 		if *at == "" {
 			return nil

@@ -37,7 +37,7 @@ func TestEveryFieldOfAClusterHasAColumn(t *testing.T) {
 func TestStatesAreComparedAsTheDatabaseKeepsThem(t *testing.T) {
 	at := time.Date(2030, 1, 1, 8, 0, 0, 123_456_789, time.FixedZone("CET", 3600))
 	one := lifecycle.Cluster{RetryAt: at, WakeAt: at, Blockers: nil}
-	require.True(t, SameState(one, lifecycle.Cluster{Version: 7, RetryAt: at.UTC().Truncate(time.Microsecond), Blockers: []string{}}))
+	require.True(t, SameState(one, lifecycle.Cluster{Version: 7, RetryAt: at.UTC().Truncate(time.Microsecond), Blockers: []lifecycle.Blocker{}}))
 	require.False(t, SameState(one, lifecycle.Cluster{RetryAt: at.Add(time.Second)}))
-	require.False(t, SameState(one, lifecycle.Cluster{RetryAt: at, Blockers: []string{"a disk"}}))
+	require.False(t, SameState(one, lifecycle.Cluster{RetryAt: at, Blockers: []lifecycle.Blocker{{Name: "a disk"}}}))
 }

@@ -13,7 +13,7 @@ var (
 	RowColumns = LifecycleColumns + `,
 	c.name, c.generation, c.platform, c.version, c.profile, c.region, c.base_domain, c.owner, c.team, c.cost_center,
 	c.environment, c.requested_by, c.source, c.ttl, c.hourly_cents, c.effective_tags, c.spec,
-	c.installation, c.repo, c.pr_number, c.pr_head, c.destroy_at, c.created_at, c.updated_at, c.hold_why, c.nodes, c.asleep_cents, c.worker_micros,
+	c.installation, c.repo, c.pr_number, c.pr_head, c.destroy_at, c.created_at, c.updated_at, c.hold_why, c.hold_source, c.nodes, c.asleep_cents, c.worker_micros,
 	o.api_url, o.console_url, o.kubeconfig_s3_uri, o.kubeadmin_secret_ref, o.metadata_s3_uri,
 	coalesce((SELECT t.since FROM turns t WHERE t.cluster_id = c.id AND c.needs_turn),
 		(SELECT r.since FROM reservations r WHERE r.cluster_id = c.id AND r.state = 'waiting' AND c.phase = 'awaiting_capacity'),
@@ -57,7 +57,7 @@ type RowRecord struct {
 	PRNumber                                             *int
 	PRHead                                               *string
 	DestroyAt, CreatedAt, UpdatedAt                      time.Time
-	HoldWhy                                              string
+	HoldWhy, HoldSource                                  string
 	Nodes                                                int
 	AsleepCents, WorkerMicros                            *int
 	APIURL, ConsoleURL                                   *string
@@ -86,7 +86,7 @@ func (r RowRecord) Row() Row {
 			AcceptedAt: r.CreatedAt, DestroyAt: r.DestroyAt, UpdatedAt: r.UpdatedAt, WaitsSince: db.Zero(r.WaitsSince),
 			TurnETA: db.Zero(r.TurnETA), HoldWhy: r.HoldWhy, Nodes: r.Nodes, JobID: r.JobID, Identities: r.Identities,
 		},
-		CostCenter: r.CostCenter, Environment: r.Environment, Source: r.Source, Tags: r.EffectiveTags, Spec: r.Spec,
+		CostCenter: r.CostCenter, Environment: r.Environment, Source: r.Source, HoldSource: r.HoldSource, Tags: r.EffectiveTags, Spec: r.Spec,
 	}
 	if r.RunID != nil {
 		row.Run = lifecycle.Run{

@@ -12,6 +12,7 @@ type Row struct {
 	lifecycle.Card
 	CostCenter, Environment string
 	Source                  string            // the request's entry point, e.g. "pr_label"
+	HoldSource              string            // of the request that set the hold; empty: nothing is held, or an older release set it
 	PR                      *PRRef            // nil: not from a pull request
 	Tags                    map[string]string // effective: ours and the user's
 	Spec                    Spec

@@ -171,7 +171,7 @@ func passRow(p contract.Pass, of Scope) (attempts.PassRow, error) {
 		out.Identities = append(out.Identities, text(name))
 	}
 	for _, l := range left {
-		out.Words = append(out.Words, l.text(of.Region))
+		out.Blockers = append(out.Blockers, l.blocker(of.Region))
 	}
 	return out, nil
 }
@@ -205,9 +205,9 @@ func (s Scope) monthly(l contract.Leftover) int64 {
 	return int64(min(math.Round(cents*hoursInMonth), mostMonthly))
 }
 
-// text says what is left and who can remove it. It names the region if the cluster is in another one.
-func (l leftover) text(home string) string {
-	name := l.ID
+// blocker says what is left and who can remove it. It names the region if the cluster is in another one.
+func (l leftover) blocker(home string) lifecycle.Blocker {
+	name := l.Type + " " + l.ID
 	if l.Name != "" && l.Name != l.ID {
 		name += " (" + l.Name + ")"
 	}
@@ -217,7 +217,7 @@ func (l leftover) text(home string) string {
 	if l.MonthlyCents > 0 {
 		name += fmt.Sprintf(", which costs about $%d.%02d a month", l.MonthlyCents/100, l.MonthlyCents%100)
 	}
-	return text(fmt.Sprintf("%s %s: %s", l.Type, name, l.Free))
+	return lifecycle.Blocker{Name: text(name), Free: text(l.Free), Command: text(l.Command), Remark: text(l.Remark)}
 }
 
 // maxSentence limits, in bytes, a text that is shown on every page and comment about a cluster.

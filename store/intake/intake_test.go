@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/attempts"
 )
 
@@ -41,17 +42,20 @@ func TestAPassIsBelievedAsFarAsItsEvidenceGoes(t *testing.T) {
 		return 0.75, platform == shop.Platform && kind == "snapshot" && region == "eu-west-1" && detail == "100"
 	}
 	row, err := passRow(contract.Pass{Leftovers: []contract.Leftover{
-		{Type: "vpc", ID: "vpc-1", Name: "shop", Free: "delete it", Region: shop.Region}, {Type: "snapshot", ID: "snap-1", Free: "delete it", Region: "eu-west-1", Detail: "100"},
+		{Type: "vpc", ID: "vpc-1", Name: "shop", Free: "an administrator", Command: "aws ec2 delete-vpc", Remark: "last", Region: shop.Region}, {Type: "snapshot", ID: "snap-1", Free: "delete it", Region: "eu-west-1", Detail: "100"},
 	}}, of)
 	require.NoError(t, err)
-	require.Equal(t, []string{"vpc vpc-1 (shop): delete it", "snapshot snap-1 in eu-west-1, which costs about $5.48 a month: delete it"}, row.Words)
+	require.Equal(t, []lifecycle.Blocker{
+		{Name: "vpc vpc-1 (shop)", Free: "an administrator", Command: "aws ec2 delete-vpc", Remark: "last"},
+		{Name: "snapshot snap-1 in eu-west-1, which costs about $5.48 a month", Free: "delete it"},
+	}, row.Blockers)
 	require.Contains(t, string(row.Leftovers), `"region":"eu-west-1","detail":"100","monthlyCents":548`)
 }
 
 func TestNothingPostgreSQLCannotStoreGetsPast(t *testing.T) {
 	row, err := Report(contract.Report{Seq: 1, Phase: "installing", Step: "a\x00b", Log: "one\x00two\n", Pass: &contract.Pass{
 		Number: 1, Control: "c\x00", Queries: []contract.Query{{Err: "bad \x00 answer"}},
-		Leftovers: []contract.Leftover{{Type: "vpc", ID: "v\x00", Free: "\x00"}},
+		Leftovers: []contract.Leftover{{Type: "vpc", ID: "v\x00", Free: "\x00", Command: "\x00", Remark: "\x00"}},
 	}}, shop)
 	require.NoError(t, err)
 	said, err := json.Marshal(row)

@@ -3,7 +3,6 @@ package outbox
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/store/clusters"
@@ -100,21 +99,16 @@ func (s *Store) Awaited(ctx context.Context, kind clusters.EffectKind, repo stri
 	return awaited, nil
 }
 
-// noteGivenUp is the prefix of the note of an effect that could not be made.
-const noteGivenUp = "given up"
-
 // EffectState is an effect and its result.
 type EffectState struct {
 	clusters.Effect
-	DoneAt *time.Time // nil: it is still to be made
-	Note   string     // the result
+	DoneAt  *time.Time // nil: it is still to be made
+	Note    string     // the result
+	GivenUp bool       // it could not be made; the note says why
 }
 
-// GivenUp reports that the effect could not be made; the note says why.
-func (e EffectState) GivenUp() bool { return e.DoneAt != nil && strings.HasPrefix(e.Note, noteGivenUp) }
-
 const effectState = `
-	SELECT id, cause, kind, installation, repo, number, target, content, created_at, done_at, note FROM effects`
+	SELECT id, cause, kind, installation, repo, number, target, content, created_at, done_at, note, given_up FROM effects`
 
 // EffectState returns the current state of one effect. ErrNotFound: there is none of that id.
 func (s *Store) EffectState(ctx context.Context, id string) (EffectState, error) {
@@ -125,11 +119,10 @@ func (s *Store) EffectState(ctx context.Context, id string) (EffectState, error)
 	return state, nil
 }
 
-// EffectDone records that an effect was made, or never can be. The note is the result; it begins with "given up" if the effect
-// was not made. Only the first call counts.
-func (s *Store) EffectDone(ctx context.Context, id, note string) error {
+// EffectDone records that an effect was made, or is given up. The note is the result. Only the first call counts.
+func (s *Store) EffectDone(ctx context.Context, id, note string, givenUp bool) error {
 	_, err := s.db.Pool().Exec(ctx, `
-		UPDATE effects SET done_at = coalesce($3::timestamptz, clock_timestamp()), note = $2 WHERE id = $1 AND done_at IS NULL`, id, note, s.db.Fixed())
+		UPDATE effects SET done_at = coalesce($3::timestamptz, clock_timestamp()), note = $2, given_up = $4 WHERE id = $1 AND done_at IS NULL`, id, note, s.db.Fixed(), givenUp)
 	if err != nil {
 		return fmt.Errorf("remember effect %s: %w", id, err)
 	}

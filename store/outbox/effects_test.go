@@ -41,8 +41,8 @@ func TestAnEffectIsMadeOncePerCauseAndAskedForUntilItIsDone(t *testing.T) {
 		require.Equal(t, 1, n)
 		require.Len(t, storetest.RiverJobs(t, s, "effect"), 1)
 	}
-	require.NoError(t, s.Outbox.EffectDone(t.Context(), id, "done"))
-	require.NoError(t, s.Outbox.EffectDone(t.Context(), id, "done twice"))
+	require.NoError(t, s.Outbox.EffectDone(t.Context(), id, "done", false))
+	require.NoError(t, s.Outbox.EffectDone(t.Context(), id, "done twice", false))
 	_, done, err = s.Outbox.Effect(t.Context(), id)
 	require.NoError(t, err)
 	require.True(t, done)
@@ -82,11 +82,11 @@ func TestWhatSomebodyAskedForIsInTheTrailOnceForEachCause(t *testing.T) {
 		other.Cause = note
 		state, err := s.Outbox.AskEffect(t.Context(), other, will, "labels_asked")
 		require.NoError(t, err)
-		require.False(t, state.GivenUp())
-		require.NoError(t, s.Outbox.EffectDone(t.Context(), state.ID, note))
+		require.False(t, state.GivenUp)
+		require.NoError(t, s.Outbox.EffectDone(t.Context(), state.ID, note, given))
 		state, err = s.Outbox.EffectState(t.Context(), state.ID)
 		require.NoError(t, err)
-		require.Equal(t, []any{note, given}, []any{state.Note, state.GivenUp()})
+		require.Equal(t, []any{note, given}, []any{state.Note, state.GivenUp})
 		require.WithinDuration(t, clock.Now(), *state.DoneAt, 0)
 	}
 	_, err = s.Outbox.EffectState(t.Context(), "eff_none")
@@ -123,7 +123,7 @@ func TestWhatIsDoneWithIsPrunedAndWhatNeverWorkedIsGivenUp(t *testing.T) {
 	s, clock := storetest.Open(t)
 	const keep = 30 * 24 * time.Hour
 	require.NoError(t, s.Outbox.SaveEffect(t.Context(), storetest.Eyes("done")))
-	require.NoError(t, s.Outbox.EffectDone(t.Context(), storetest.Text(t, s, `SELECT id FROM effects`), "done"))
+	require.NoError(t, s.Outbox.EffectDone(t.Context(), storetest.Text(t, s, `SELECT id FROM effects`), "done", false))
 	require.NoError(t, s.Outbox.SaveEffect(t.Context(), storetest.Eyes("undone")))
 	_, err := s.Inbox.AskAgain(t.Context(), "guid", 3, time.Minute)
 	require.NoError(t, err)

@@ -102,7 +102,7 @@ func TestWhatIsKnownIsEveryLiveClusterAndTheReleasedOnesThatWereSeen(t *testing.
 	shop := lifecycle.KnownCluster{
 		Cluster: lifecycle.Cluster{
 			ID: row.ID, Status: lifecycle.Creating, Phase: lifecycle.Installing, Why: full.Why, Desired: lifecycle.Present,
-			Ends: full.Ends, WakeAt: full.WakeAt, Blockers: []string{},
+			Ends: full.Ends, WakeAt: full.WakeAt, Blockers: []lifecycle.Blocker{},
 		},
 		Name: "shop", Domain: "shop.labs.example.com", Owner: "maya", Team: "acme/platform", MovedAt: full.UpdatedAt,
 	}

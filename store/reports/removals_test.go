@@ -66,8 +66,8 @@ func TestARemovalIsRecordedOnceWithItsAuditLine(t *testing.T) {
 		VALUES ($1, 'https://api', 'https://console', 's3://b/operate/k', 's3:operate/p', 's3://b/clusters/m')`, row.ID)
 	require.NoError(t, err)
 	_, err = s.Pool().Exec(t.Context(), `
-		INSERT INTO verifications (attempt_id, number, received_at, account, identities, control, queries, leftovers, words, clean)
-		SELECT $1, 1, now(), '123456789012', '{}', '{}', '[]', '[]', '{}', true`, open.Attempt)
+		INSERT INTO verifications (attempt_id, number, received_at, account, identities, control, queries, leftovers, blockers, clean)
+		SELECT $1, 1, now(), '123456789012', '{}', '{}', '[]', '[]', '[]', true`, open.Attempt)
 	require.NoError(t, err)
 	_, err = s.Pool().Exec(t.Context(), `INSERT INTO removals (cluster_id, kind) VALUES ($1, 'access'), ($1, 'state')`, row.ID)
 	require.NoError(t, err)

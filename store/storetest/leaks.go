@@ -40,8 +40,8 @@ func Counted(t *testing.T, s *store.Store, clock *Clock, id string) clusters.Row
 	for number := 1; number <= 2; number++ {
 		clock.Pass(time.Minute)
 		_, err = s.Pool().Exec(t.Context(), `
-			INSERT INTO verifications (attempt_id, number, received_at, account, identities, control, queries, leftovers, words, clean)
-			VALUES ($1, $2, $3, '123456789012', $4, 'sts', '[]', '[]', '{}', true)`, open.Attempt, number, clock.Now(), facts.Identities)
+			INSERT INTO verifications (attempt_id, number, received_at, account, identities, control, queries, leftovers, blockers, clean)
+			VALUES ($1, $2, $3, '123456789012', $4, 'sts', '[]', '[]', '[]', true)`, open.Attempt, number, clock.Now(), facts.Identities)
 		require.NoError(t, err)
 	}
 	_, err = s.Pool().Exec(t.Context(), `

@@ -648,6 +648,9 @@ type Check struct {
 	// Next What to do next.
 	Next   string      `json:"next,omitempty,omitzero" yaml:"next,omitempty"`
 	Result CheckResult `json:"result" yaml:"result"`
+
+	// Summarizes The message only repeats those of the sub-checks.
+	Summarizes bool `json:"summarizes,omitempty,omitzero" yaml:"summarizes,omitempty"`
 }
 
 // CheckResult defines model for Check.Result.
@@ -1196,10 +1199,13 @@ type LabelsRequest struct {
 
 // Leftover defines model for Leftover.
 type Leftover struct {
+	// Command Removes it.
+	Command string `json:"command,omitempty,omitzero" yaml:"command,omitempty"`
+
 	// Detail What its price depends on, such as a snapshot's size in GiB.
 	Detail string `json:"detail,omitempty,omitzero" yaml:"detail,omitempty"`
 
-	// Free Who can remove it and how.
+	// Free Who can remove it, and what to do if that is no command.
 	Free string `json:"free" yaml:"free"`
 	ID   string `json:"id" yaml:"id"`
 
@@ -1212,6 +1218,9 @@ type Leftover struct {
 
 	// Region Where it is; absent: it is in no region.
 	Region string `json:"region,omitempty,omitzero" yaml:"region,omitempty"`
+
+	// Remark A remark on how to remove it.
+	Remark string `json:"remark,omitempty,omitzero" yaml:"remark,omitempty"`
 	Type   string `json:"type" yaml:"type"`
 }
 

@@ -21,6 +21,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/devstack/github/workflow"
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/tool"
 )
 
@@ -42,21 +43,15 @@ type Engine struct {
 }
 
 // New finds the program, or builds it.
-func New(ctx context.Context, cfg Config) (*Engine, error) {
-	program, err := act.Path(ctx)
-	if err != nil {
-		return nil, err
-	}
+func New(ctx context.Context, cfg Config) (_ *Engine, err error) {
+	defer must.Catch(&err)
+	program := must.Get(act.Path(ctx))
 	e := &Engine{Config: cfg, program: program}
 	if e.Path == "" {
 		e.Path = os.Getenv("PATH")
 	}
-	if e.Dir, err = filepath.Abs(cfg.Dir); err != nil {
-		return nil, err
-	}
-	if err := errors.Join(os.RemoveAll(filepath.Join(e.Dir, "jobs")), os.RemoveAll(filepath.Join(e.Dir, "actions"))); err != nil {
-		return nil, fmt.Errorf("clear the folder of the jobs: %w", err)
-	}
+	e.Dir = must.Get(filepath.Abs(cfg.Dir))
+	must.Wrap(errors.Join(os.RemoveAll(filepath.Join(e.Dir, "jobs")), os.RemoveAll(filepath.Join(e.Dir, "actions"))), "clear the folder of the jobs")
 	return e, e.layOut()
 }
 

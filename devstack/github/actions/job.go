@@ -18,6 +18,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/child"
 	"github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/devstack/github/workflow"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // job is a job that runs. It implements github.Execution.
@@ -31,26 +32,20 @@ type job struct {
 const afterTerm = 10 * time.Second
 
 // Start starts a job with a commit's files in a folder of its own, which is deleted in the end.
-func (e *Engine) Start(_ context.Context, id string, order workflow.JobOrder, files map[string]string, hear func(workflow.Line)) (github.Execution, error) {
+func (e *Engine) Start(_ context.Context, id string, order workflow.JobOrder, files map[string]string, hear func(workflow.Line)) (_ github.Execution, err error) {
+	defer must.Catch(&err)
 	folder := filepath.Join(e.Dir, "jobs", id)
 	order.Source, order.Cache = filepath.Join(folder, "source"), filepath.Join(e.Dir, "cache")
 	home := filepath.Join(folder, "home")
-	if err := errors.Join(os.MkdirAll(home, 0o700), os.MkdirAll(order.Source, 0o755), os.MkdirAll(order.Cache, 0o755), write(order.Source, files)); err != nil {
-		return nil, fmt.Errorf("prepare the folder of job %s: %w", id, err)
-	}
+	must.Wrap(errors.Join(os.MkdirAll(home, 0o700), os.MkdirAll(order.Source, 0o755), os.MkdirAll(order.Cache, 0o755), write(order.Source, files)), "prepare the folder of job %s", id)
 	env := e.jobEnvironment(id)
 	maps.Copy(env, order.Env)
 	order.Env = env
 	raw, err := json.Marshal(order)
-	if err != nil {
-		return nil, fmt.Errorf("write the order of job %s: %w", id, err)
-	}
+	must.Wrap(err, "write the order of job %s", id)
 	cmd := exec.Command(e.program, "job")
 	cmd.Env, cmd.Dir, cmd.Stdin = e.environment(home), folder, bytes.NewReader(raw)
-	reader, writer, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
+	reader, writer := must.Get2(os.Pipe())
 	var trouble bytes.Buffer
 	cmd.Stdout, cmd.Stderr = writer, &trouble
 	exited, err := child.Start(cmd, syscall.SIGTERM)

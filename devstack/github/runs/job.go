@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/github/workflow"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // Job is one execution of a job of a workflow. Its ID is also that of its check run.
@@ -125,13 +126,7 @@ func (j *Job) again(id int64, alone bool, now time.Time) *Job {
 
 // before returns the jobs that a job needs.
 func (r *Run) before(j *Job) []*Job {
-	var out []*Job
-	for _, o := range r.Current() {
-		if o.Caller == j.Caller && slices.Contains(j.Needs, o.Key) {
-			out = append(out, o)
-		}
-	}
-	return out
+	return pick.Every(r.Current(), func(o *Job) bool { return o.Caller == j.Caller && slices.Contains(j.Needs, o.Key) })
 }
 
 // Undecided returns the jobs whose needs are completed and of which nothing is known yet.
@@ -191,13 +186,7 @@ func (r *Run) results(caller int64) map[string]workflow.Need {
 
 // Called returns the jobs of the reusable workflow that a job uses.
 func (r *Run) Called(caller *Job) []*Job {
-	var out []*Job
-	for _, j := range r.Current() {
-		if j.Caller == caller.ID {
-			out = append(out, j)
-		}
-	}
-	return out
+	return pick.Every(r.Current(), func(j *Job) bool { return j.Caller == caller.ID })
 }
 
 // Returned returns the results of a reusable workflow; ok is false until its last job is completed.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/github/workflow"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // Run is a workflow run with the jobs of all its attempts.
@@ -80,12 +81,7 @@ const (
 
 // Job returns a job of any attempt; nil: there is none.
 func (r *Run) Job(id int64) *Job {
-	for _, j := range r.Jobs {
-		if j.ID == id {
-			return j
-		}
-	}
-	return nil
+	return pick.First(r.Jobs, func(j *Job) bool { return j.ID == id })
 }
 
 // Latest returns the jobs of an attempt, those kept from earlier ones included, in the order of the workflow's file.

@@ -84,18 +84,12 @@ func (r *run) commands() *cobra.Command {
 	root := &cobra.Command{Use: "ccoctl", Short: "OpenShift credentials provisioning tool (a stand-in: speaks to this machine only)", SilenceErrors: true}
 	aws := &cobra.Command{Use: "aws", Short: "Manage credentials objects for AWS cloud"}
 	leaf := func(use, short, command string, do func(context.Context, *resources.Identity) error) *cobra.Command {
-		cmd := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+		cmd := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			defer must.Catch(&err)
 			cmd.SilenceUsage = true
-			if err := r.Begin(command, r.name); err != nil {
-				return err
-			}
-			if err := r.Mark(cmd.Context(), "start", 0); err != nil {
-				return err
-			}
-			cloud, err := resources.Open(cmd.Context(), r.region, r.Wrote)
-			if err != nil {
-				return err
-			}
+			must.Do(r.Begin(command, r.name))
+			must.Do(r.Mark(cmd.Context(), "start", 0))
+			cloud := must.Get(resources.Open(cmd.Context(), r.region, r.Wrote))
 			return do(cmd.Context(), &resources.Identity{Cloud: cloud, Name: r.name, Say: r.log.Printf})
 		}}
 		cmd.Flags().StringVar(&r.name, "name", "", "User-defined name for all created AWS resources (can be separate from the cluster's infra-id)")
@@ -130,28 +124,20 @@ func require(cmd *cobra.Command, flags ...string) {
 }
 
 // createAll creates the key pair, the bucket with its two documents, the identity provider and a role per request.
-func (r *run) createAll(ctx context.Context, id *resources.Identity) error {
+func (r *run) createAll(ctx context.Context, id *resources.Identity) (err error) {
+	defer must.Catch(&err)
 	if r.private {
 		return errors.New("a stand-in makes no CloudFront distribution: leave --create-private-s3-bucket out")
 	}
-	var err error
 	if r.absolute, err = filepath.Abs(r.output); err != nil {
 		return fmt.Errorf("failed to resolve full path: %w", err)
 	}
-	if err := r.folders(); err != nil {
-		return err
-	}
+	must.Do(r.folders())
 	public, err := r.keys()
-	if err != nil {
-		return fmt.Errorf("failed to create public/private key pair: %w", err)
-	}
+	must.Wrap(err, "failed to create public/private key pair")
 	provider, err := r.identityProvider(ctx, id, public)
-	if err != nil {
-		return fmt.Errorf("failed to create Identity provider: %w", err)
-	}
-	if err := r.roles(ctx, id, provider); err != nil {
-		return fmt.Errorf("failed to process IAM Roles: %w", err)
-	}
+	must.Wrap(err, "failed to create Identity provider")
+	must.Wrap(r.roles(ctx, id, provider), "failed to process IAM Roles")
 	return nil
 }
 

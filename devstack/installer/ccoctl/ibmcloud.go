@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/installer/act"
 	"github.com/ocpctl/ocpctl/devstack/installer/release"
 	"github.com/ocpctl/ocpctl/devstack/installer/resources/ibmcloud"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // ibmKeys are the variables with the API key, the first that is set counts.
@@ -44,21 +45,15 @@ func (r *run) ibmCommands() *cobra.Command {
 	return ibm
 }
 
-func (r *run) onIBMCloud(ctx context.Context, do func(context.Context, *ibmcloud.Identity, []credentialsRequest) error) error {
-	cloud, err := ibmcloud.Open("", r.Wrote, ibmKeys...)
-	if err != nil {
-		return err
-	}
+func (r *run) onIBMCloud(ctx context.Context, do func(context.Context, *ibmcloud.Identity, []credentialsRequest) error) (err error) {
+	defer must.Catch(&err)
+	cloud := must.Get(ibmcloud.Open("", r.Wrote, ibmKeys...))
 	if !cloud.HasKey() {
 		return fmt.Errorf("%s environment variable not set", ibmKeys[0])
 	}
-	if err := cloud.Login(ctx); err != nil {
-		return fmt.Errorf("failed to get the details of the API key: %w", err)
-	}
+	must.Wrap(cloud.Login(ctx), "failed to get the details of the API key")
 	requests, err := readRequests(r.requests)
-	if err != nil {
-		return fmt.Errorf("failed to process files containing CredentialsRequests: %w", err)
-	}
+	must.Wrap(err, "failed to process files containing CredentialsRequests")
 	return do(ctx, &ibmcloud.Identity{Cloud: cloud, Name: r.name, Say: r.log.Printf}, requests)
 }
 

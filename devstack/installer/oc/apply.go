@@ -64,25 +64,19 @@ type manifest struct {
 	Items []json.RawMessage
 }
 
-func (r *run) apply(ctx context.Context, l *resources.Living, _ []string) error {
+func (r *run) apply(ctx context.Context, l *resources.Living, _ []string) (err error) {
+	defer must.Catch(&err)
 	if !r.serverSide || !slices.Equal(r.files, []string{"-"}) {
 		return errors.New("the stand-in applies with --server-side, what it reads from -f - only")
 	}
-	raw, err := io.ReadAll(os.Stdin)
-	if err != nil {
-		return err
-	}
+	raw := must.Get(io.ReadAll(os.Stdin))
 	objects, err := documents(raw)
-	if err != nil {
-		return fmt.Errorf("error parsing STDIN: %w", err)
-	}
+	must.Wrap(err, "error parsing STDIN")
 	if len(objects) == 0 {
 		return errors.New("no objects passed to apply")
 	}
 	for _, object := range objects {
-		if err := r.applyOne(ctx, l, object); err != nil {
-			return err
-		}
+		must.Do(r.applyOne(ctx, l, object))
 		if l, err = l.Again(ctx); err != nil { // so that the following objects see the applied one
 			return err
 		}

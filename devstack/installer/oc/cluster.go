@@ -46,42 +46,28 @@ func (r *run) clusterCommands(root *cobra.Command) {
 
 // inCluster finds the kubeconfig's cluster, applies a fault if there is one, and runs the command on it.
 func (r *run) inCluster(command string, do func(context.Context, *resources.Living, []string) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
+	return func(cmd *cobra.Command, args []string) (err error) {
+		defer must.Catch(&err)
 		ctx := cmd.Context()
-		domain, err := r.domain()
-		if err != nil {
-			return err
-		}
+		domain := must.Get(r.domain())
 		name, _, _ := strings.Cut(domain, ".")
 		r.Failing = func(_ string, fault installer.Fault) *act.Failure {
 			return &act.Failure{Code: max(fault.Exit, 1), Message: cmp.Or(fault.Message, "Unable to connect to the server: EOF")}
 		}
-		if err := r.Begin(command, name); err != nil {
-			return err
-		}
-		if err := r.Mark(ctx, "start", 0); err != nil {
-			return err
-		}
+		must.Do(r.Begin(command, name))
+		must.Do(r.Mark(ctx, "start", 0))
 		living, err := r.reach(ctx, domain)
 		if errors.Is(err, resources.ErrNoCluster) {
 			return act.Fail(1, "Unable to connect to the server: dial tcp: lookup api.%s: %s", domain, resources.ErrNoCluster)
 		}
-		if err != nil {
-			return err
-		}
+		must.Do(err)
 		if running, all := masters(living); 2*running <= all {
 			return act.Fail(1, "Unable to connect to the server: dial tcp: lookup api.%s: i/o timeout", domain) // its machines are stopped
 		}
-		if err := r.authenticate(ctx, living); err != nil {
-			return err
-		}
-		if err := r.allow(command, args); err != nil {
-			return err
-		}
+		must.Do(r.authenticate(ctx, living))
+		must.Do(r.allow(command, args))
 		if r.who.account != "" { // what the installer's certificate sends is the same everywhere
-			if err := living.CountRequest(ctx, r.who.name(), time.Now()); err != nil {
-				return err
-			}
+			must.Do(living.CountRequest(ctx, r.who.name(), time.Now()))
 		}
 		return do(ctx, living, args)
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // BootstrapBucket is the bucket with the bootstrap machine's ignition.
@@ -54,25 +56,20 @@ func (b *Build) tagBucket(ctx context.Context, name string) error {
 }
 
 // deleteBucket empties a bucket, including all versions, and deletes it. A missing one is no error.
-func (c *Cloud) deleteBucket(ctx context.Context, name string) error {
+func (c *Cloud) deleteBucket(ctx context.Context, name string) (err error) {
+	defer must.Catch(&err)
 	p := s3.NewListObjectVersionsPaginator(c.s3, &s3.ListObjectVersionsInput{Bucket: &name})
 	for p.HasMorePages() {
 		page, err := p.NextPage(ctx)
 		if missing(err) {
 			return nil
 		}
-		if err != nil {
-			return fmt.Errorf("list bucket %s: %w", name, err)
-		}
+		must.Wrap(err, "list bucket %s", name)
 		for _, v := range page.Versions {
-			if err := c.deleteObject(ctx, name, v.Key, v.VersionId); err != nil {
-				return err
-			}
+			must.Do(c.deleteObject(ctx, name, v.Key, v.VersionId))
 		}
 		for _, m := range page.DeleteMarkers {
-			if err := c.deleteObject(ctx, name, m.Key, m.VersionId); err != nil {
-				return err
-			}
+			must.Do(c.deleteObject(ctx, name, m.Key, m.VersionId))
 		}
 	}
 	if _, err := c.s3.DeleteBucket(ctx, &s3.DeleteBucketInput{Bucket: &name}); err != nil && !missing(err) {

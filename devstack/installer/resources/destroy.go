@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 
 	"github.com/ocpctl/ocpctl/devstack/installer/act"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Destroy removes everything with one of the identifiers, and the profiles by name, as the real destroyer does: instances first until
@@ -179,23 +180,18 @@ func (d *Destroy) grumble(arn string, err error) {
 	say("%s arn=%s", strings.ReplaceAll(err.Error(), "\n", "; "), arn)
 }
 
-func (d *Destroy) find(ctx context.Context) ([]string, error) {
+func (d *Destroy) find(ctx context.Context) (_ []string, err error) {
+	defer must.Catch(&err)
 	arns, err := d.findTagged(ctx, d.Identifiers)
-	if err != nil {
-		return nil, fmt.Errorf("get tagged resources: %w", err)
-	}
+	must.Wrap(err, "get tagged resources")
 	arns = slices.DeleteFunc(arns, func(arn string) bool { // the tagging API knows some users: no rule says which
 		kind, _ := kindAndID(arn)
 		return d.blind(kind)
 	})
 	inIAM, err := d.findIAM(ctx, d.InfraID, d.Identifiers)
-	if err != nil {
-		return nil, fmt.Errorf("get IAM roles and users: %w", err)
-	}
+	must.Wrap(err, "get IAM roles and users")
 	buckets, err := d.findBuckets(ctx, d.InfraID, d.Identifiers)
-	if err != nil {
-		return nil, fmt.Errorf("list buckets: %w", err)
-	}
+	must.Wrap(err, "list buckets")
 	arns = append(append(arns, inIAM...), buckets...)
 	slices.Sort(arns)
 	return slices.Compact(arns), nil

@@ -9,6 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/iam/types"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // suffixAlphabet is Kubernetes' own: no vowels, no ambiguous characters.
@@ -31,29 +33,22 @@ func (b *Build) iamTags(name string) []types.Tag {
 }
 
 // Role creates the role and the instance profile of "master" or "worker" nodes.
-func (b *Build) Role(ctx context.Context, kind string) error {
+func (b *Build) Role(ctx context.Context, kind string) (err error) {
+	defer must.Catch(&err)
 	role, profile := b.InfraID+"-"+kind+"-role", b.InfraID+"-"+kind+"-profile"
-	_, err := b.iam.CreateRole(ctx, &iam.CreateRoleInput{
+	_, err = b.iam.CreateRole(ctx, &iam.CreateRoleInput{
 		RoleName: &role, AssumeRolePolicyDocument: aws.String(assumeByEC2), Tags: b.iamTags(role),
 	})
-	if err != nil {
-		return fmt.Errorf("failed to create %s role: %w", kind, err)
-	}
+	must.Wrap(err, "failed to create %s role", kind)
 	_, err = b.iam.PutRolePolicy(ctx, &iam.PutRolePolicyInput{
 		RoleName: &role, PolicyName: aws.String(b.InfraID + "-" + kind + "-policy"),
 		PolicyDocument: aws.String(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["` + strings.Join(nodeActions[kind], `","`) + `"],"Resource":"*"}]}`),
 	})
-	if err != nil {
-		return fmt.Errorf("failed to create %s role policy: %w", kind, err)
-	}
+	must.Wrap(err, "failed to create %s role policy", kind)
 	_, err = b.iam.CreateInstanceProfile(ctx, &iam.CreateInstanceProfileInput{InstanceProfileName: &profile, Tags: b.iamTags(profile)})
-	if err != nil {
-		return fmt.Errorf("failed to create %s instance profile: %w", kind, err)
-	}
+	must.Wrap(err, "failed to create %s instance profile", kind)
 	_, err = b.iam.AddRoleToInstanceProfile(ctx, &iam.AddRoleToInstanceProfileInput{InstanceProfileName: &profile, RoleName: &role})
-	if err != nil {
-		return fmt.Errorf("failed to add role (%s) to instance profile (%s): %w", role, profile, err)
-	}
+	must.Wrap(err, "failed to add role (%s) to instance profile (%s)", role, profile)
 	return nil
 }
 

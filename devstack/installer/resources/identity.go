@@ -12,6 +12,8 @@ import (
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Identity is what ccoctl creates for one cluster's operators: a bucket with the cluster's public keys, the account's identity
@@ -39,29 +41,24 @@ func (i *Identity) iamTags() []iamtypes.Tag {
 
 // CreateBucket creates the bucket and makes it public. Its tags are a second call. The real tool also removes the block on public
 // access, which the stand-in S3 does not have.
-func (i *Identity) CreateBucket(ctx context.Context) error {
+func (i *Identity) CreateBucket(ctx context.Context) (err error) {
+	defer must.Catch(&err)
 	bucket := i.Bucket()
-	_, err := i.s3.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &bucket})
+	_, err = i.s3.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &bucket})
 	var ours *s3types.BucketAlreadyOwnedByYou
 	if errors.As(err, &ours) {
 		i.Say("Bucket %s already exists and is owned by the user", bucket)
 		return nil
 	}
-	if err != nil {
-		return fmt.Errorf("failed to create a bucket to store OpenID Connect configuration: %w", err)
-	}
+	must.Wrap(err, "failed to create a bucket to store OpenID Connect configuration")
 	i.Say("Bucket %s created", bucket)
 	_, err = i.s3.PutBucketTagging(ctx, &s3.PutBucketTaggingInput{Bucket: &bucket, Tagging: &s3types.Tagging{TagSet: []s3types.Tag{
 		{Key: aws.String(i.Tag()), Value: aws.String("owned")}, {Key: aws.String("Name"), Value: aws.String(i.Name)},
 	}}})
-	if err != nil {
-		return fmt.Errorf("failed to tag the bucket %s: %w", bucket, err)
-	}
+	must.Wrap(err, "failed to tag the bucket %s", bucket)
 	_, err = i.s3.PutBucketPolicy(ctx, &s3.PutBucketPolicyInput{Bucket: &bucket, Policy: aws.String(fmt.Sprintf(
 		`{"Version":"2012-10-17","Statement":[{"Sid":"AllowReadPublicAccess","Principal":"*","Effect":"Allow","Action":["s3:GetObject"],"Resource":["arn:aws:s3:::%s/*"]}]}`, bucket))})
-	if err != nil {
-		return fmt.Errorf("failed to apply public access policy to the bucket %s: %w", bucket, err)
-	}
+	must.Wrap(err, "failed to apply public access policy to the bucket %s", bucket)
 	return nil
 }
 
@@ -80,9 +77,8 @@ func (i *Identity) Put(ctx context.Context, key, says, document string) error {
 
 // CreateProvider creates the identity provider, or uses an existing one. Its tags are a second call.
 func (i *Identity) CreateProvider(ctx context.Context) (arn string, err error) {
-	if arn, err = i.provider(ctx); err != nil {
-		return "", err
-	}
+	defer must.Catch(&err)
+	arn = must.Get(i.provider(ctx))
 	if arn != "" {
 		i.Say("Existing Identity Provider found with ARN: %s", arn)
 		return arn, nil
@@ -90,14 +86,10 @@ func (i *Identity) CreateProvider(ctx context.Context) (arn string, err error) {
 	out, err := i.iam.CreateOpenIDConnectProvider(ctx, &iam.CreateOpenIDConnectProviderInput{
 		Url: aws.String(i.Issuer()), ClientIDList: []string{"openshift", "sts.amazonaws.com"}, ThumbprintList: []string{strings.Repeat("A9", 20)},
 	})
-	if err != nil {
-		return "", fmt.Errorf("failed to create Identity Provider: %w", err)
-	}
+	must.Wrap(err, "failed to create Identity Provider")
 	arn = aws.ToString(out.OpenIDConnectProviderArn)
 	_, err = i.iam.TagOpenIDConnectProvider(ctx, &iam.TagOpenIDConnectProviderInput{OpenIDConnectProviderArn: &arn, Tags: i.iamTags()})
-	if err != nil {
-		return "", fmt.Errorf("failed to tag the identity provider with arn: %s: %w", arn, err)
-	}
+	must.Wrap(err, "failed to tag the identity provider with arn: %s", arn)
 	i.Say("Identity Provider created with ARN: %s", arn)
 	return arn, nil
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Delete removes what has the name's tag, in four parts. As in the real tool, a part stops at its first failure, reports it, and the
@@ -22,25 +24,20 @@ func (i *Identity) Delete(ctx context.Context, fatal func(error) bool) error {
 	return nil
 }
 
-func (i *Identity) deleteObjects(ctx context.Context) error {
+func (i *Identity) deleteObjects(ctx context.Context) (err error) {
+	defer must.Catch(&err)
 	bucket := i.Bucket()
 	list, err := i.s3.ListObjects(ctx, &s3.ListObjectsInput{Bucket: &bucket})
-	if err != nil {
-		return fmt.Errorf("failed to fetch list of Identity Provider objects in the bucket %s: %w", bucket, err)
-	}
+	must.Wrap(err, "failed to fetch list of Identity Provider objects in the bucket %s", bucket)
 	for _, object := range list.Contents {
 		key := aws.ToString(object.Key)
 		tags, err := i.s3.GetObjectTagging(ctx, &s3.GetObjectTaggingInput{Bucket: &bucket, Key: &key})
-		if err != nil {
-			return fmt.Errorf("failed to fetch tags of Identity Provider object %s in the bucket %s: %w", key, bucket, err)
-		}
+		must.Wrap(err, "failed to fetch tags of Identity Provider object %s in the bucket %s", key, bucket)
 		for _, t := range tags.TagSet {
 			if aws.ToString(t.Key) != i.Tag() {
 				continue
 			}
-			if err := i.deleteObject(ctx, bucket, &key, nil); err != nil {
-				return fmt.Errorf("failed to delete Identity Provider object %s in the bucket %s: %w", key, bucket, err)
-			}
+			must.Wrap(i.deleteObject(ctx, bucket, &key, nil), "failed to delete Identity Provider object %s in the bucket %s", key, bucket)
 			i.Say("Identity Provider object %s deleted from the bucket %s", key, bucket)
 		}
 	}

@@ -25,9 +25,7 @@ func (b *Build) Network(ctx context.Context) (err error) {
 	vpc, err := b.ec2.CreateVpc(ctx, &ec2.CreateVpcInput{
 		CidrBlock: aws.String("10.0.0.0/16"), TagSpecifications: b.ec2Tags(types.ResourceTypeVpc, b.InfraID+"-vpc"),
 	})
-	if err != nil {
-		return fmt.Errorf("failed to create vpc: %w", err)
-	}
+	must.Wrap(err, "failed to create vpc")
 	b.vpc = aws.ToString(vpc.Vpc.VpcId)
 	gateway := must.Get(b.internetGateway(ctx))
 	public := must.Get(b.routes(ctx, b.InfraID+"-rt-public", &ec2.CreateRouteInput{GatewayId: &gateway}))
@@ -40,9 +38,7 @@ func (b *Build) Network(ctx context.Context) (err error) {
 		VpcId: &b.vpc, ServiceName: aws.String("com.amazonaws." + b.Region + ".s3"), VpcEndpointType: types.VpcEndpointTypeGateway,
 		RouteTableIds: b.routeTable, TagSpecifications: b.ec2Tags(types.ResourceTypeVpcEndpoint, b.InfraID+"-vpce-s3"),
 	})
-	if err != nil {
-		return fmt.Errorf("failed to create vpc endpoint: %w", err)
-	}
+	must.Wrap(err, "failed to create vpc endpoint")
 	return nil
 }
 
@@ -70,22 +66,16 @@ func (b *Build) zoneNetwork(ctx context.Context, i int, zone, publicRoutes strin
 	address, err := b.ec2.AllocateAddress(ctx, &ec2.AllocateAddressInput{
 		Domain: types.DomainTypeVpc, TagSpecifications: b.ec2Tags(types.ResourceTypeElasticIp, b.InfraID+"-eip-apiserver"),
 	})
-	if err != nil {
-		return fmt.Errorf("failed to allocate Elastic IP: %w", err)
-	}
+	must.Wrap(err, "failed to allocate Elastic IP")
 	nat, err := b.ec2.CreateNatGateway(ctx, &ec2.CreateNatGatewayInput{
 		SubnetId: &public, AllocationId: address.AllocationId, TagSpecifications: b.ec2Tags(types.ResourceTypeNatgateway, b.InfraID+"-nat"),
 	})
-	if err != nil {
-		return fmt.Errorf("failed to create NAT gateway: %w", err)
-	}
+	must.Wrap(err, "failed to create NAT gateway")
 	natID := nat.NatGateway.NatGatewayId
 	waiter := ec2.NewNatGatewayAvailableWaiter(b.ec2, func(o *ec2.NatGatewayAvailableWaiterOptions) {
 		o.MinDelay, o.MaxDelay = 20*time.Millisecond, time.Second
 	})
-	if err := waiter.Wait(ctx, &ec2.DescribeNatGatewaysInput{NatGatewayIds: []string{*natID}}, 15*time.Minute); err != nil {
-		return fmt.Errorf("failed to wait for nat gateway %q: %w", *natID, err)
-	}
+	must.Wrap(waiter.Wait(ctx, &ec2.DescribeNatGatewaysInput{NatGatewayIds: []string{*natID}}, 15*time.Minute), "failed to wait for nat gateway %q", *natID)
 	table := must.Get(b.routes(ctx, b.InfraID+"-rt-private-"+zone, &ec2.CreateRouteInput{NatGatewayId: natID}))
 	b.routeTable = append(b.routeTable, table)
 	return b.associate(ctx, table, private)

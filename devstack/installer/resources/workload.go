@@ -14,6 +14,8 @@ import (
 	classictypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing/types"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 	r53types "github.com/aws/aws-sdk-go-v2/service/route53/types"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // serviceName returns a name like the cloud controller's for a Service's load balancer: an a and 31 hex digits.
@@ -25,16 +27,15 @@ func serviceName() string {
 
 // ServiceBalancer creates what a Service of type LoadBalancer creates: a classic load balancer with its own security group, both with
 // the cluster's tag.
-func (b *Build) ServiceBalancer(ctx context.Context, ports ...int32) (balancer, error) {
+func (b *Build) ServiceBalancer(ctx context.Context, ports ...int32) (_ balancer, err error) {
+	defer must.Catch(&err)
 	name := serviceName()
 	group := "k8s-elb-" + name
 	made, err := b.ec2.CreateSecurityGroup(ctx, &ec2.CreateSecurityGroupInput{
 		VpcId: &b.vpc, GroupName: &group, Description: aws.String("Security group for Kubernetes ELB " + name),
 		TagSpecifications: b.ec2Tags(types.ResourceTypeSecurityGroup, group),
 	})
-	if err != nil {
-		return balancer{}, fmt.Errorf("failed to create security group of a service: %w", err)
-	}
+	must.Wrap(err, "failed to create security group of a service")
 	listeners := make([]classictypes.Listener, len(ports))
 	for i, port := range ports {
 		listeners[i] = classictypes.Listener{Protocol: aws.String("TCP"), LoadBalancerPort: port, InstancePort: aws.Int32(30000 + port)}
@@ -43,13 +44,9 @@ func (b *Build) ServiceBalancer(ctx context.Context, ports ...int32) (balancer, 
 		LoadBalancerName: &name, Subnets: b.publicSubnets, SecurityGroups: []string{aws.ToString(made.GroupId)}, Listeners: listeners,
 		Tags: sorted(b.tags(name), func(k, v *string) classictypes.Tag { return classictypes.Tag{Key: k, Value: v} }),
 	})
-	if err != nil {
-		return balancer{}, fmt.Errorf("failed to create load balancer of a service: %w", err)
-	}
+	must.Wrap(err, "failed to create load balancer of a service")
 	got, err := b.classic.DescribeLoadBalancers(ctx, &elasticloadbalancing.DescribeLoadBalancersInput{LoadBalancerNames: []string{name}})
-	if err != nil {
-		return balancer{}, fmt.Errorf("failed to describe load balancer of a service: %w", err)
-	}
+	must.Wrap(err, "failed to describe load balancer of a service")
 	of := balancer{dnsName: aws.ToString(out.DNSName)}
 	for _, d := range got.LoadBalancerDescriptions {
 		of.zone = aws.ToString(d.CanonicalHostedZoneNameID)

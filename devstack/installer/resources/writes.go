@@ -2,6 +2,7 @@ package resources
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
@@ -31,10 +32,5 @@ func counting(wrote func(service, action string) error) func(*middleware.Stack) 
 }
 
 func reads(action string) bool {
-	for _, verb := range []string{"Describe", "Get", "Head", "List"} {
-		if strings.HasPrefix(action, verb) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"Describe", "Get", "Head", "List"}, func(verb string) bool { return strings.HasPrefix(action, verb) })
 }

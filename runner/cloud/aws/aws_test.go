@@ -71,7 +71,7 @@ func TestALivingClusterIsSeenWholeAndADestroyedOneIsClean(t *testing.T) {
 	}, kinds(p))
 	for _, l := range p.Leftovers {
 		require.NotEmpty(t, l.ID)
-		require.NotEmpty(t, l.Free, l)
+		require.NotEmpty(t, l.Advice(), l)
 	}
 
 	s.Must(t, s.dir, "destroy cluster")

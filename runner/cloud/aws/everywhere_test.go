@@ -77,7 +77,7 @@ func TestARegionThatCannotBeAskedIsInTheProof(t *testing.T) {
 			}
 			if !c.clean {
 				require.Equal(t, "refused-query", pass.Leftovers[0].Type)
-				require.Contains(t, pass.Leftovers[0].Free, "allow the runner tag:GetResources in "+zonesElsewhere)
+				require.Contains(t, pass.Leftovers[0].Advice(), "allow the runner tag:GetResources in "+zonesElsewhere)
 			}
 			_, err := s.client.Remove(t.Context(), s.target)
 			require.Equal(t, name != "it does not answer", err == nil, "what a removal may not see, the count tells: %v", err)
@@ -115,7 +115,7 @@ func TestABucketOfAnyNameIsFoundByItsTags(t *testing.T) {
 	require.ErrorContains(t, err, "bucket reports has the tag InstallationId=other: it was not deleted")
 	pass = s.client.Verify(t.Context(), s.target)
 	require.Equal(t, []string{"reports"}, buckets(pass), "the index lists both")
-	require.Contains(t, pass.Leftovers[0].Free, "aws s3 rb --force s3://reports")
+	require.Contains(t, pass.Leftovers[0].Advice(), "aws s3 rb --force s3://reports")
 }
 
 // taggedBucket makes a bucket, which the tagging API of another region lists.

@@ -235,7 +235,7 @@ func TestEveryLeakClassIsFoundAndRemovedOrNamedAndNothingForeignIsTouched(t *tes
 			found := s.client.Verify(t.Context(), s.target)
 			require.Equal(t, c.want, kinds(found), found.Leftovers)
 			for _, l := range found.Leftovers {
-				require.Contains(t, l.Free, "aws ", "who can free it and by which command")
+				require.Contains(t, l.Advice(), "aws ", "who can free it and by which command")
 			}
 
 			deleted, err := s.client.Remove(t.Context(), s.target)
@@ -314,8 +314,8 @@ func TestATaggedThingOfAServiceNobodyDeletesIsNamed(t *testing.T) {
 	s.plant(t, standin.Resource{ID: arn, Tags: map[string]string{kubeKey + mine: "owned"}})
 	p := s.client.Verify(t.Context(), s.target)
 	require.Equal(t, []string{"tagged-resource"}, kinds(p))
-	require.Contains(t, p.Leftovers[0].Free, arn)
-	require.Contains(t, p.Leftovers[0].Free, "openshift-install never deletes this kind")
+	require.Contains(t, p.Leftovers[0].Advice(), arn)
+	require.Contains(t, p.Leftovers[0].Advice(), "openshift-install never deletes this kind")
 }
 
 func TestEverythingThatKeepsAVPCIsNamed(t *testing.T) {

@@ -147,7 +147,7 @@ func checkLife(t *testing.T, s Scene) {
 	pass := s.Client().Verify(t.Context(), target)
 	require.False(t, pass.Clean)
 	for _, left := range pass.Leftovers {
-		require.NotEmpty(t, left.Free, left)
+		require.NotEmpty(t, left.Advice(), left)
 		require.NotContains(t, foreign, left.ID, "nobody else's is counted")
 	}
 

@@ -42,7 +42,7 @@ func leftoversElsewhere(t *testing.T, pass contract.Pass, home string) (ids []st
 		}
 		require.NotEmpty(t, l.Region, l)
 		require.NotEqual(t, home, l.Region, l)
-		require.NotEmpty(t, l.Free, l)
+		require.NotEmpty(t, l.Advice(), l)
 		ids = append(ids, l.ID)
 	}
 	return ids

@@ -141,7 +141,7 @@ func TestWhatAPartOfACheckSaysIsSaidOnce(t *testing.T) {
 	d := newService(t)
 	full := map[string]any{"name": "team live", "result": "fail", "message": "You have 3 of 3.", "next": "Destroy one."}
 	d.Answer("dryRun", map[string]any{"allowed": false, "message": "Refused.", "checks": []any{
-		map[string]any{"name": "quota", "result": "fail", "message": "You have 3 of 3.", "next": "Destroy one.", "checks": []any{full}}}})
+		map[string]any{"name": "quota", "result": "fail", "message": "You have 3 of 3.", "next": "Destroy one.", "summarizes": true, "checks": []any{full}}}})
 	require.Equal(t, exit.Refused, d.run("create", "--name", "x", "--dry-run"))
 	require.Contains(t, d.out.String(), "  ✗ quota\n    ✗ team live: You have 3 of 3.\n        next: Destroy one.\n")
 }

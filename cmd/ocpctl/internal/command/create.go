@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -209,14 +207,11 @@ func (a *app) writeChecks(s *table.Screen, all []v1.Check, indent string) {
 			sign, paint = "✗", table.Bad
 		}
 		said := ": " + c.Message
-		repeated := slices.ContainsFunc(c.Checks, func(part v1.Check) bool {
-			return part.Result == c.Result && strings.Contains(c.Message, part.Message)
-		})
-		if repeated {
-			said = "" // the sub-checks say it
+		if c.Summarizes {
+			said = ""
 		}
 		fmt.Fprintf(s.Out, "%s%s %s%s\n", indent, s.Painted(sign, paint), humanize.Line(c.Name), humanize.Line(said))
-		if c.Result != v1.CheckResultPass && !repeated {
+		if c.Result != v1.CheckResultPass && !c.Summarizes {
 			for _, more := range []struct{ name, text string }{{"requested", c.Asked}, {"available", c.Have}, {"accepted", c.Accept}, {"next", c.Next}} {
 				if more.text != "" {
 					fmt.Fprintf(s.Out, "%s    %s: %s\n", indent, more.name, humanize.Line(more.text))

@@ -28,7 +28,7 @@ func TestLabelsAreWaitedForAndToldOneByOne(t *testing.T) {
 				} else if asked == 3 {
 					var id string
 					require.NoError(t, o.store.Pool().QueryRow(ctx, `SELECT id FROM effects WHERE done_at IS NULL ORDER BY id DESC LIMIT 1`).Scan(&id))
-					require.NoError(t, o.store.Outbox.EffectDone(ctx, id, c.note))
+					require.NoError(t, o.store.Outbox.EffectDone(ctx, id, c.note, c.code == 8))
 				}
 				return nil
 			}

@@ -92,7 +92,14 @@ func (a *app) writeProof(s *table.Screen, passes []v1.Pass) {
 		}
 	}
 	for _, l := range last.Leftovers {
-		s.Linef("  %s", humanize.Line(fmt.Sprintf("%s %s %s: %s", l.Type, l.ID, l.Name, l.Free)))
+		text := fmt.Sprintf("%s %s %s: %s", l.Type, l.ID, l.Name, l.Free)
+		if l.Command != "" {
+			text += ": " + l.Command
+		}
+		if l.Remark != "" {
+			text += " (" + l.Remark + ")"
+		}
+		s.Linef("  %s", humanize.Line(text))
 		if l.Refused.Heals {
 			s.Linef("    %s", humanize.Line(fmt.Sprintf("last refused with %s: %s", l.Refused.Reason, l.Refused.Words)))
 		}

@@ -85,7 +85,7 @@ func CodeOf(err error) Code {
 	return Other
 }
 
-// Field is one wrong value, and what would be accepted.
+// Field is one wrong value, and what would be accepted. Without a name, the detail says what is wrong.
 type Field struct {
 	Name, Detail string
 	Accepted     []string
@@ -106,7 +106,11 @@ func (p *Problem) Error() string {
 	var b strings.Builder
 	b.WriteString(p.Title)
 	for _, f := range p.Fields {
-		fmt.Fprintf(&b, "\n  %s: %s", f.Name, endSentence(f.Detail))
+		b.WriteString("\n  ")
+		if f.Name != "" {
+			b.WriteString(f.Name + ": ")
+		}
+		b.WriteString(endSentence(f.Detail))
 		switch n := len(f.Accepted); {
 		case n > shown:
 			fmt.Fprintf(&b, " Accepted: %s and %d more.", strings.Join(f.Accepted[:shown], ", "), n-shown)

@@ -191,8 +191,7 @@ func blockerFields(c v1.Cluster) []exit.Field {
 	const most = 10
 	var out []exit.Field
 	for _, b := range c.Blockers[:min(len(c.Blockers), most)] {
-		what, how, _ := strings.Cut(humanize.Line(b), ": ")
-		out = append(out, exit.Field{Name: what, Detail: how})
+		out = append(out, exit.Field{Detail: humanize.Line(b)})
 	}
 	if more := len(c.Blockers) - most; more > 0 {
 		out = append(out, exit.Field{Name: fmt.Sprintf("%d more", more), Detail: "ocpctl status " + c.Name + " lists them"})

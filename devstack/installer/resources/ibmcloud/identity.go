@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Identity creates and deletes the service IDs of a cluster's operators, as ccoctl does.
@@ -69,33 +71,26 @@ func (i *Identity) list(ctx context.Context, name string) (all []serviceID, err 
 
 // Create creates an operator's service ID with its access policies and returns an API key of it.
 func (i *Identity) Create(ctx context.Context, a Access) (key string, err error) {
+	defer must.Catch(&err)
 	name := i.serviceID(a)
 	before, err := i.list(ctx, name)
-	if err != nil {
-		return "", fmt.Errorf("error listing Service IDs: %w", err)
-	}
+	must.Wrap(err, "error listing Service IDs")
 	if len(before) > 0 {
 		return "", fmt.Errorf("exists with the same name: %s, please delete the entries or create with a different name", name)
 	}
 	var made serviceID
 	body := map[string]string{"account_id": i.Account, "name": name, "description": "A Service ID created by the ccoctl utility"}
-	if err := i.do(ctx, call{op: "iam:create_service_id", method: http.MethodPost, path: "/iam/v1/serviceids/", body: body}, &made); err != nil {
-		return "", err
-	}
+	must.Do(i.do(ctx, call{op: "iam:create_service_id", method: http.MethodPost, path: "/iam/v1/serviceids/", body: body}, &made))
 	i.made = append(i.made, made.ID)
 	i.Say("Created Service ID %s", name)
 	for _, p := range a.Policies {
-		if err := i.grant(ctx, made.IAMID, p); err != nil {
-			return "", fmt.Errorf("error creating access policy: %w", err)
-		}
+		must.Wrap(i.grant(ctx, made.IAMID, p), "error creating access policy")
 	}
 	var apiKey struct {
 		Key string `json:"apikey"`
 	}
 	body = map[string]string{"name": "ccoctl-generated-key", "iam_id": made.IAMID, "account_id": i.Account}
-	if err := i.do(ctx, call{op: "iam:create_api_key", method: http.MethodPost, path: "/iam/v1/apikeys", body: body}, &apiKey); err != nil {
-		return "", err
-	}
+	must.Do(i.do(ctx, call{op: "iam:create_api_key", method: http.MethodPost, path: "/iam/v1/apikeys", body: body}, &apiKey))
 	return apiKey.Key, nil
 }
 

@@ -16,14 +16,14 @@ func (c *Client) ec2Question(region string, kind kinds.EC2, filter string, value
 			found, err := kind.Find(ctx, c.ec2In(region), filter, values)
 			var things []thing
 			for _, r := range found {
-				things = append(things, thing{kind: kind.Noun, free: explainEC2(kind.Noun, r.ID, region), Resource: r})
+				things = append(things, ec2Thing(kind.Noun, region, r))
 				if kind.Noun != "image" {
 					continue
 				}
 				for _, snapshot := range r.Holds {
-					things = append(things, thing{kind: "snapshot", free: explainEC2("snapshot", snapshot.ID, region), Resource: kinds.Resource{
+					things = append(things, ec2Thing("snapshot", region, kinds.Resource{
 						ID: snapshot.ID, Name: "of image " + r.Name, Tags: r.Tags, Detail: snapshot.Detail,
-					}})
+					}))
 				}
 			}
 			return things, err
@@ -31,24 +31,26 @@ func (c *Client) ec2Question(region string, kind kinds.EC2, filter string, value
 	}
 }
 
-// explainEC2 says who can remove an EC2 resource and how.
-func explainEC2(noun, id, region string) string {
-	command := ""
+// administrator can remove most resources.
+const administrator = "an administrator of the account"
+
+// ec2Thing says who can remove an EC2 resource and how.
+func ec2Thing(noun, region string, r kinds.Resource) thing {
+	t := thing{kind: noun, Resource: r, free: administrator}
 	for _, k := range kinds.AllEC2 {
 		if k.Noun == noun {
-			command = k.Delete
+			t.command = fmt.Sprintf("aws ec2 %s %s --region %s", k.Delete, r.ID, region)
 		}
 	}
-	free := fmt.Sprintf("an administrator of the account: aws ec2 %s %s --region %s", command, id, region)
 	switch noun {
 	case "network-interface", "security-group":
-		free += " (first delete what uses it: a load balancer or an endpoint made by a workload)"
+		t.remark = "first delete what uses it: a load balancer or an endpoint made by a workload"
 	case "volume", "snapshot":
-		free += " (made by a workload's persistent volume; ask its owner whether the data may go)"
+		t.remark = "made by a workload's persistent volume; ask its owner whether the data may go"
 	case "image":
-		free += " (then delete its snapshots)"
+		t.remark = "then delete its snapshots"
 	case "subnet", "internet-gateway", "vpc":
-		free += " (after everything in it is gone)"
+		t.remark = "after everything in it is gone"
 	}
-	return free
+	return t
 }

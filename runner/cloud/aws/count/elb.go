@@ -22,7 +22,7 @@ func (c *Client) balancingQuestion(region string, kind kinds.Balancing, asked st
 
 func balancingThings(region string, kind kinds.Balancing, found []kinds.Resource) []thing {
 	return convertEach(found, func(r kinds.Resource) thing {
-		return thing{kind: kind.Noun, Resource: r, free: fmt.Sprintf("an administrator of the account: aws %s %s --region %s", kind.Delete, r.ID, region)}
+		return thing{kind: kind.Noun, Resource: r, free: administrator, command: fmt.Sprintf("aws %s %s --region %s", kind.Delete, r.ID, region)}
 	})
 }
 

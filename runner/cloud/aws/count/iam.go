@@ -91,5 +91,5 @@ func (c *Client) providersOf(ccoName string) question {
 // iamThing says who can remove it: each of these refuses its deletion while something depends on it.
 func iamThing(kind kinds.IAM, r kinds.Resource) thing {
 	r.Name = r.ID
-	return thing{kind: kind.Noun, Resource: r, free: "an IAM administrator of the account: aws iam " + fmt.Sprintf(kind.Delete, r.ID)}
+	return thing{kind: kind.Noun, Resource: r, free: "an IAM administrator of the account", command: "aws iam " + fmt.Sprintf(kind.Delete, r.ID)}
 }

@@ -15,9 +15,9 @@ import (
 // thing is a resource that a query found; it still exists unless it is gone.
 type thing struct {
 	kinds.Resource
-	kind   string
-	free   string // who can remove it and how
-	region string // empty: that of the query
+	kind                  string
+	free, command, remark string // who can remove it and how, as in contract.Leftover
+	region                string // empty: that of the query
 }
 
 // question is one query of the cloud, including its pages.

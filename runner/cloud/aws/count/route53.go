@@ -104,15 +104,17 @@ func zoneOf(z types.HostedZone) zone {
 	}
 }
 
+const dnsAdministrator = "the DNS administrator"
+
 func zoneThing(z zone) thing {
-	return thing{kind: kinds.Zone, Resource: kinds.Resource{ID: z.id, Name: z.name}, free: fmt.Sprintf(
-		"the DNS administrator: aws route53 delete-hosted-zone --id %s (%s; first delete its records, which aws route53 list-resource-record-sets --hosted-zone-id %s lists)", z.id, z.name, z.id)}
+	return thing{kind: kinds.Zone, Resource: kinds.Resource{ID: z.id, Name: z.name}, free: dnsAdministrator, command: "aws route53 delete-hosted-zone --id " + z.id,
+		remark: fmt.Sprintf("%s; first delete its records, which aws route53 list-resource-record-sets --hosted-zone-id %s lists", z.name, z.id)}
 }
 
 func recordThing(z zone, r types.ResourceRecordSet) thing {
 	name := kinds.DNSName(r.Name)
-	return thing{kind: kinds.Record, Resource: kinds.Resource{ID: z.id + "/" + name + "/" + string(r.Type), Name: name}, free: fmt.Sprintf(
-		"the DNS administrator: aws route53 change-resource-record-sets --hosted-zone-id %s --change-batch '%s'", z.id, deletionBatch(r))}
+	return thing{kind: kinds.Record, Resource: kinds.Resource{ID: z.id + "/" + name + "/" + string(r.Type), Name: name}, free: dnsAdministrator, command: fmt.Sprintf(
+		"aws route53 change-resource-record-sets --hosted-zone-id %s --change-batch '%s'", z.id, deletionBatch(r))}
 }
 
 // deletionBatch is the change batch that deletes a record: Route 53 wants the complete record in it.

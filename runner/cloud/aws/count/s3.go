@@ -3,7 +3,6 @@ package count
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -91,5 +90,5 @@ func (c *Client) listBuckets(ctx context.Context, prefix *string, isOurs func(na
 }
 
 func bucketThing(name string) thing {
-	return thing{kind: kinds.Bucket, Resource: kinds.Resource{ID: name, Name: name}, free: fmt.Sprintf("an administrator of the account: aws s3 rb --force s3://%s", name)}
+	return thing{kind: kinds.Bucket, Resource: kinds.Resource{ID: name, Name: name}, free: administrator, command: "aws s3 rb --force s3://" + name}
 }

@@ -67,7 +67,7 @@ func (v *verification) addAnswers(answers []answer) {
 				continue
 			}
 			v.seen[key] = true
-			v.pass.Leftovers = append(v.pass.Leftovers, contract.Leftover{Type: t.kind, ID: t.ID, Name: t.Name, Free: t.free, Region: placeOf(t, a.query), Detail: t.Detail})
+			v.pass.Leftovers = append(v.pass.Leftovers, contract.Leftover{Type: t.kind, ID: t.ID, Name: t.Name, Free: t.free, Command: t.command, Remark: t.remark, Region: placeOf(t, a.query), Detail: t.Detail})
 		}
 	}
 }

@@ -60,7 +60,7 @@ func TestARefusedQueryIsAFindingAndNeverAnEmptyList(t *testing.T) {
 			require.NotEmpty(t, pass.Leftovers, "%s %s", call, how)
 			for _, l := range pass.Leftovers {
 				require.Equal(t, "refused-query", l.Type, "%s %s", call, how)
-				require.NotEmpty(t, l.Free)
+				require.NotEmpty(t, l.Advice())
 			}
 			require.Equal(t, control, pass.Control == "", "%s %s: the control", call, how)
 		}

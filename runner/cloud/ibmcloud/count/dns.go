@@ -10,7 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/kinds"
 )
 
-const dnsAdministrator = "the DNS administrator: "
+const dnsAdministrator = "the DNS administrator"
 
 // zonesOf lists every zone that the account has, in every instance of both services. Each call is a query of its own in the record. Zones
 // named like the cluster are left over.
@@ -62,7 +62,7 @@ func zonesLeft(all []kinds.Zone, domain string) (left []thing) {
 		if z.Private {
 			command = fmt.Sprintf("ibmcloud dns zone-delete %s -i %s", z.ID, z.Instance)
 		}
-		left = append(left, thing{kind: "dns-zone", id: z.ID, name: z.Name, free: dnsAdministrator + command})
+		left = append(left, thing{kind: "dns-zone", id: z.ID, name: z.Name, free: dnsAdministrator, command: command})
 	}
 	return left
 }
@@ -80,7 +80,7 @@ func (c *Client) recordsLeft(z kinds.Zone, domain string) question {
 				for _, r := range page {
 					if r.Name == domain || strings.HasSuffix(r.Name, "."+domain) {
 						left = append(left, thing{kind: "record", id: z.ID + "/" + r.ID, name: r.Name,
-							free: dnsAdministrator + fmt.Sprintf("ibmcloud %s %s %s -i %s", command, z.ID, r.ID, z.Instance)})
+							free: dnsAdministrator, command: fmt.Sprintf("ibmcloud %s %s %s -i %s", command, z.ID, r.ID, z.Instance)})
 					}
 				}
 				return nil
@@ -99,7 +99,7 @@ func (c *Client) networksLeft(z kinds.Zone, vpcs []string) question {
 			for _, n := range all {
 				if of, ok := answer.ParseCRN(n.VPC); ok && slices.Contains(vpcs, of.ID) {
 					left = append(left, thing{kind: "permitted-network", id: n.ID, name: z.Name,
-						free: dnsAdministrator + fmt.Sprintf("ibmcloud dns permitted-network-remove %s %s -i %s", z.ID, n.ID, z.Instance)})
+						free: dnsAdministrator, command: fmt.Sprintf("ibmcloud dns permitted-network-remove %s %s -i %s", z.ID, n.ID, z.Instance)})
 				}
 			}
 			return left, err

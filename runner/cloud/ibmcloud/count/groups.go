@@ -138,7 +138,7 @@ func (c *Client) groupsOf(ctx context.Context, account string) (all []thing, err
 func groupThing(g resourcemanagerv2.ResourceGroup) thing {
 	return thing{
 		kind: kindGroup, id: answer.Text(g.ID), name: answer.Text(g.Name),
-		free: fmt.Sprintf("an administrator of the account: ibmcloud resource group-delete %s (after everything in it is gone, reclamations too)", answer.Text(g.Name)),
+		free: administrator, command: "ibmcloud resource group-delete " + answer.Text(g.Name), remark: "after everything in it is gone, reclamations too",
 	}
 }
 

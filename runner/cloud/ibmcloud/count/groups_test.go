@@ -75,7 +75,7 @@ func TestAGroupOfUnknownIDIsGoneOnlyForAKeyThatSeesEveryGroup(t *testing.T) {
 	pass := blind.Verify(t.Context(), s.target)
 	require.Equal(t, []string{"refused-query"}, kinds(pass))
 	require.Empty(t, pass.Control)
-	require.Contains(t, pass.Leftovers[0].Free, "the role Viewer on all resource groups of the account: the id of resource group "+myCCO+" was never recorded")
+	require.Contains(t, pass.Leftovers[0].Advice(), "the role Viewer on all resource groups of the account: the id of resource group "+myCCO+" was never recorded")
 
 	s.target.Identities[0].InfraID = ""
 	require.True(t, blind.Verify(t.Context(), s.target).Clean, "nothing is made in a group before an infraID is recorded")
@@ -87,7 +87,7 @@ func TestAnAccountWithoutAnyAccessPolicyIsOneThatTheKeyCannotRead(t *testing.T) 
 	s.Fail("iam:list_v2_policies", -1, 200, `{"policies":[]}`)
 	pass := s.verify(t)
 	require.Equal(t, []string{"refused-query"}, kinds(pass))
-	require.Equal(t, "an administrator of the account: let the runner's credentials read the account's access policies (the role Viewer on the IAM Access Management service)", pass.Leftovers[0].Free)
+	require.Equal(t, "an administrator of the account: let the runner's credentials read the account's access policies (the role Viewer on the IAM Access Management service)", pass.Leftovers[0].Advice())
 }
 
 // Each kind of subject has a command of its own. IBM makes a service ID with a policy for the registry's resource key, which names its storage.
@@ -106,7 +106,7 @@ func TestEveryAccessPolicyComesWithTheCommandThatDeletesIt(t *testing.T) {
 		require.Equal(t, []string{"access-policy", "service-instance"}, kinds(pass))
 		for _, l := range pass.Leftovers {
 			if l.Type == "access-policy" {
-				require.Equal(t, "an IAM administrator of the account: "+want+l.ID, l.Free)
+				require.Equal(t, "an IAM administrator of the account: "+want+l.ID, l.Advice())
 			}
 		}
 	}

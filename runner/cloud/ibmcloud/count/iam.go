@@ -14,6 +14,8 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/kinds"
 )
 
+const iamAdministrator = "an IAM administrator of the account"
+
 const kindServiceID = "service-id"
 
 // serviceIDs queries the service IDs that ccoctl made. The API finds whole names only, so all are listed.
@@ -26,7 +28,7 @@ func (c *Client) serviceIDs(account string, id identity) question {
 					if id.isNamed(answer.Text(s.Name)) {
 						found = append(found, thing{
 							kind: kindServiceID, id: answer.Text(s.ID), name: answer.Text(s.Name), iamID: answer.Text(s.IamID),
-							free: "an IAM administrator of the account: ibmcloud iam service-id-delete " + answer.Text(s.ID),
+							free: iamAdministrator, command: "ibmcloud iam service-id-delete " + answer.Text(s.ID),
 						})
 					}
 				}
@@ -47,7 +49,7 @@ func (c *Client) apiKeys(account string, id identity, iamIDs []string) question 
 					if id.isNamed(answer.Text(k.Name)) || slices.Contains(iamIDs, answer.Text(k.IamID)) {
 						found = append(found, thing{
 							kind: "api-key", id: answer.Text(k.ID), name: answer.Text(k.Name), iamID: answer.Text(k.IamID),
-							free: fmt.Sprintf("an IAM administrator of the account: ibmcloud iam service-api-key-delete %s %s", answer.Text(k.ID), strings.TrimPrefix(answer.Text(k.IamID), "iam-")),
+							free: iamAdministrator, command: fmt.Sprintf("ibmcloud iam service-api-key-delete %s %s", answer.Text(k.ID), strings.TrimPrefix(answer.Text(k.IamID), "iam-")),
 						})
 					}
 				}
@@ -140,10 +142,10 @@ func (c *Client) policiesOf(kind, account, asked string, ours func(context.Conte
 func policyThing(kind string, p kinds.Policy) thing {
 	if kind == "authorization" {
 		return thing{kind: "authorization-policy", id: answer.Text(p.ID), name: p.About["serviceInstance"],
-			free: "an IAM administrator of the account: ibmcloud iam authorization-policy-delete " + answer.Text(p.ID)}
+			free: iamAdministrator, command: "ibmcloud iam authorization-policy-delete " + answer.Text(p.ID)}
 	}
 	return thing{kind: "access-policy", id: answer.Text(p.ID), name: cmp.Or(p.Who["iam_id"], p.Who["access_group_id"]),
-		free: "an IAM administrator of the account: " + policyCommand(p)}
+		free: iamAdministrator, command: policyCommand(p)}
 }
 
 // policyCommand is the command that deletes an access policy, which is another one for each kind of subject. Users and access groups are given

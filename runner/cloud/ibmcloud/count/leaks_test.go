@@ -207,7 +207,7 @@ func TestEveryLeakIsCountedAndNothingForeignIs(t *testing.T) {
 			require.False(t, pass.Clean)
 			for _, left := range pass.Leftovers {
 				require.NotEmpty(t, left.ID)
-				require.Contains(t, left.Free, "ibmcloud ", "%s %s", left.Type, left.ID)
+				require.Contains(t, left.Advice(), "ibmcloud ", "%s %s", left.Type, left.ID)
 			}
 			require.Equal(t, pass, s.verify(t), "the same cloud gives the same pass")
 		})

@@ -13,8 +13,8 @@ import (
 
 // thing is a resource that a query found.
 type thing struct {
-	kind, id, name string
-	free           string // who can remove it and how
+	kind, id, name        string
+	free, command, remark string // who can remove it and how, as in contract.Leftover
 
 	detail string // what its price depends on, as in contract.SeenResource
 

@@ -45,9 +45,9 @@ func (c *Client) askInstances(asked string, options resourcecontrollerv2.ListRes
 
 func instanceThing(r resourcecontrollerv2.ResourceInstance) thing {
 	t := thing{kind: kindInstance, id: answer.Text(r.CRN, r.ID), name: answer.Text(r.Name), crn: answer.Text(r.CRN, r.ID), group: answer.Text(r.ResourceGroupID)}
-	t.free = fmt.Sprintf("an administrator of the account: ibmcloud resource service-instance-delete %s --recursive", t.id)
+	t.free, t.command = administrator, fmt.Sprintf("ibmcloud resource service-instance-delete %s --recursive", t.id)
 	if of, ok := answer.ParseCRN(t.crn); ok && of.Service == "is" {
-		t.free += " (a resource of a VPC: if the VPC does not list it any more, Resource Controller forgets it later)"
+		t.remark = "a resource of a VPC: if the VPC does not list it any more, Resource Controller forgets it later"
 	}
 	return t
 }
@@ -96,7 +96,7 @@ func (c *Client) askReclamations(account string, id identity, names []string) qu
 				if ours || slices.Contains(names, instance.name) {
 					out = append(out, thing{
 						kind: kindReclamation, id: answer.Text(r.ID), name: instance.name, crn: answer.Text(r.EntityCRN, r.ResourceInstanceID),
-						free: fmt.Sprintf("an administrator of the account: ibmcloud resource reclamation-delete %s", answer.Text(r.ID)),
+						free: administrator, command: "ibmcloud resource reclamation-delete " + answer.Text(r.ID),
 					})
 				}
 			}
@@ -115,7 +115,7 @@ func (c *Client) keysNamed(name string) question {
 					if answer.Text(k.State) != "removed" {
 						all = append(all, thing{
 							kind: "resource-key", id: answer.Text(k.CRN, k.ID), name: answer.Text(k.Name), crn: answer.Text(k.SourceCRN),
-							free: fmt.Sprintf("an administrator of the account: ibmcloud resource service-key-delete %s", answer.Text(k.GUID, k.CRN, k.ID)),
+							free: administrator, command: "ibmcloud resource service-key-delete " + answer.Text(k.GUID, k.CRN, k.ID),
 						})
 					}
 				}

@@ -100,8 +100,8 @@ func (c *Client) tagsLeft(id identity) question {
 			err = c.api.ListTags(ctx, func(page []string) error {
 				for _, tag := range page {
 					if slices.Contains(names, strings.ToLower(tag)) {
-						left = append(left, thing{kind: "user-tag", id: tag, free: fmt.Sprintf(
-							"an administrator of the account: ibmcloud resource tag-delete --tag-name %s (after everything with the tag is gone)", tag)})
+						left = append(left, thing{kind: "user-tag", id: tag, free: administrator,
+							command: "ibmcloud resource tag-delete --tag-name " + tag, remark: "after everything with the tag is gone"})
 					}
 				}
 				return nil

@@ -60,7 +60,7 @@ func (v *verification) addReplies(answers ...reply) {
 				continue
 			}
 			v.seen[key] = true
-			v.pass.Leftovers = append(v.pass.Leftovers, contract.Leftover{Type: t.kind, ID: t.id, Name: t.name, Free: t.free, Region: placeOf(a.query), Detail: t.detail})
+			v.pass.Leftovers = append(v.pass.Leftovers, contract.Leftover{Type: t.kind, ID: t.id, Name: t.name, Free: t.free, Command: t.command, Remark: t.remark, Region: placeOf(a.query), Detail: t.detail})
 		}
 	}
 }

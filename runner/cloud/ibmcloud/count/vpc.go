@@ -8,6 +8,9 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud/ibmcloud/kinds"
 )
 
+// administrator can remove most resources.
+const administrator = "an administrator of the account"
+
 // vpcQuestion lists one kind in one region. The answer contains other clusters' too.
 func (c *Client) vpcQuestion(region string, kind kinds.VPC, asked string) question {
 	return question{
@@ -20,7 +23,8 @@ func (c *Client) vpcQuestion(region string, kind kinds.VPC, asked string) questi
 			err = kind.List(ctx, api, func(page []kinds.Resource) error {
 				for _, r := range page {
 					things = append(things, thing{
-						kind: kind.Noun, id: r.ID, name: r.Name, free: explainVPC(kind, r.ID, region), detail: r.Detail,
+						kind: kind.Noun, id: r.ID, name: r.Name, detail: r.Detail,
+						free: administrator, command: fmt.Sprintf("ibmcloud target -r %s && ibmcloud is %s %s", region, kind.Delete, r.ID), remark: kind.Hint,
 						crn: r.CRN, group: r.Group, groupName: r.GroupName, vpc: r.VPC, subnets: r.Subnets, tags: r.Tags,
 					})
 				}
@@ -29,15 +33,6 @@ func (c *Client) vpcQuestion(region string, kind kinds.VPC, asked string) questi
 			return things, err
 		},
 	}
-}
-
-// explainVPC says who can remove a resource of a VPC and how.
-func explainVPC(kind kinds.VPC, id, region string) string {
-	free := fmt.Sprintf("an administrator of the account: ibmcloud target -r %s && ibmcloud is %s %s", region, kind.Delete, id)
-	if kind.Hint != "" {
-		free += " (" + kind.Hint + ")"
-	}
-	return free
 }
 
 // askRegion lists everything in one region and selects what is the cluster's.
