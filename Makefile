@@ -6,7 +6,7 @@ DEMO_DIR  ?= .demo
 # KUBERNETES=1 makes runners Jobs of a Kubernetes cluster on this machine.
 DEMO_BUILD    := build $(if $(KUBERNETES),build-kubernetes)
 ON_KUBERNETES := $(if $(KUBERNETES),-kubernetes)
-PROGRAMS  := ./cmd/ocpctl-server ./cmd/ocpctl-runner ./devstack/cmd/ocpctl-demo ./devstack/installer/cmd/openshift-install ./devstack/installer/cmd/ccoctl ./devstack/installer/cmd/oc
+PROGRAMS  := ./cmd/ocpctl-server ./cmd/ocpctl-runner ./cmd/ocpctl ./devstack/cmd/ocpctl-demo ./devstack/installer/cmd/openshift-install ./devstack/installer/cmd/ccoctl ./devstack/installer/cmd/oc
 TOOL      := go tool -modfile=tools/go.mod
 # Packages whose tests wait most: make test begins with them, so that the others run beside them.
 LONG      := ./devstack ./store ./runner ./lifecycle ./controller
@@ -28,7 +28,6 @@ build: ## build every program into .demo/bin
 	@mkdir -p $(DEMO_DIR)/bin
 	go build -o $(DEMO_DIR)/bin $(PROGRAMS)
 	go -C tools/s3gateway build -o $(abspath $(DEMO_DIR))/bin .
-	go build -trimpath -ldflags "-s -w" -o $(DEMO_DIR)/bin ./cmd/ocpctl # people copy this program to other machines
 
 .PHONY: build-kubernetes
 build-kubernetes: ## build the Kubernetes cluster of the demo into .demo/bin (about ten minutes the first time)
@@ -70,7 +69,7 @@ test-jenkins: ## run the Jenkins library in Groovy 2.4, the version in Jenkins, 
 	JAVA_HOME="$${JAVA_HOME:-$$(dirname "$$(dirname "$$(readlink -f "$$(command -v java)")")")}" go test -count=1 -tags jenkins -run WithCluster ./devstack/pipelines/scripts
 
 .PHONY: demo
-demo: $(DEMO_BUILD) build-act ## start everything on this machine, to label a pull request and watch (Ctrl-C stops, .demo keeps the state; KUBERNETES=1: runners are Jobs)
+demo: $(DEMO_BUILD) $(if $(wildcard $(DEMO_DIR)/bin/act),build-act) ## start everything on this machine, to label a pull request and watch (Ctrl-C stops, .demo keeps the state; KUBERNETES=1: runners are Jobs)
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) $(ON_KUBERNETES)
 
 .PHONY: demo-story
@@ -179,7 +178,7 @@ seeds: ## run the fault tests with SEEDS different seeds (200), and as many rand
 	go test -count=1 -timeout 4h -run 'WhateverHappens|WhateverBefalls' ./app/pulls ./app/hooks ./devstack/slackstory -rapid.checks=$(or $(SEEDS),200)
 
 .PHONY: check
-check: format vet lint names generated race test test-alerts ## check format, vet, lint, names and generated code, run all tests under the race detector, and make test
+check: format vet lint names generated race test test-alerts ## check format, vet, lint, names and generated code, run all tests under the race detector, and make test; compare costs
 
 .PHONY: format
 format:
@@ -194,6 +193,7 @@ vet:
 	go -C tools/tekton vet ./...
 	go -C tools/terraform/provider vet ./...
 	go -C tools/rules vet ./...
+	go -C tools/benchgate vet ./...
 
 .PHONY: lint
 lint:
@@ -226,6 +226,18 @@ race:
 .PHONY: bench
 bench: ## run the benchmarks
 	go test -run '^$$' -bench . -benchmem -timeout 30m ./...
+
+.PHONY: bench-gate
+bench-gate: ## fail if an operation costs more processor time or allocations than in the last tag (BASE=commit), by turns in one run (ten minutes)
+	@cd tools/benchgate && go test ./... && go run . compare -root ../.. -base "$(BASE)"
+
+.PHONY: bench-gate-calibrate
+bench-gate-calibrate: ## measure the noise of each operation of bench-gate on this machine, and write the ranges (half an hour)
+	@cd tools/benchgate && go run . calibrate -root ../..
+
+.PHONY: performance
+performance: ## run the benchmarks of docs/performance.md and write the page (half an hour; FROM=output of an earlier run)
+	@cd tools/benchgate && go run . page -root ../.. -from "$(if $(FROM),$(abspath $(FROM)))"
 
 .PHONY: test-chart
 test-chart: ## lint and render the Helm chart, and check it against the API's types and the golden files (two minutes the first time)

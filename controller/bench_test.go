@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/reports"
@@ -63,6 +64,7 @@ func BenchmarkPublishInSlack(b *testing.B) {
 	row := h.askedInSlack("shop", slackChannel)
 	h.showInSlack(row.ID, clusters.KindSlackMessage)
 	b.ResetTimer()
+	defer pgtest.MeasureCPU(b, h.store.Pool())()
 	for b.Loop() {
 		b.StopTimer()
 		h.pass(2 * time.Second)

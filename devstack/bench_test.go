@@ -34,7 +34,7 @@ func BenchmarkLabelToManifests(b *testing.B) {
 			began := time.Now()
 			require.NoError(b, l.GitHub.Label(number, label, "maya"))
 			var ran time.Time
-			l.runUntil("create manifests", 20*time.Second, func() (ok bool) { ran, ok = firstManifests(b, calls, began); return ok })
+			l.runUntil("create manifests", 20*time.Second, func() (ok bool) { ran, ok = firstCall(b, calls, "create manifests", began); return ok })
 			took = append(took, ran.Sub(began))
 			l.runUntil("ready", time.Minute, func() bool { return l.newest().Status == "READY" })
 			_, err := l.GitHub.Comment(number, "/ocp destroy", "maya")
@@ -45,6 +45,37 @@ func BenchmarkLabelToManifests(b *testing.B) {
 		slices.Sort(took)
 		b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
 		b.ReportMetric(float64(took[len(took)-1].Microseconds())/1000, "max-ms")
+	}
+}
+
+// BenchmarkInstallOverhead measures what ocpctl adds to an install: from the acceptance to the installer's `create cluster`, which is the first
+// to write to the cloud, and from its end to READY. The programs of the stand-ins before it are part of the first. Each round is ten labels.
+func BenchmarkInstallOverhead(b *testing.B) {
+	const rounds = 10
+	l := newLife(b, time.Hour)
+	calls := l.spyOnInstaller()
+	for b.Loop() {
+		var before, after, both []time.Duration
+		for i := range rounds {
+			number := 41 + i%4
+			began := time.Now()
+			require.NoError(b, l.GitHub.Label(number, label, "maya"))
+			l.runUntil("ready", time.Minute, func() bool { return l.newest().Status == "READY" })
+			var accepted, ready time.Time
+			require.NoError(b, l.pool.QueryRow(l.ctx, `SELECT created_at, ready_at FROM clusters WHERE id = $1`, l.newest().ID).Scan(&accepted, &ready))
+			wrote, _ := firstCall(b, calls, "create cluster", began)
+			ended, _ := firstCall(b, calls, "end cluster", began)
+			before, after = append(before, wrote.Sub(accepted)), append(after, ready.Sub(ended))
+			both = append(both, wrote.Sub(accepted)+ready.Sub(ended))
+			_, err := l.GitHub.Comment(number, "/ocp destroy", "maya")
+			require.NoError(b, err)
+			require.NoError(b, l.GitHub.Unlabel(number, label, "maya"))
+			l.runUntil("released", time.Minute, l.every(lifecycle.Released))
+		}
+		for part, took := range map[string][]time.Duration{"before": before, "after": after, "both": both} {
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, part+"-p50-ms")
+		}
 	}
 }
 
@@ -117,19 +148,19 @@ func BenchmarkKubeconfig(b *testing.B) {
 	}
 }
 
-// spyOnInstaller puts a script before the installer that writes down when it is called with what.
+// spyOnInstaller puts a script before the installer that writes down when it is called with what, and when it ends.
 func (l *life) spyOnInstaller() (calls string) {
 	calls = filepath.Join(l.Dir, "calls")
 	for _, path := range must(filepath.Glob(filepath.Join(l.Dir, "installers", "*", "openshift-install"))) {
-		script := fmt.Sprintf("#!/bin/sh\necho \"$(date +%%s%%N) $1 $2\" >> %s\nexec %s/openshift-install \"$@\"\n", calls, programs)
+		script := fmt.Sprintf("#!/bin/sh\necho \"$(date +%%s%%N) $1 $2\" >> %[1]s\n%[2]s/openshift-install \"$@\"\ncode=$?\necho \"$(date +%%s%%N) end $2\" >> %[1]s\nexit $code\n", calls, programs)
 		require.NoError(l.t, os.Remove(path))
 		require.NoError(l.t, os.WriteFile(path, []byte(script), 0o755))
 	}
 	return calls
 }
 
-// firstManifests is when create manifests was first called after a moment.
-func firstManifests(tb testing.TB, calls string, after time.Time) (time.Time, bool) {
+// firstCall is when the installer was first called with something after a moment.
+func firstCall(tb testing.TB, calls, wanted string, after time.Time) (time.Time, bool) {
 	file, err := os.Open(calls)
 	if err != nil {
 		return time.Time{}, false
@@ -139,7 +170,7 @@ func firstManifests(tb testing.TB, calls string, after time.Time) (time.Time, bo
 		stamp, what, _ := strings.Cut(lines.Text(), " ")
 		nanos, err := strconv.ParseInt(stamp, 10, 64)
 		require.NoError(tb, err)
-		if at := time.Unix(0, nanos); what == "create manifests" && at.After(after) {
+		if at := time.Unix(0, nanos); what == wanted && at.After(after) {
 			return at, true
 		}
 	}

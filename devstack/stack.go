@@ -250,7 +250,7 @@ func (h *Stack) startSAML(ctx context.Context) (err error) {
 
 // startGitHub starts the stand-in behind a Cut.
 func (h *Stack) startGitHub(ctx context.Context) (err error) {
-	engine, err := h.workflows(ctx)
+	engine, err := h.workflows()
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package devstack
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,7 +11,7 @@ import (
 
 // workflows is what executes the stand-in GitHub's workflows; nil: they are not executed. The actions of this repository find the program
 // ocpctl and the server in their environment.
-func (h *Stack) workflows(ctx context.Context) (github.Engine, error) {
+func (h *Stack) workflows() (github.Engine, error) {
 	if !h.Workflows {
 		return nil, nil
 	}
@@ -20,7 +19,7 @@ func (h *Stack) workflows(ctx context.Context) (github.Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("copy this repository's actions: %w", err)
 	}
-	return actions.New(ctx, actions.Config{
+	return actions.New(actions.Config{
 		Dir: h.path("workflows"), Repositories: map[string]string{"ocpctl/ocpctl": own},
 		Env: map[string]string{"OCPCTL_PROGRAM": filepath.Join(h.Bin, "ocpctl"), "OCPCTL_SERVER": h.PrivateURL()},
 	})

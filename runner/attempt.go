@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/names"
@@ -30,7 +32,9 @@ type attempt struct {
 
 	platform platform.Platform
 	store    *artifacts.Store
-	log      *os.File // every line the installer printed, redacted
+	// bucketKeys are the store's credentials for the bucket; nil: the runner's own identity.
+	bucketKeys aws.CredentialsProvider
+	log        *os.File // every line the installer printed, redacted
 
 	pull    secret.Text // looked up once
 	keys    cloud.Keys  // the cloud's; empty: the default chain's
@@ -148,8 +152,9 @@ func (a *attempt) prepareWork(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("create the attempt's log: %w", err)
 	}
+	a.bucketKeys = a.bucketCredentials()
 	a.store, err = artifacts.New(ctx, artifacts.Config{
-		Bucket: a.spec.Bucket, KMSKey: a.spec.KMSKey, OperateKMSKey: a.spec.OperateKMSKey, Credentials: a.bucketCredentials(), TempDir: temp, Now: a.cfg.Now,
+		Bucket: a.spec.Bucket, KMSKey: a.spec.KMSKey, OperateKMSKey: a.spec.OperateKMSKey, Credentials: a.bucketKeys, TempDir: temp, Now: a.cfg.Now,
 	})
 	if err != nil {
 		return err

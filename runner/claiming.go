@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -26,14 +27,14 @@ const ccoDeadline = 15 * time.Minute
 // installer's teardown never removes them.
 func (a *attempt) claimNames(ctx context.Context) error {
 	if a.spec.CredentialsMode != modeManual {
+		if err := a.requireRecord(ctx); err != nil {
+			return err
+		}
 		a.noteLine("credentials mode %s: nothing is created outside the installer, so there is nothing to claim", cmp.Or(a.spec.CredentialsMode, modeMint))
 		return nil
 	}
-	tool, err := a.findCcoctl(ctx)
+	tool, err := a.recordAndExtract(ctx)
 	if err != nil {
-		return err
-	}
-	if err := a.credentialsRequests(ctx); err != nil {
 		return err
 	}
 	a.ccoName = a.nameScope().CCOName()
@@ -58,6 +59,23 @@ func (a *attempt) claimNames(ctx context.Context) error {
 	}
 	a.identity = claim // rendering replaces it; until then it says under which name ccoctl worked
 	return a.tagCredentials(ctx)
+}
+
+// recordAndExtract stores the attempt's record, without which nothing is created, and reads meanwhile from the release what ccoctl needs.
+func (a *attempt) recordAndExtract(ctx context.Context) (tool *installer.Tool, err error) {
+	var extractErr error
+	var together sync.WaitGroup
+	together.Go(func() {
+		if tool, extractErr = a.findCcoctl(ctx); extractErr == nil {
+			extractErr = a.credentialsRequests(ctx)
+		}
+	})
+	err = a.requireRecord(ctx)
+	together.Wait()
+	if err == nil {
+		err = extractErr
+	}
+	return tool, err
 }
 
 // prepareCloud makes what ccoctl and the installer expect to exist. From here on resources may exist under the recorded name. The id of the

@@ -19,12 +19,7 @@ const renderTries = 3
 func (a *attempt) runCreate(ctx context.Context) (*contract.Outputs, error) {
 	for _, p := range []phase{
 		{"preflight", 1, "checking the account, its limits, the DNS zone and the name", a.runPreflight},
-		{"claiming", 3, "preparing the cluster's cloud credentials", func(ctx context.Context) error {
-			if err := a.requireRecord(ctx); err != nil {
-				return err
-			}
-			return a.claimNames(ctx)
-		}},
+		{"claiming", 3, "preparing the cluster's cloud credentials", a.claimNames},
 	} {
 		if err := a.beginPhase(ctx, p); err != nil {
 			return nil, err

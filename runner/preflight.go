@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/cloud"
@@ -31,14 +32,50 @@ func (a *attempt) runPreflight(ctx context.Context) error {
 	if err := a.checkKeys(); err != nil {
 		return err
 	}
+	look := a.lookAround(ctx)
+	if err := a.checkProblems(ctx, look); err != nil {
+		return err
+	}
+	if err := a.reserveCapacity(ctx, look); err != nil {
+		return err
+	}
+	if a.tool == nil && look.toolErr == nil { // after waiting for capacity, because every try would download half a gigabyte again
+		return a.prepareTool(ctx)
+	}
+	return look.toolErr
+}
+
+// surroundings are what a preflight learns by looking alone.
+type surroundings struct {
+	problems    []cloud.Problem
+	problemsErr error
+	quotas      []contract.Quota
+	quotasErr   error
+	toolErr     error // of the program in the installers' directory
+}
+
+// lookAround asks everything at once that changes nothing: the cloud's obstacles and limits, an installer that is in the installers'
+// directory, and the bucket's credentials, which the next phase needs.
+func (a *attempt) lookAround(ctx context.Context) (s surroundings) {
 	plan := readPlan(a.spec.Platform, a.platform.DefaultType(), a.spec.InstallConfig, a.spec.Zones)
-	if err := a.checkProblems(ctx, plan); err != nil {
-		return err
+	var together sync.WaitGroup
+	together.Go(func() {
+		s.problems, s.problemsErr = a.cloud.Preflight(ctx, a.cloudTarget(), a.spec.Zones, typesOf(plan))
+	})
+	together.Go(func() { s.quotas, s.quotasErr = a.cloud.Quotas(ctx, a.cloudTarget(), plan) })
+	if _, err := a.tools.Installed(); err == nil {
+		together.Go(func() { s.toolErr = a.prepareTool(ctx) })
 	}
-	if err := a.reserveCapacity(ctx, plan); err != nil {
-		return err
+	if a.bucketKeys != nil {
+		together.Go(func() { _, _ = a.bucketKeys.Retrieve(ctx) }) // kept if they come; who needs them asks again
 	}
-	if err := a.needTool(ctx); err != nil { // after waiting for capacity, because every try would download half a gigabyte again
+	together.Wait()
+	return s
+}
+
+// prepareTool finds the installer and the release that it installs.
+func (a *attempt) prepareTool(ctx context.Context) error {
+	if err := a.needTool(ctx); err != nil {
 		return err
 	}
 	return a.needRelease(ctx)
@@ -56,18 +93,17 @@ func (a *attempt) checkKeys() error {
 	}
 }
 
-// checkProblems asks the cloud for anything that would make the install fail.
-func (a *attempt) checkProblems(ctx context.Context, plan cloud.Plan) error {
-	problems, err := a.cloud.Preflight(ctx, a.cloudTarget(), a.spec.Zones, typesOf(plan))
+// checkProblems ends the attempt if something would make the install fail.
+func (a *attempt) checkProblems(ctx context.Context, look surroundings) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if err != nil {
-		a.noteLine("preflight could not be finished: %v", err)
+	if look.problemsErr != nil {
+		a.noteLine("preflight could not be finished: %v", look.problemsErr)
 	}
 	var messages, next []string
 	var reason, whose string
-	for _, p := range problems {
+	for _, p := range look.problems {
 		a.noteLine("preflight: %s: %s; %s", p.Code, p.Message, p.Next)
 		if !p.Block {
 			continue
@@ -99,14 +135,11 @@ func (n waitForQuota) waitResult() contract.Result {
 	}
 }
 
-// reserve measures the account's limits and asks the server to reserve capacity. What could not be measured blocks nothing.
-func (a *attempt) reserveCapacity(ctx context.Context, plan cloud.Plan) error {
-	quotas, err := a.cloud.Quotas(ctx, a.cloudTarget(), plan)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if err != nil {
-		a.noteLine("preflight: quotas could not be looked up: %v; the install continues", err)
+// reserveCapacity asks the server to reserve capacity within the account's limits. What could not be measured blocks nothing.
+func (a *attempt) reserveCapacity(ctx context.Context, look surroundings) error {
+	quotas := look.quotas
+	if look.quotasErr != nil {
+		a.noteLine("preflight: quotas could not be looked up: %v; the install continues", look.quotasErr)
 	}
 	for i, q := range quotas {
 		if q.Unknown != "" {

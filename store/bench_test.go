@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/devstack/postgres"
+	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
@@ -68,7 +69,10 @@ func BenchmarkSaveDelivery(b *testing.B) {
 		name string
 		do   func(context.Context, string) error
 	}{{"saved", save}, {"bare", bare}, {"by-river", byRiver}} {
-		b.Run(c.name, func(b *testing.B) { parallel(b, id(), c.do) })
+		b.Run(c.name, func(b *testing.B) {
+			defer pgtest.MeasureCPU(b, s.Pool())()
+			parallel(b, id(), c.do)
+		})
 	}
 }
 
@@ -83,7 +87,10 @@ func BenchmarkTakePace(b *testing.B) {
 			return err
 		}
 	}
-	b.Run("given", func(b *testing.B) { parallel(b, "given", take(1, free)) })
+	b.Run("given", func(b *testing.B) {
+		defer pgtest.MeasureCPU(b, s.Pool())()
+		parallel(b, "given", take(1, free))
+	})
 	b.Run("told to wait", func(b *testing.B) { parallel(b, "wait", take(2, full)) })
 	b.Run("alone", func(b *testing.B) {
 		for b.Loop() {
@@ -105,6 +112,7 @@ func BenchmarkLook(b *testing.B) {
 	_, err = s.Pool().Exec(b.Context(), `ANALYZE`)
 	require.NoError(b, err)
 	b.Run("to look at", func(b *testing.B) {
+		defer pgtest.MeasureCPU(b, s.Pool())()
 		for b.Loop() {
 			prs, err := s.PullRequests.PullsToLook(b.Context(), time.Now(), 100)
 			require.NoError(b, err)
@@ -119,6 +127,7 @@ func BenchmarkLook(b *testing.B) {
 		}
 	})
 	b.Run("seen", func(b *testing.B) {
+		defer pgtest.MeasureCPU(b, s.Pool())()
 		pr := storetest.Known(4242, 1)
 		for b.Loop() {
 			pr.UpdatedAt = pr.UpdatedAt.Add(time.Second)
@@ -147,7 +156,10 @@ func BenchmarkAudit(b *testing.B) {
 		name string
 		do   func(context.Context, string) error
 	}{{"chained", chained}, {"bare", bare}} {
-		b.Run(c.name, func(b *testing.B) { parallel(b, "clu", c.do) })
+		b.Run(c.name, func(b *testing.B) {
+			defer pgtest.MeasureCPU(b, s.Pool())()
+			parallel(b, "clu", c.do)
+		})
 		b.Run(c.name+" alone", func(b *testing.B) {
 			for b.Loop() {
 				require.NoError(b, c.do(b.Context(), "clu"))
@@ -174,6 +186,7 @@ func BenchmarkReport(b *testing.B) {
 	}
 	storetest.First(b, s)
 	var turn, seq atomic.Int64
+	defer pgtest.MeasureCPU(b, s.Pool())()
 	parallel(b, "report", func(ctx context.Context, _ string) error {
 		o := open[turn.Add(1)%runners]
 		_, err := s.Attempts.Report(ctx, o.Attempt, o.Token, attempts.ReportRow{Seq: int(seq.Add(1)), Phase: lifecycle.Preflight, Percent: 1, Log: "level=info msg=hello\n"})
@@ -253,6 +266,7 @@ func BenchmarkList(b *testing.B) {
 		"nobody": {Live: true, Teams: []string{"none"}, Principal: "saml:nobody"},
 	} {
 		b.Run(name, func(b *testing.B) {
+			defer pgtest.MeasureCPU(b, s.Pool())()
 			for b.Loop() {
 				_, _, err := s.List(ctx, f)
 				require.NoError(b, err)
@@ -260,12 +274,14 @@ func BenchmarkList(b *testing.B) {
 		})
 	}
 	b.Run("load", func(b *testing.B) {
+		defer pgtest.MeasureCPU(b, s.Pool())()
 		for b.Loop() {
 			_, _, err := s.Load(ctx, seed.ID)
 			require.NoError(b, err)
 		}
 	})
 	b.Run("wake nothing", func(b *testing.B) {
+		defer pgtest.MeasureCPU(b, s.Pool())()
 		for b.Loop() {
 			_, err := s.WakeDue(ctx, 100)
 			require.NoError(b, err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/db"
@@ -54,7 +55,11 @@ func BenchmarkJudge(b *testing.B) {
 			}
 		}},
 	} {
-		b.Run(c.name, func(b *testing.B) { crowded(b, c.do()) })
+		b.Run(c.name, func(b *testing.B) {
+			do := c.do()
+			defer pgtest.MeasureCPU(b, s.Pool())()
+			crowded(b, do)
+		})
 	}
 }
 

@@ -98,8 +98,8 @@ func BenchmarkCreate(b *testing.B) {
 			var next, busy atomic.Int64
 			b.SetParallelism(max(1, c.callers/runtime.GOMAXPROCS(0)))
 			warm(b, p, c.teams)
-			goBefore, dbBefore := pgtest.CPU(b, p.store.Pool())
 			b.ResetTimer()
+			reportCPU := pgtest.MeasureCPU(b, p.store.Pool())
 			b.RunParallel(func(loop *testing.PB) {
 				busy.Add(1)
 				for loop.Next() {
@@ -113,10 +113,7 @@ func BenchmarkCreate(b *testing.B) {
 					}
 				}
 			})
-			b.StopTimer()
-			goAfter, dbAfter := pgtest.CPU(b, p.store.Pool())
-			b.ReportMetric(float64((goAfter-goBefore).Microseconds())/float64(b.N), "go-cpu-µs/op")
-			b.ReportMetric(float64((dbAfter-dbBefore).Microseconds())/float64(b.N), "db-cpu-µs/op")
+			reportCPU()
 			b.ReportMetric(float64(busy.Load()), "callers")
 			spread(b, took)
 		})
@@ -142,6 +139,7 @@ func BenchmarkRead(b *testing.B) {
 	for _, path := range []string{"/api/v1/clusters?limit=50", "/api/v1/clusters?limit=50&live=true", "/api/v1/clusters/seed", "/api/v1/clusters/seed/explain", "/api/v1/jobs?limit=50"} {
 		b.Run(path, func(b *testing.B) {
 			took := make([]time.Duration, 0, b.N)
+			defer pgtest.MeasureCPU(b, p.store.Pool())()
 			for b.Loop() {
 				begun := time.Now()
 				if status := p.ask(http.MethodGet, path, 0, nil); status != http.StatusOK {

@@ -40,6 +40,7 @@ func BenchmarkPress(b *testing.B) {
 		return blocks.Press{Verb: []chatops.Verb{chatops.VerbHold, chatops.VerbUnhold}[i%2], Cluster: made.Row.ID, Value: []string{"2h", ""}[i%2]}.Encode()
 	}
 	pressed := 0
+	reportCPU := pgtest.MeasureCPU(b, c.Store.Pool())
 	for b.Loop() {
 		note, err := service.Handle(b.Context(), inbound.Request{
 			Kind: inbound.Press, ID: fmt.Sprint(pressed), Workspace: "T1", Channel: "C1", User: "UMATE", Name: "mate", Value: value(pressed),
@@ -48,6 +49,7 @@ func BenchmarkPress(b *testing.B) {
 		require.Contains(b, note, "pressed ")
 		pressed++
 	}
+	reportCPU()
 	var answers, changes, posts, publishes int
 	require.NoError(b, c.Store.Pool().QueryRow(b.Context(), `
 		SELECT (SELECT count(*) FROM replies WHERE body LIKE '%held%'), (SELECT count(*) FROM audit_events WHERE action IN ('hold_set', 'hold_lifted')),

@@ -13,11 +13,13 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack"
 	"github.com/ocpctl/ocpctl/devstack/e2e"
+	"github.com/ocpctl/ocpctl/devstack/github/actions"
 	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/internal/buildinfo"
 )
@@ -61,7 +63,14 @@ func run() (err error) {
 		err = playScenario(ctx, h)
 	} else {
 		welcome(os.Stdout, h, time.Since(began))
+		var preparing sync.WaitGroup
+		preparing.Go(func() { // it may take a minute, which nobody waits for who runs no workflow
+			if err := actions.FindProgram(ctx); err != nil && ctx.Err() == nil {
+				fmt.Fprintln(os.Stderr, "workflows cannot run:", err)
+			}
+		})
 		h.Supervise(ctx, os.Stdout)
+		preparing.Wait()
 		fmt.Println("\nstopping, runners first: an install that is interrupted now is torn down and tried again at the next start …")
 	}
 	stop() // a second Ctrl-C ends the program at once

@@ -37,16 +37,18 @@ type Config struct {
 }
 
 // Engine executes jobs. It implements github.Engine.
-type Engine struct {
-	Config
-	program string
+type Engine struct{ Config }
+
+// FindProgram finds the program that executes jobs, or builds it. The engine does it before its first order, which then waits for a build.
+func FindProgram(ctx context.Context) error {
+	_, err := act.Path(ctx)
+	return err
 }
 
-// New finds the program, or builds it.
-func New(ctx context.Context, cfg Config) (_ *Engine, err error) {
+// New makes an engine. It does not need the program yet.
+func New(cfg Config) (_ *Engine, err error) {
 	defer must.Catch(&err)
-	program := must.Get(act.Path(ctx))
-	e := &Engine{Config: cfg, program: program}
+	e := &Engine{Config: cfg}
 	if e.Path == "" {
 		e.Path = os.Getenv("PATH")
 	}
@@ -95,7 +97,11 @@ func (e *Engine) ask(ctx context.Context, command string, order, answer any) err
 	if err != nil {
 		return fmt.Errorf("write the order for act %s: %w", command, err)
 	}
-	cmd := exec.CommandContext(ctx, e.program, command)
+	program, err := act.Path(ctx)
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, program, command)
 	cmd.Env, cmd.Dir, cmd.Stdin = e.environment(e.Dir), e.Dir, bytes.NewReader(raw)
 	out, err := cmd.Output()
 	if err != nil {

@@ -108,7 +108,7 @@ jobs:
 }
 
 func TestAJobIsLostWithItsRunner(t *testing.T) {
-	engine, err := actions.New(t.Context(), actions.Config{Dir: t.TempDir()})
+	engine, err := actions.New(actions.Config{Dir: t.TempDir()})
 	require.NoError(t, err)
 	cfg := github.Config{Engine: engine, StatePath: filepath.Join(t.TempDir(), "github.json")}
 	first, err := github.Start(t.Context(), cfg)

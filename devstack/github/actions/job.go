@@ -32,7 +32,7 @@ type job struct {
 const afterTerm = 10 * time.Second
 
 // Start starts a job with a commit's files in a folder of its own, which is deleted in the end.
-func (e *Engine) Start(_ context.Context, id string, order workflow.JobOrder, files map[string]string, hear func(workflow.Line)) (_ github.Execution, err error) {
+func (e *Engine) Start(ctx context.Context, id string, order workflow.JobOrder, files map[string]string, hear func(workflow.Line)) (_ github.Execution, err error) {
 	defer must.Catch(&err)
 	folder := filepath.Join(e.Dir, "jobs", id)
 	order.Source, order.Cache = filepath.Join(folder, "source"), filepath.Join(e.Dir, "cache")
@@ -43,7 +43,7 @@ func (e *Engine) Start(_ context.Context, id string, order workflow.JobOrder, fi
 	order.Env = env
 	raw, err := json.Marshal(order)
 	must.Wrap(err, "write the order of job %s", id)
-	cmd := exec.Command(e.program, "job")
+	cmd := exec.Command(must.Get(act.Path(ctx)), "job")
 	cmd.Env, cmd.Dir, cmd.Stdin = e.environment(home), folder, bytes.NewReader(raw)
 	reader, writer := must.Get2(os.Pipe())
 	var trouble bytes.Buffer

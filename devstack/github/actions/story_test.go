@@ -23,7 +23,7 @@ const file = ".github/workflows/e2e.yml"
 // standIn is a stand-in GitHub that executes workflows.
 func standIn(t *testing.T) *github.Server {
 	t.Helper()
-	engine, err := actions.New(t.Context(), actions.Config{Dir: t.TempDir()})
+	engine, err := actions.New(actions.Config{Dir: t.TempDir()})
 	require.NoError(t, err)
 	s, err := github.Start(t.Context(), github.Config{Engine: engine})
 	require.NoError(t, err)

@@ -14,10 +14,30 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// CPU returns the processor time that this process has used, and the time that PostgreSQL has used for the open connections to the
-// pool's database. A benchmark on a busy machine reports their growth: unlike a duration, it does not depend on the neighbours.
-// The database's part needs Linux; elsewhere it is zero.
-func CPU(b testing.TB, pool *pgxpool.Pool) (mine, database time.Duration) {
+// Units of a benchmark's processor time: of its own process, and of PostgreSQL for it.
+const (
+	ownUnit      = "cpu-ms/op"
+	databaseUnit = "pg-ms/op"
+)
+
+// MeasureCPU begins to measure the processor time of this process and of PostgreSQL. The function that it returns reports both for
+// each operation; call it after the last one, with the connections still open. On a busy machine compare these, not durations.
+func MeasureCPU(b *testing.B, pool *pgxpool.Pool) (report func()) {
+	b.Helper()
+	ownBefore, databaseBefore := readCPU(b, pool)
+	return func() {
+		b.Helper()
+		b.StopTimer()
+		own, database := readCPU(b, pool)
+		perOperation := func(used time.Duration) float64 { return used.Seconds() * 1000 / float64(b.N) }
+		b.ReportMetric(perOperation(own-ownBefore), ownUnit)
+		b.ReportMetric(perOperation(database-databaseBefore), databaseUnit)
+	}
+}
+
+// readCPU returns the processor time that this process has used, and the time that PostgreSQL has used for the open connections to
+// the pool's database. The database's part needs Linux; elsewhere it is zero.
+func readCPU(b testing.TB, pool *pgxpool.Pool) (own, database time.Duration) {
 	b.Helper()
 	var used syscall.Rusage
 	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &used))

@@ -24,8 +24,7 @@ const serviceRole = "AWSServiceRoleForElasticLoadBalancing"
 // Codes that block: CredentialsRefused, WrongAccount, ZoneMissing, NameInUse, ZoneNotOffered, InstanceTypeNotOffered. Codes that
 // warn: NotAnswered, ServiceRoleMissing.
 func (c *Client) Preflight(ctx context.Context, t cloud.Target, zones, instanceTypes []string) ([]cloud.Problem, error) {
-	var problems []cloud.Problem
-	for _, check := range []func(context.Context) ([]cloud.Problem, error){
+	return cloud.RunChecks(ctx, callTimeout, notAnswered,
 		func(ctx context.Context) ([]cloud.Problem, error) { return c.checkAccount(ctx, t.Account) },
 		func(ctx context.Context) ([]cloud.Problem, error) { return c.checkDomain(ctx, t) },
 		func(ctx context.Context) ([]cloud.Problem, error) { return c.checkCCONames(ctx, t) },
@@ -34,19 +33,7 @@ func (c *Client) Preflight(ctx context.Context, t cloud.Target, zones, instanceT
 			return c.checkTypes(ctx, t.Region, zones, instanceTypes)
 		},
 		c.checkServiceRole,
-	} {
-		callCtx, cancel := context.WithTimeout(ctx, callTimeout)
-		found, err := check(callCtx)
-		cancel()
-		if ctx.Err() != nil {
-			return problems, fmt.Errorf("preflight: %w", ctx.Err())
-		}
-		problems = append(problems, found...)
-		if err != nil {
-			problems = append(problems, notAnswered(err))
-		}
-	}
-	return problems, nil
+	)
 }
 
 // notAnswered is a warning, because of a missing permission or a problem in the cloud.

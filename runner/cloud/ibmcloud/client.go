@@ -30,6 +30,8 @@ import (
 const (
 	// callTimeout limits one query with all its pages and retries.
 	callTimeout = time.Minute
+	// checkTimeout limits one check of a preflight, which is several queries.
+	checkTimeout = 5 * time.Minute
 	// removalTimeout limits one removal; what it did not reach is counted, and deleted by the next one.
 	removalTimeout = 20 * time.Minute
 )

@@ -19,24 +19,13 @@ import (
 // Codes that block: NoAPIKey, CredentialsRefused, WrongAccount, ZoneMissing, ZoneAmbiguous, NameInUse, ZoneNotOffered, InstanceTypeNotOffered. Codes
 // that warn: NotAnswered, ZoneShadowed.
 func (c *Client) Preflight(ctx context.Context, t cloud.Target, zones, instanceTypes []string) ([]cloud.Problem, error) {
-	var problems []cloud.Problem
-	for _, check := range []func(context.Context) ([]cloud.Problem, error){
+	return cloud.RunChecks(ctx, checkTimeout, notAnswered,
 		func(context.Context) ([]cloud.Problem, error) { return c.checkKey(), nil },
 		func(ctx context.Context) ([]cloud.Problem, error) { return c.checkAccount(ctx, t.Account) },
 		func(ctx context.Context) ([]cloud.Problem, error) { return c.checkDomain(ctx, t) },
 		func(ctx context.Context) ([]cloud.Problem, error) { return c.checkZones(ctx, t.Region, zones) },
 		func(ctx context.Context) ([]cloud.Problem, error) { return c.checkTypes(ctx, t.Region, instanceTypes) },
-	} {
-		found, err := check(ctx)
-		if ctx.Err() != nil {
-			return problems, fmt.Errorf("preflight: %w", ctx.Err())
-		}
-		problems = append(problems, found...)
-		if err != nil {
-			problems = append(problems, notAnswered(err))
-		}
-	}
-	return problems, nil
+	)
 }
 
 // notAnswered is a warning, because of a missing permission or a problem in the cloud.
