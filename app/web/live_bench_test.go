@@ -99,13 +99,13 @@ func BenchmarkOpenPages(b *testing.B) {
 	for b.Loop() {
 		_, has := people[0].open(path)
 
-		began, beganDB := pgtest.CPU(b, h.store.Pool())
+		began, beganDB := pgtest.ReadCPU(b, h.store.Pool())
 		var old int64
 		const reads = 200
 		for i := range reads {
 			old += people[i%len(people)].wholePage(path)
 		}
-		ended, endedDB := pgtest.CPU(b, h.store.Pool())
+		ended, endedDB := pgtest.ReadCPU(b, h.store.Pool())
 		perRead := (ended - began + endedDB - beganDB) / reads
 		b.ReportMetric(float64(old)/reads*float64(time.Minute/oldReadEvery)/1000, "old-kB/min")
 		b.ReportMetric(100*float64(benchPages)*perRead.Seconds()/oldReadEvery.Seconds(), "old-%core")
@@ -117,9 +117,9 @@ func BenchmarkOpenPages(b *testing.B) {
 		}
 		opening := float64(got.Load()) / benchPages
 		before := got.Load()
-		began, beganDB = pgtest.CPU(b, h.store.Pool())
+		began, beganDB = pgtest.ReadCPU(b, h.store.Pool())
 		until(benchRounds * h.live.beat)
-		ended, endedDB = pgtest.CPU(b, h.store.Pool())
+		ended, endedDB = pgtest.ReadCPU(b, h.store.Pool())
 		beat := float64(got.Load()-before) / benchPages / benchRounds
 		perMinute := beat*float64(time.Minute)/float64(usualTimes.beat) + opening*float64(time.Minute)/float64(usualTimes.life)
 		b.ReportMetric(perMinute, "idle-B/min")
