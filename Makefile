@@ -16,8 +16,10 @@ HEAVY     := ShortFormOfMakeAttack|SampleOfTheCrashMatrix|TwoServersTakeOver|Tho
 QUICK     := awk '$$1 ~ /\.test$$/ && !/devstack\/(postgres|s3)/ {sub(/\.test$$/, "", $$1); print $$1}'
 # The packages with fuzz targets.
 FUZZED     = $(sort $(addprefix ./,$(patsubst %/,%,$(dir $(shell git grep --untracked -lE '^func Fuzz' -- '*_test.go')))))
-# Without debug information, compiling and linking takes a fifth less time.
-export GOFLAGS := $(GOFLAGS) -gcflags=all=-dwarf=false -ldflags=-w
+# Without debug information, compiling and linking takes a fifth less time. The clients of clouds and of GitHub are generated code that waits
+# for the network: without inlining they compile in half the time (EC2's alone in 31 seconds of processor time instead of 59).
+GENERATED := github.com/aws/aws-sdk-go-v2/service github.com/IBM github.com/google/go-github
+export GOFLAGS := $(GOFLAGS) -gcflags=all=-dwarf=false $(foreach p,$(GENERATED),'-gcflags=$(p)/...=-dwarf=false -l') -ldflags=-w
 
 .PHONY: help
 help: ## print this help
