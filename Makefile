@@ -230,12 +230,12 @@ bench: ## run the benchmarks
 	go test -run '^$$' -bench . -benchmem -timeout 30m ./...
 
 .PHONY: bench-gate
-bench-gate: ## fail if an operation costs more processor time or allocations than in the last tag (BASE=commit), by turns in one run (ten minutes)
-	@cd tools/benchgate && go test ./... && go run . compare -root ../.. -base "$(BASE)"
+bench-gate: ## fail if an operation costs more processor time or allocations than in the last tag (BASE=commit, ONLY=benchmark), by turns in one run (ten minutes)
+	@cd tools/benchgate && go test ./... && go run . compare -root ../.. -base "$(BASE)" -only "$(ONLY)"
 
 .PHONY: bench-gate-calibrate
-bench-gate-calibrate: ## measure the noise of each operation of bench-gate on this machine, and write the ranges (half an hour)
-	@cd tools/benchgate && go run . calibrate -root ../..
+bench-gate-calibrate: ## measure the noise of each operation of bench-gate on this machine, and write the ranges (half an hour; ONLY=benchmark)
+	@cd tools/benchgate && go run . calibrate -root ../.. -only "$(ONLY)"
 
 .PHONY: performance
 performance: ## run the benchmarks of docs/performance.md and write the page (half an hour; FROM=output of an earlier run)
