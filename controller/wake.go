@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -26,6 +27,9 @@ type wakeWorker struct {
 // Work finds what is due but got lost: clusters past their wake time, subscribers that show an old state, unprocessed deliveries,
 // unposted answers. It only inserts jobs; each of them decides for itself.
 func (w *wakeWorker) Work(ctx context.Context, _ *river.Job[queue.WakeArgs]) error {
+	if _, err := w.c.Store.FoldUsage(ctx); err != nil {
+		return err
+	}
 	n, err := w.c.Store.WakeDue(ctx, wakeBatch)
 	if err != nil {
 		return fmt.Errorf("wake what is due: %w", err)
@@ -55,11 +59,18 @@ type pruneWorker struct {
 	c *Controller
 }
 
-// Work removes old rows. Rows that prove something are kept.
+// Work removes old rows, but none that prove something, and compares what is kept of usage with the clusters.
 func (w *pruneWorker) Work(ctx context.Context, _ *river.Job[queue.PruneArgs]) error {
 	n, err := w.c.Store.Prune(ctx, w.c.Keep)
 	if n > 0 {
 		w.c.Log.InfoContext(ctx, "pruned", "rows", n, "keep", w.c.Keep.String())
+	}
+	if err != nil {
+		return err
+	}
+	wrong, err := w.c.Store.CorrectUsage(ctx)
+	if len(wrong) > 0 { // an error, so that it is logged and counted as a failed job
+		err = fmt.Errorf("the usage that was kept of %s differed from the clusters; it is corrected", strings.Join(wrong, ", "))
 	}
 	return err
 }

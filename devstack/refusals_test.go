@@ -147,7 +147,7 @@ func TestAReclamationWithoutARoleEndsTheTeardownOnIBMCloud(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, time.Hour)
 	l.blocks(refusedTeardown{
-		label: ibmLabel, reason: "PermissionMissing", whose: "ocpctl", leftover: "reclamation ", next: "ask an administrator of this installation to allow", says: []string{"[403]"},
+		label: ibmLabel, reason: "PermissionMissing", whose: "ocpctl", leftover: "reclamation ", next: "ask an administrator of this installation to allow", says: []string{"(403)"},
 		protect: func(string) {
 			l.standIn(l.IBMCloud.Base(), "refuse", map[string]any{"call": "rc:run_reclamation_action", "times": -1})
 		},

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"cmp"
+	"container/heap"
 	"slices"
 	"time"
 )
@@ -25,47 +26,58 @@ type use struct {
 
 // tally holds the counters while places are given.
 type tally struct {
-	ends  map[bound][]time.Time // for each counter, when what counts may stop counting; zero: unknown. Nil: no limit needs it
-	teams map[string]int        // what counts for each team
+	ends  map[bound][]time.Time  // for each counter, when what counts may stop counting; zero: unknown. Nil: no limit needs it
+	mosts map[bound]map[int]bool // how many each counter's limits allow
+	teams map[string]int         // what counts for each team
 }
 
 func newTally(waiting []claim) *tally {
-	l := &tally{ends: map[bound][]time.Time{}, teams: map[string]int{}}
+	l := &tally{ends: map[bound][]time.Time{}, mosts: map[bound]map[int]bool{}, teams: map[string]int{}}
 	for _, c := range waiting {
 		for _, limit := range c.limits {
-			l.ends[limit.toBound()] = []time.Time{}
+			b := limit.toBound()
+			if l.mosts[b] == nil {
+				l.ends[b], l.mosts[b] = []time.Time{}, map[int]bool{}
+			}
+			l.mosts[b][limit.Most] = true
 		}
 	}
 	return l
 }
 
-func (l *tally) count(team string, uses []use) {
+// count adds one to its counters, and reports whether a limit became full.
+func (l *tally) count(team string, uses []use) (filled bool) {
 	l.teams[team]++
 	for _, u := range uses {
 		if counted := l.ends[u.bound]; counted != nil {
 			l.ends[u.bound] = append(counted, u.until)
+			filled = filled || l.mosts[u.bound][len(counted)+1]
 		}
 	}
+	return filled
 }
 
 // grant gives a place to everybody whose limits all have one, and returns who got one and who did not. No limit is ever exceeded.
 // The team that has the fewest relative to its weight comes first; within a team it is first come, first served. One with a full
 // limit holds up only those who need the same limit.
 func (l *tally) grant(waiting []claim) (granted []string, left []claim) {
-	for queues := queue(waiting); len(queues) > 0; {
-		queues, left = l.setAside(queues, left)
-		if len(queues) == 0 {
-			break
-		}
-		i := l.next(queues)
-		c := queues[i][0]
+	h := l.newFairHeap(nil)
+	h.queues, left = l.setAside(queue(waiting), left)
+	for heap.Init(h); h.Len() > 0; {
+		c, filled := h.queues[0][0], false
 		if !c.idle {
-			l.count(c.team, c.uses)
+			filled = l.count(c.team, c.uses)
 		}
 		if !c.unapproved {
 			granted = append(granted, c.cluster)
 		}
-		queues = pop(queues, i)
+		if h.queues[0] = h.queues[0][1:]; filled {
+			h.queues, left = l.setAside(h.queues, left)
+			heap.Init(h)
+			continue
+		}
+		h.queues[0], left = l.dropFull(h.queues[0], left)
+		h.moveFirst()
 	}
 	return granted, left
 }
@@ -90,41 +102,70 @@ func earlier(a, b claim) int {
 	return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.cluster, b.cluster))
 }
 
-// pop removes the first entry of a queue, and the queue itself when that was its last.
-func pop(queues [][]claim, i int) [][]claim {
-	if queues[i] = queues[i][1:]; len(queues[i]) == 0 {
-		return slices.Delete(queues, i, i+1)
-	}
-	return queues
-}
-
 func (l *tally) full(limit Limit) bool { return len(l.ends[limit.toBound()]) >= limit.Most }
 
 // setAside removes those who get no place now from the heads of the queues. A full limit stays full while places are given, so
 // nobody has to be checked twice.
 func (l *tally) setAside(queues [][]claim, left []claim) (rest [][]claim, more []claim) {
 	for _, q := range queues {
-		for len(q) > 0 && slices.ContainsFunc(q[0].limits, l.full) {
-			left, q = append(left, q[0]), q[1:]
-		}
-		if len(q) > 0 {
+		if q, left = l.dropFull(q, left); len(q) > 0 {
 			rest = append(rest, q)
 		}
 	}
 	return rest, left
 }
 
-// next returns the queue whose head comes first: the team that has the fewest relative to its weight, and among equal teams the one
-// that has waited longest.
-func (l *tally) next(queues [][]claim) int {
-	first := 0
-	for i := range queues {
-		a, b := queues[i][0], queues[first][0]
-		if order := cmp.Compare(l.teams[a.team]*max(b.weight, 1), l.teams[b.team]*max(a.weight, 1)); order < 0 || order == 0 && earlier(a, b) < 0 {
-			first = i
-		}
+func (l *tally) dropFull(q, left []claim) (rest, more []claim) {
+	for len(q) > 0 && slices.ContainsFunc(q[0].limits, l.full) {
+		left, q = append(left, q[0]), q[1:]
 	}
-	return first
+	return q, left
+}
+
+// fairHeap has the queue first whose head comes first: that of the team that has the fewest relative to its weight, and among equal teams the
+// one that has waited longest. Only what counts for the first one's team may change before moveFirst.
+type fairHeap struct {
+	*tally
+	queues [][]claim
+}
+
+func (l *tally) newFairHeap(queues [][]claim) *fairHeap {
+	h := &fairHeap{l, queues}
+	heap.Init(h)
+	return h
+}
+
+// moveFirst puts the first queue into its place after its head left or its team got more; an empty one is removed.
+func (h *fairHeap) moveFirst() {
+	if len(h.queues[0]) == 0 {
+		heap.Pop(h)
+		return
+	}
+	heap.Fix(h, 0)
+}
+
+// Len implements heap.Interface.
+func (h *fairHeap) Len() int { return len(h.queues) }
+
+// Less implements heap.Interface.
+func (h *fairHeap) Less(i, j int) bool {
+	a, b := h.queues[i][0], h.queues[j][0]
+	order := cmp.Compare(h.teams[a.team]*max(b.weight, 1), h.teams[b.team]*max(a.weight, 1))
+	return order < 0 || order == 0 && earlier(a, b) < 0
+}
+
+// Swap implements heap.Interface.
+func (h *fairHeap) Swap(i, j int) { h.queues[i], h.queues[j] = h.queues[j], h.queues[i] }
+
+// Push implements heap.Interface.
+func (h *fairHeap) Push(q any) { h.queues = append(h.queues, q.([]claim)) }
+
+// Pop implements heap.Interface.
+func (h *fairHeap) Pop() any {
+	last := len(h.queues) - 1
+	q := h.queues[last]
+	h.queues = h.queues[:last]
+	return q
 }
 
 // place gives every remaining one its position for the limit that will hold it up longest, in the order in which places would come
@@ -135,15 +176,14 @@ func (l *tally) place(places map[string]Turn, left ...[]claim) {
 	}
 	ahead := map[bound]int{}
 	for _, waiting := range left {
-		for queues := queue(waiting); len(queues) > 0; {
-			i := l.next(queues)
-			c := queues[i][0]
+		for h := l.newFairHeap(queue(waiting)); h.Len() > 0; h.moveFirst() {
+			c := h.queues[0][0]
 			places[c.cluster] = l.turn(c, ahead)
 			for _, u := range c.uses {
 				ahead[u.bound]++
 			}
 			l.teams[c.team]++
-			queues = pop(queues, i)
+			h.queues[0] = h.queues[0][1:]
 		}
 	}
 }

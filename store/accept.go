@@ -17,22 +17,40 @@ import (
 	"github.com/ocpctl/ocpctl/store/usage"
 )
 
-// accept writes everything that an accepted request creates: the request, the cluster, its CREATE job, the approval and the
-// queue turn it needs, the first usage sample, the audit line, the subscribers and the wake-up. It returns the cluster as written
-// and the id of the request.
+// accept writes everything that an accepted request creates. It returns the cluster as written and the id of the request.
 func accept(ctx context.Context, c *db.Tx, a Ask, again string, j Judgement, place *runs.Binding) (written clusters.Row, request string, err error) {
-	row := fill(c, j)
+	var b db.Batch
+	var read clusters.RowRecord
+	row, request, err := queueAccepted(ctx, c, &b, a, again, j, place)
+	if err != nil {
+		return row, "", err
+	}
+	b.Ask("read the cluster", db.Into(&read), `SELECT `+clusters.RowColumns+clusters.OfMany+clusters.RowSources+`WHERE c.id = $1`, row.ID)
+	if err := c.Send(ctx, &b); err != nil {
+		return row, "", err
+	}
+	if err := followAccepted(ctx, c, a, j, row); err != nil {
+		return row, "", err
+	}
+	if place != nil {
+		err = placeInRun(ctx, c, *place, row)
+	}
+	return read.Row(), request, err
+}
+
+// queueAccepted adds to a batch what an accepted request creates: the request, the cluster, its CREATE job, the approval and the queue turn
+// it needs, the first usage sample and the subscribers.
+func queueAccepted(ctx context.Context, c *db.Tx, b *db.Batch, a Ask, again string, j Judgement, place *runs.Binding) (row clusters.Row, request string, err error) {
+	row = fill(c, j)
 	if counted := (usage.Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.Repo(), Everywhere: a.Scope.Everywhere}); counted != a.Scope {
 		return row, "", fmt.Errorf("%w: counted for %+v and accepted for %+v", db.ErrConflict, a.Scope, counted)
 	}
-	var b db.Batch
-	var read clusters.RowRecord
-	kept := queueRequest(ctx, c, &b, a, again, j.Verdict, row.ID)
-	queueCluster(c, &b, row, j, a.RetryOf)
+	request = queueRequest(ctx, c, b, a, again, j.Verdict, row.ID)
+	queueCluster(c, b, row, j, a.RetryOf)
 	if place != nil {
-		place.Queue(c, &b, row.ID)
+		place.Queue(c, b, row.ID)
 	}
-	if err := queueAddons(c, &b, row.ID, j.Addons); err != nil {
+	if err := queueAddons(c, b, row.ID, j.Addons); err != nil {
 		return row, "", err
 	}
 	if j.Access != nil {
@@ -40,42 +58,43 @@ func accept(ctx context.Context, c *db.Tx, a Ask, again string, j Judgement, pla
 		if place != nil {
 			ask.OfRun = place.Asker()
 		}
-		access.Queue(c, &b, access.Row{Ask: ask, ID: db.NewID("acc"), Cluster: row.ID, Number: 1})
+		access.Queue(c, b, access.Row{Ask: ask, ID: db.NewID("acc"), Cluster: row.ID, Number: 1})
 	}
 	b.Do("insert the job", insertJob, row.JobID, row.ID, lifecycle.JobCreate, c.Now)
 	b.Do("write usage", `INSERT INTO usage_samples (cluster_id, sample_time, state, worker_replicas, estimated_hourly_cost) VALUES ($1, $2, $3, $4, 0)`,
 		row.ID, c.Now, row.Status, row.WorkersBase)
 	if row.PR != nil {
-		queueSubscribers(c, &b, row)
-		clusters.ScheduleLook(c, &b, *row.PR)
+		queueSubscribers(c, b, row)
+		clusters.ScheduleLook(c, b, *row.PR)
 	}
 	if j.Show != nil {
-		queueInSlack(c, &b, row, *j.Show)
+		queueInSlack(c, b, row, *j.Show)
 	}
 	if j.Approval != nil {
 		asked := *j.Approval
 		asked.ID = cmp.Or(asked.ID, db.NewID("apr"))
-		queueApproval(c, &b, row, asked)
+		queueApproval(c, b, row, asked)
 		if err := announceApproval(ctx, c, row.ID, asked.ID); err != nil {
 			return row, "", err
 		}
 	}
 	if j.Turn != nil {
-		queueTurn(c, &b, row, max(j.Weight, 1), *j.Turn)
+		queueTurn(c, b, row, max(j.Weight, 1), *j.Turn)
 	}
-	b.Ask("read the cluster", db.Into(&read), `SELECT `+clusters.RowColumns+clusters.OfMany+clusters.RowSources+`WHERE c.id = $1`, row.ID)
-	if err := c.Send(ctx, &b); err != nil {
-		return row, "", err
-	}
+	return row, request, nil
+}
+
+// followAccepted writes what follows from an accepted request: replies, announcements, the wake-up and the audit line.
+func followAccepted(ctx context.Context, c *db.Tx, a Ask, j Judgement, row clusters.Row) error {
 	if err := respond(ctx, c, j); err != nil {
-		return row, "", err
+		return err
 	}
 	if err := clusters.AnnounceBudget(ctx, c, j.Budget); err != nil {
-		return row, "", err
+		return err
 	}
 	if a.RetryOf != "" {
 		if err := clusters.NewVersion(ctx, c, a.RetryOf); err != nil {
-			return row, "", err
+			return err
 		}
 	}
 	c.Enqueue(queue.ReconcileArgs{Cluster: row.ID, Pokes: 1})
@@ -83,11 +102,7 @@ func accept(ctx context.Context, c *db.Tx, a Ask, again string, j Judgement, pla
 	if len(j.Verdict) > 0 {
 		line.Verdict = j.Verdict
 	}
-	err = c.RecordLine(row.RequestedBy, "accepted", row.Source, row.ID, line)
-	if err == nil && place != nil {
-		err = placeInRun(ctx, c, *place, row)
-	}
-	return read.Row(), kept, err
+	return c.RecordLine(row.RequestedBy, "accepted", row.Source, row.ID, line)
 }
 
 // placeInRun records that a cluster belongs to its run, and ends the one that it replaces there.

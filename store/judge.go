@@ -27,21 +27,32 @@ import (
 // wrapped, and nothing is stored.
 func (s *Store) Judge(ctx context.Context, a Ask, judge func(usage.Usage) (Judgement, error)) (Judged, error) {
 	var out Judged
-	select {
-	case s.Judging <- struct{}{}:
-		defer func() { <-s.Judging }()
-	case <-ctx.Done():
-		return out, fmt.Errorf("judge a request of %s: %w", a.Principal, ctx.Err())
+	var err error
+	if a.standsAlone() {
+		out, err = s.judgeAlone(ctx, a, judge)
+	} else {
+		out, err = s.group.judge(ctx, a, judge)
 	}
-	earlier := earlier{ask: a}
-	err := s.WriteAfter(ctx, earlier.queue, func(c *db.Tx) (err error) {
-		out, err = judgeLocked(ctx, c, a, &earlier, judge)
-		return err
-	})
 	if err != nil {
 		return Judged{Judgement: out.Judgement}, fmt.Errorf("judge a request of %s: %w", a.Principal, err)
 	}
 	return out, nil
+}
+
+// judgeAlone judges one request in a transaction of its own.
+func (s *Store) judgeAlone(ctx context.Context, a Ask, judge func(usage.Usage) (Judgement, error)) (out Judged, err error) {
+	select {
+	case s.Judging <- struct{}{}:
+		defer func() { <-s.Judging }()
+	case <-ctx.Done():
+		return out, ctx.Err()
+	}
+	earlier := earlier{ask: a}
+	err = s.WriteAfter(ctx, earlier.queue, func(c *db.Tx) (err error) {
+		out, err = judgeLocked(ctx, c, a, &earlier, judge)
+		return err
+	})
+	return out, err
 }
 
 // judgeLocked is the part that Judge commits and Rehearse rolls back.

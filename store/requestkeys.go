@@ -15,12 +15,18 @@ import (
 const keyKept = 24 * time.Hour
 
 // earlierKeys selects what came of a principal's earlier requests with the same keys.
-const earlierKeys = `
+const earlierKeys = earlierKeyColumns + earlierKeySources + ` WHERE k.principal = $1 AND k.key = ANY ($2)`
+
+const earlierKeyColumns = `
 	SELECT k.key, k.content, k.expires_at, coalesce(k.request_id, '') AS request, coalesce(k.cluster_id, '') AS cluster, q.verdict,
 		coalesce((SELECT a.id FROM approvals a WHERE a.cluster_id = k.cluster_id AND a.kind = 'create' ORDER BY a.id LIMIT 1), '') AS approval,
-		coalesce(t.words, '') AS words, coalesce(t.position, 0) AS position
-	FROM request_keys k LEFT JOIN cluster_requests q ON q.id = k.request_id LEFT JOIN turns t ON t.cluster_id = k.cluster_id
-	WHERE k.principal = $1 AND k.key = ANY ($2)`
+		coalesce(t.words, '') AS words, coalesce(t.position, 0) AS position`
+
+const earlierKeySources = `
+	FROM request_keys k LEFT JOIN cluster_requests q ON q.id = k.request_id LEFT JOIN turns t ON t.cluster_id = k.cluster_id`
+
+// earlierKeysOfMany is earlierKeys for several principals, each with one of the keys.
+const earlierKeysOfMany = earlierKeyColumns + `, k.principal` + earlierKeySources + ` JOIN unnest($1::text[], $2::text[]) AS asked (principal, key) USING (principal, key)`
 
 // requestKey is what came of an earlier request with a key.
 type requestKey struct {

@@ -23,10 +23,15 @@ func refuse(ctx context.Context, c *db.Tx, a Ask, again string, j Judgement) (id
 	if err := c.Send(ctx, &b); err != nil {
 		return "", err
 	}
+	return id, followRefused(ctx, c, a, j, id)
+}
+
+// followRefused writes the reply and the audit line of a refused request.
+func followRefused(ctx context.Context, c *db.Tx, a Ask, j Judgement, id string) error {
 	if err := respond(ctx, c, j); err != nil {
-		return "", err
+		return err
 	}
-	return id, c.Record(ctx, a.Principal, "refused", "", db.Move{Request: id, Source: a.Source, Checks: j.Failed})
+	return c.Record(ctx, a.Principal, "refused", "", db.Move{Request: id, Source: a.Source, Checks: j.Failed})
 }
 
 // queueRequest writes a request and its verdict, and returns its id; an empty cluster means that it was refused. again is the id of the

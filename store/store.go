@@ -46,6 +46,7 @@ type Store struct {
 	Scans        *scans.Store
 	TestReports  *testreports.Store
 	ended        ended
+	group        *group
 }
 
 // Open connects to a migrated database.
@@ -54,8 +55,10 @@ func Open(ctx context.Context, url string, o db.Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{
+	s := &Store{
 		DB: d, Access: access.New(d), Attempts: attempts.New(d), Costs: costs.New(d), Inbox: inbox.New(d), Measures: measures.New(d), Notices: notices.New(d), Outbox: outbox.New(d), People: people.New(d),
 		PullRequests: pullrequests.New(d), Reports: reports.New(d), Runs: runs.New(d), Statistics: statistics.New(d), Scans: scans.New(d), TestReports: testreports.New(d),
-	}, nil
+	}
+	s.group = &group{store: s}
+	return s, nil
 }

@@ -62,12 +62,8 @@ func (s *Store) Turns(ctx context.Context) (granted int, err error) {
 		if err := leaveQueue(ctx, c); err != nil {
 			return err
 		}
-		for _, id := range turns {
-			had, err := giveTurn(ctx, c, id)
-			if err != nil {
-				return err
-			}
-			granted += had
+		if granted, err = giveTurns(ctx, c, turns); err != nil {
+			return err
 		}
 		return keepPlaces(ctx, c, line, places)
 	})
@@ -187,19 +183,24 @@ func toCome(c *db.Tx, at *time.Time) time.Time {
 	return *at
 }
 
-// giveTurn lets the cluster start, if it is still wanted and waits.
-func giveTurn(ctx context.Context, c *db.Tx, id string) (had int, err error) {
-	cur, err := clusters.Lock(ctx, c, id)
-	if err != nil || cur.Desired != lifecycle.Present || !cur.NeedsTurn {
+// giveTurns lets the clusters start that are still wanted and wait. It returns how many that are.
+func giveTurns(ctx context.Context, c *db.Tx, ids []string) (granted int, err error) {
+	if len(ids) == 0 {
+		return 0, nil
+	}
+	had, err := clusters.SetDesiredOfMany(ctx, c, ids, "needs_turn = false", "desired = 'present' AND needs_turn")
+	if err != nil {
 		return 0, err
 	}
-	if err := clusters.SetDesired(ctx, c, id, "needs_turn = false", pgx.NamedArgs{}); err != nil {
-		return 0, err
+	if _, err := c.Exec(ctx, `DELETE FROM turns WHERE cluster_id = ANY ($1)`, had); err != nil {
+		return 0, fmt.Errorf("take %d clusters out of the queue: %w", len(had), err)
 	}
-	if _, err := c.Exec(ctx, `DELETE FROM turns WHERE cluster_id = $1`, id); err != nil {
-		return 0, fmt.Errorf("take %s out of the line: %w", id, err)
+	for _, id := range had {
+		if err := c.Record(ctx, db.Lifecycle, "turn", id, db.Move{Why: "it left the queue: every quota that it waited for allows it now"}); err != nil {
+			return 0, err
+		}
 	}
-	return 1, c.Record(ctx, db.Lifecycle, "turn", id, db.Move{Why: "it left the queue: every quota that it waited for allows it now"})
+	return len(had), nil
 }
 
 // keepPlaces stores the positions, and reconciles the clusters whose position changed.
@@ -227,15 +228,9 @@ func keepPlaces(ctx context.Context, c *db.Tx, line []waiter, places map[string]
 	if err != nil {
 		return fmt.Errorf("write the places: %w", err)
 	}
-	for _, id := range moved {
-		if err := clusters.RequestReconcile(ctx, c, id); err != nil {
-			return err
-		}
+	if err := clusters.RequestReconciles(ctx, c, moved); err != nil || len(foreseen) == 0 {
+		return err
 	}
-	for _, id := range foreseen { // the position did not change, so no reconcile would show it
-		if err := clusters.SetDesired(ctx, c, id, "needs_turn = needs_turn", pgx.NamedArgs{}); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err = clusters.SetDesiredOfMany(ctx, c, foreseen, "needs_turn = needs_turn", "true") // no position changed, so no reconcile would show it
+	return err
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/usage"
 )
 
@@ -17,6 +18,28 @@ func (s *Store) Usage(ctx context.Context, scope usage.Scope) (usage.Usage, erro
 		return usage.Usage{}, err
 	}
 	return usage.CountAt(ctx, s.Pool(), scope, identities, now)
+}
+
+// mostFolded bounds the changes of usage that one pass folds.
+const mostFolded = 20_000
+
+// FoldUsage folds the changes of what is used into counters, so that a request reads few rows.
+func (s *Store) FoldUsage(ctx context.Context) (n int, err error) {
+	err = s.Write(ctx, func(c *db.Tx) error {
+		n, err = usage.Fold(ctx, c, mostFolded)
+		return err
+	})
+	return n, err
+}
+
+// CorrectUsage compares what is kept of usage with the clusters, corrects it, and returns what was wrong: nothing, unless somebody changed
+// the database by hand or there is a fault.
+func (s *Store) CorrectUsage(ctx context.Context) (wrong []string, err error) {
+	err = s.Write(ctx, func(c *db.Tx) error {
+		wrong, err = usage.Correct(ctx, c)
+		return err
+	})
+	return wrong, err
 }
 
 // IdentitiesOf returns every identity of the person that a principal belongs to, see usage.PersonIdentities.

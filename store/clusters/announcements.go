@@ -95,11 +95,11 @@ func RefreshNotices(ctx context.Context, c *db.Tx, where, set string, args pgx.N
 	return nil
 }
 
-// RefreshOutdated has the notices of a cluster brought up to date, also those that are being posted at this moment, whose buttons may no
+// RefreshOutdated has the notices of clusters brought up to date, also those that are being posted at this moment, whose buttons may no
 // longer do what they say: its end moved, an approval was decided, it goes, or it was requested again.
-func RefreshOutdated(ctx context.Context, c *db.Tx, cluster string) error {
-	return RefreshNotices(ctx, c, `n.cluster_id = @cluster AND n.kind = ANY (@kinds) AND n.given_up = ''`, "",
-		pgx.NamedArgs{"cluster": cluster, "kinds": []string{EventReady, EventFailed, EventExpiring, EventResting, EventIdle, EventApproval, EventBlocked}})
+func RefreshOutdated(ctx context.Context, c *db.Tx, clusters ...string) error {
+	return RefreshNotices(ctx, c, `n.cluster_id = ANY (@clusters) AND n.kind = ANY (@kinds) AND n.given_up = ''`, "",
+		pgx.NamedArgs{"clusters": clusters, "kinds": []string{EventReady, EventFailed, EventExpiring, EventResting, EventIdle, EventApproval, EventBlocked}})
 }
 
 // AnnounceBudget announces the parts of a team's budget that are reached, each once a month.

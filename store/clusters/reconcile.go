@@ -3,10 +3,12 @@ package clusters
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/oklog/ulid/v2"
+	"github.com/riverqueue/river"
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -16,30 +18,39 @@ import (
 
 // RequestReconcile counts a new fact about the cluster and enqueues a reconcile.
 func RequestReconcile(ctx context.Context, c *db.Tx, cluster string) error {
-	var pokes int64
-	err := c.QueryRow(ctx, `UPDATE clusters SET pokes = pokes + 1 WHERE id = $1 RETURNING pokes`, cluster).Scan(&pokes)
-	if err != nil {
-		return fmt.Errorf("poke %s: %w", cluster, err)
+	return RequestReconciles(ctx, c, []string{cluster})
+}
+
+// RequestReconciles is RequestReconcile for several clusters.
+func RequestReconciles(ctx context.Context, c *db.Tx, all []string) error {
+	poked, err := db.All[queue.ReconcileArgs](ctx, c, `UPDATE clusters SET pokes = pokes + 1 WHERE id = ANY ($1) RETURNING id AS cluster, pokes`, all)
+	if err == nil && len(poked) < len(all) {
+		err = db.ErrNotFound
 	}
-	c.Enqueue(queue.ReconcileArgs{Cluster: cluster, Pokes: pokes})
+	if err != nil {
+		return fmt.Errorf("poke %v: %w", all, err)
+	}
+	for _, job := range poked {
+		c.Enqueue(job)
+	}
 	return nil
 }
 
 // Publish enqueues an update of every subscriber of the cluster.
 func Publish(ctx context.Context, c *db.Tx, cluster string, version int64) error {
-	rows, err := c.Query(ctx, `
-		UPDATE subscribers SET wanted_version = @version, nudge_at = @nudge
-		WHERE cluster_id = @cluster AND NOT muted AND NOT left_behind RETURNING id`,
-		pgx.NamedArgs{"version": version, "cluster": cluster, "nudge": c.Now.Add(NudgeSoon)})
+	return publishAll(ctx, c, []string{cluster}, []int64{version})
+}
+
+func publishAll(ctx context.Context, c *db.Tx, all []string, versions []int64) error {
+	jobs, err := db.All[queue.PublishArgs](ctx, c, `
+		UPDATE subscribers s SET wanted_version = v.version, nudge_at = @nudge FROM unnest(@clusters::text[], @versions::bigint[]) AS v (cluster, version)
+		WHERE s.cluster_id = v.cluster AND NOT s.muted AND NOT s.left_behind RETURNING s.id AS subscriber, v.version`,
+		pgx.NamedArgs{"clusters": all, "versions": versions, "nudge": c.Now.Add(NudgeSoon)})
 	if err != nil {
-		return fmt.Errorf("tell the subscribers of %s: %w", cluster, err)
+		return fmt.Errorf("tell the subscribers of %v: %w", all, err)
 	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return fmt.Errorf("tell the subscribers of %s: %w", cluster, err)
-	}
-	for _, id := range ids {
-		c.Enqueue(queue.PublishArgs{Subscriber: id, Version: version})
+	for _, job := range jobs {
+		c.Enqueue(job)
 	}
 	return nil
 }
@@ -65,19 +76,38 @@ func Refresh(ctx context.Context, c *db.Tx, cluster string) error {
 // SetDesired writes a change of the desired state or of an end. It bumps the row version, enqueues a reconcile and updates
 // subscribers and notices.
 func SetDesired(ctx context.Context, c *db.Tx, id, set string, args pgx.NamedArgs) error {
-	args["id"], args["now"] = id, c.Now
-	var version, pokes int64
-	err := c.QueryRow(ctx, `UPDATE clusters SET `+set+`,
+	changed, err := setDesired(ctx, c, []string{id}, set, "true", args)
+	if err == nil && len(changed) == 0 {
+		err = fmt.Errorf("write the desired state of %s: %w", id, db.ErrNotFound)
+	}
+	return err
+}
+
+// SetDesiredOfMany is SetDesired for those of several clusters for which a condition holds. It returns their ids.
+func SetDesiredOfMany(ctx context.Context, c *db.Tx, all []string, set, where string) (changed []string, err error) {
+	return setDesired(ctx, c, all, set, where, pgx.NamedArgs{})
+}
+
+func setDesired(ctx context.Context, c *db.Tx, all []string, set, where string, args pgx.NamedArgs) (changed []string, err error) {
+	args["ids"], args["now"] = all, c.Now
+	rows, err := db.All[struct {
+		ID                string
+		RowVersion, Pokes int64
+	}](ctx, c, `UPDATE clusters SET `+set+`,
 			row_version = row_version + 1, pokes = pokes + 1, updated_at = @now, wake_at = @now
-		WHERE id = @id RETURNING row_version, pokes`, args).Scan(&version, &pokes)
+		WHERE id = ANY (@ids) AND `+where+` RETURNING id, row_version, pokes`, args)
 	if err != nil {
-		return fmt.Errorf("write the desired state: %w", err)
+		return nil, fmt.Errorf("write the desired state: %w", err)
 	}
-	c.Enqueue(queue.ReconcileArgs{Cluster: id, Pokes: pokes})
-	if err := RefreshOutdated(ctx, c, id); err != nil {
-		return err
+	versions := make([]int64, len(rows))
+	for i, row := range rows {
+		changed, versions[i] = append(changed, row.ID), row.RowVersion
+		c.Enqueue(queue.ReconcileArgs{Cluster: row.ID, Pokes: row.Pokes})
 	}
-	return Publish(ctx, c, id, version)
+	if err := RefreshOutdated(ctx, c, changed...); err != nil {
+		return nil, err
+	}
+	return changed, publishAll(ctx, c, changed, versions)
 }
 
 // NewVersion makes a new version of a cluster of which only what people see changed, and updates subscribers and notices.
@@ -100,8 +130,14 @@ func ScheduleLook(c *db.Tx, b *db.Batch, pr PRRef) {
 		pr.Repo, pr.Number, c.Now)
 }
 
-// NextTurns enqueues a pass over the queues for full quotas and free runners. A change during a pass gets a pass of its own.
-func NextTurns(c *db.Tx) { c.Enqueue(queue.TurnsArgs{News: ulid.Make().String()}) }
+// NextTurns enqueues a pass over the queues for full quotas and free runners, once for each transaction. A change during a pass gets a pass of
+// its own.
+func NextTurns(c *db.Tx) {
+	isPass := func(job river.JobArgs) bool { _, is := job.(queue.TurnsArgs); return is }
+	if !slices.ContainsFunc(c.Jobs, isPass) {
+		c.Enqueue(queue.TurnsArgs{News: ulid.Make().String()})
+	}
+}
 
 // FreeRunner enqueues a pass over the queue for runners: an attempt was closed. Without caps nobody waits there.
 func FreeRunner(c *db.Tx) {

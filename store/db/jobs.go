@@ -15,8 +15,8 @@ import (
 // Enqueue has the jobs inserted with the change. Duplicates are dropped.
 func (c *Tx) Enqueue(jobs ...river.JobArgs) {
 	for _, job := range jobs {
-		if !slices.Contains(c.Jobs, job) { // all arguments are comparable structs
-			c.Jobs = append(c.Jobs, job)
+		if _, known := c.causes[job]; !known { // all arguments are comparable structs
+			c.Jobs, c.causes[job] = append(c.Jobs, job), c.cause
 		}
 	}
 }
@@ -28,8 +28,12 @@ func (c *Tx) insertJobs(ctx context.Context) (queues []string, err error) {
 	}
 	slices.SortFunc(c.Jobs, func(a, b river.JobArgs) int { return cmp.Compare(jobKey(a), jobKey(b)) })
 	params := make([]river.InsertManyParams, len(c.Jobs))
-	cause := queue.Metadata(ctx)
+	whole := queue.Metadata(ctx)
 	for i, job := range c.Jobs {
+		cause := c.causes[job]
+		if cause == nil {
+			cause = whole
+		}
 		params[i] = river.InsertManyParams{Args: job, InsertOpts: &river.InsertOpts{Metadata: cause}}
 	}
 	results, err := c.DB.river.InsertManyTx(ctx, c.Tx, params)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TakeLocks takes the locks one after the other, until the transaction ends, and sets now to the time after the last.
+// TakeLocks takes the locks in the order of their numbers, the same for everybody, so that nobody waits in a circle. They are held until the transaction ends; Now becomes the time after the last.
 func (c *Tx) TakeLocks(ctx context.Context, locks []string) error {
 	var b Batch
 	now := c.QueueLocks(&b, locks)
@@ -21,9 +21,10 @@ type LockTime struct{ Clock time.Time }
 
 // QueueLocks is TakeLocks as a part of a batch. It returns the time, which is known when the batch was sent.
 func (c *Tx) QueueLocks(b *Batch, locks []string) *LockTime {
-	b.Do("wait for the locks", `SELECT pg_advisory_xact_lock(hashtextextended(
-			CASE WHEN name LIKE $2 || '%' THEN $2 || person_of(substr(name, length($2) + 1)) ELSE name END, 0))
-		FROM unnest($1::text[]) AS t (name)`, locks, personLock)
+	b.Do("wait for the locks", `WITH asked AS MATERIALIZED (
+			SELECT DISTINCT hashtextextended(CASE WHEN name LIKE $2 || '%' THEN $2 || person_of(substr(name, length($2) + 1)) ELSE name END, 0) AS number
+			FROM unnest($1::text[]) AS t (name) ORDER BY number)
+		SELECT pg_advisory_xact_lock(number) FROM asked`, locks, personLock)
 	return c.queueClock(b)
 }
 

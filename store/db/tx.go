@@ -7,16 +7,20 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
+
+	"github.com/ocpctl/ocpctl/internal/queue"
 )
 
 // Tx is one transaction: the rows written through it, and the River jobs and audit lines that are inserted at its end.
 type Tx struct {
 	pgx.Tx
-	DB    *DB
-	Now   time.Time
-	Jobs  []river.JobArgs
-	lines []auditLine
-	last  Batch // sent with the commit
+	DB     *DB
+	Now    time.Time
+	Jobs   []river.JobArgs
+	lines  []auditLine
+	cause  []byte                   // of the jobs that are enqueued next, if it is not that of the whole transaction
+	causes map[river.JobArgs][]byte // of the jobs, or nil
+	last   Batch                    // sent with the commit
 }
 
 // Write runs one change. Locks are taken in one order everywhere: the cluster's row, then its attempt's, and the audit trail's
@@ -33,7 +37,7 @@ func (s *DB) WriteAfter(ctx context.Context, first func(*Tx, *Batch), do func(*T
 	}
 	tx := transaction{conn}
 	defer tx.end(ctx)
-	c := &Tx{Tx: tx, DB: s}
+	c := &Tx{Tx: tx, DB: s, causes: map[river.JobArgs][]byte{}}
 	var b Batch
 	b.Do("begin", "begin")
 	now := c.queueClock(&b)
@@ -53,8 +57,12 @@ func (s *DB) WriteAfter(ctx context.Context, first func(*Tx, *Batch), do func(*T
 		return err
 	}
 	s.QueueNotifier.Notify(queues...)
+	s.notifyLines(c.lines)
 	return nil
 }
+
+// For has the jobs that are enqueued from now on carry the cause of ctx: one transaction may be made for several requests.
+func (c *Tx) For(ctx context.Context) { c.cause = queue.Metadata(ctx) }
 
 // DoLast adds a statement whose result the change does not read. It is sent with the commit.
 func (c *Tx) DoLast(what, sql string, args ...any) { c.last.Do(what, sql, args...) }

@@ -22,83 +22,16 @@ func Count(ctx context.Context, c *db.Tx, scope Scope) (Usage, error) {
 	return CountAt(ctx, c, scope, identities, c.Now)
 }
 
-// How clusters c that are not released count. Until its release a cluster is live, whatever its status. One that waits for its
-// turn never started and is counted apart; one that awaits approval counts as live. One that is cleaned up between two tries
-// counts as being created, even if the cleaning is blocked: it goes on as soon as it is clean. Only clusters that are still
-// wanted cost anything until their end: the others are being torn down.
-const (
-	isOurs      = `(principal_key(c.requested_by) = ANY (@person::text[]) OR c.team = @team OR c.repo = nullif(@repo, ''))`
-	isLive      = `(NOT c.needs_turn OR c.needs_approval)`
-	IsCreating  = `(c.desired = 'present' AND c.status IN ('PENDING', 'CREATING', 'FAILED') AND NOT c.needs_turn AND NOT c.needs_approval)`
-	isWaiting   = `(c.desired = 'present' AND c.needs_turn AND NOT c.needs_approval)`
-	nodesToCome = `greatest(0, c.nodes + coalesce(c.workers_wanted, c.workers, c.workers_base, 0) - coalesce(c.workers_base, 0))`
-)
-
-// The statements that count. The first reads the clusters of the scope, each part from its own index. The second reads all that
-// are not released or were released this month, from indexes that cover it. They are two because PostgreSQL makes one plan for all
-// values of a parameter.
-var countScope, countEverywhere = counting(isOurs), counting("true")
-
-// counting sums by whether a cluster is the person's, the team's and the repository's: clusters that are not released, and those
-// released this month, whose meters stand still.
-func counting(which string) string {
-	return `
-	SELECT principal_key(c.requested_by) = ANY (@person::text[]) AS mine, c.team = @team AS ours, c.repo IS NOT DISTINCT FROM nullif(@repo, '') AS here,
-		count(*) FILTER (WHERE ` + isLive + `) AS live, count(*) FILTER (WHERE ` + IsCreating + `) AS creating,
-		count(*) FILTER (WHERE ` + isWaiting + `) AS waiting,
-		sum(CASE WHEN c.meter_month = @month THEN c.month_node_hours ELSE 0 END + (c.meter_nodes * h.running + ` + nodesToCome + ` * h.to_come) / 3600000.0)::float8 AS node_hours,
-		sum(` + CentsSQL(`CASE WHEN c.meter_month = @month THEN c.month_amount ELSE 0 END + c.meter_cents * h.running`) + `)::bigint AS spent_cents,
-		sum(` + CentsSQL(`coalesce(c.coming_cents, c.hourly_cents) * h.to_come`) + `)::bigint AS committed_cents
-	FROM clusters c, LATERAL (SELECT
-		greatest(0, @now_ms - greatest(` + MillisSQL("c.meter_since") + `, @month_ms)) AS running,
-		CASE WHEN c.desired = 'present' THEN greatest(0, ` + MillisSQL("c.destroy_at") + ` - @now_ms) ELSE 0 END AS to_come) h
-	WHERE c.destroyed_at IS NULL AND ` + which + ` GROUP BY 1, 2, 3
-	UNION ALL
-	SELECT principal_key(c.requested_by) = ANY (@person::text[]), c.team = @team, c.repo IS NOT DISTINCT FROM nullif(@repo, ''),
-		0, 0, 0, sum(c.month_node_hours), sum(` + CentsSQL("c.month_amount") + `)::bigint, 0
-	FROM clusters c WHERE c.destroyed_at >= @month AND c.meter_month = @month AND ` + which + ` GROUP BY 1, 2, 3`
-}
+// IsCreating is how a cluster c counts as being created, as usage_of has it in SQL.
+const IsCreating = `(c.desired = 'present' AND c.status IN ('PENDING', 'CREATING', 'FAILED') AND NOT c.needs_turn AND NOT c.needs_approval)`
 
 // CountAt is Count for who read the identities of the scope's person before.
 func CountAt(ctx context.Context, from db.Source, scope Scope, identities []string, now time.Time) (Usage, error) {
-	type sums struct {
-		Mine, Ours, Here           bool
-		Live, Creating, Waiting    int
-		NodeHours                  float64
-		SpentCents, CommittedCents int64
-	}
-	month := monthOf(now)
-	count := countScope
-	if scope.Everywhere {
-		count = countEverywhere
-	}
-	lines, err := db.All[sums](ctx, from, count, pgx.NamedArgs{
-		"person": identities, "team": scope.Team, "repo": scope.Repo,
-		"month": month, "now_ms": now.UnixMilli(), "month_ms": month.UnixMilli(),
-	})
+	tally, err := ReadTally(ctx, from, []Scope{scope}, map[string][]string{scope.Person: identities}, now)
 	if err != nil {
-		return Usage{}, fmt.Errorf("count what is used: %w", err)
+		return Usage{}, err
 	}
-	u := Usage{At: now, Identities: identities}
-	for _, of := range []struct {
-		to *Counts
-		in func(sums) bool
-	}{
-		{&u.Person, func(l sums) bool { return l.Mine }},
-		{&u.Team, func(l sums) bool { return l.Ours }},
-		{&u.Repository, func(l sums) bool { return l.Here && scope.Repo != "" }},
-		{&u.Everywhere, func(sums) bool { return scope.Everywhere }},
-	} {
-		for _, l := range lines {
-			if !of.in(l) {
-				continue
-			}
-			of.to.Live, of.to.Creating, of.to.Waiting = of.to.Live+l.Live, of.to.Creating+l.Creating, of.to.Waiting+l.Waiting
-			of.to.NodeHours += l.NodeHours
-			of.to.SpentCents, of.to.CommittedCents = of.to.SpentCents+l.SpentCents, of.to.CommittedCents+l.CommittedCents
-		}
-	}
-	return u, nil
+	return tally.Of(scope), nil
 }
 
 // monthOf returns the start of the calendar month, in UTC.

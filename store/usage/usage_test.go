@@ -197,3 +197,34 @@ func TestOneWhoseCleaningIsBlockedIsStillBeingCreated(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []int{1, 1}, []int{now.Team.Live, now.Team.Creating})
 }
+
+func TestCountersFollowEveryChangeAndAreCorrectedWhereTheyDoNot(t *testing.T) {
+	t.Parallel()
+	s, clock := storetest.Open(t)
+	first := storetest.Accept(t, s, storetest.Sized("first"))
+	storetest.Accept(t, s, storetest.FromPR(storetest.Sized("second"), 1))
+	before := used(t, s)
+	n, err := s.FoldUsage(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 7, n, "two changes each of a person, a team and everybody, and one of a repository")
+	require.Equal(t, before, used(t, s), "folding changes nothing")
+	clock.Pass(first.DestroyAt.Sub(clock.Now()) + time.Hour)
+	past := used(t, s).Team
+	require.Equal(t, []int64{0, 0}, []int64{past.CommittedCents, int64(past.NodeHours)}, "what is past its end has nothing to come")
+	wrong, err := s.CorrectUsage(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, wrong)
+
+	_, err = s.Pool().Exec(t.Context(), `UPDATE usage_counters SET live = 9, to_come = 0 WHERE kind = 'team'`)
+	require.NoError(t, err)
+	_, err = s.Pool().Exec(t.Context(), `DELETE FROM usage_counters WHERE kind = 'repository'`)
+	require.NoError(t, err)
+	require.NotEqual(t, past.Live, used(t, s).Team.Live)
+	wrong, err = s.CorrectUsage(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []string{"repository acme/shop", "team " + first.Team}, wrong)
+	require.Equal(t, past, used(t, s).Team)
+	wrong, err = s.CorrectUsage(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, wrong)
+}

@@ -1,0 +1,306 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/internal/tracing"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
+)
+
+// Requests that arrive while others are judged are judged together next: one transaction takes the locks of all of them, reads what they
+// need, judges one after the other with what those before it use, and commits once. So fifty requests of one team wait for one commit
+// instead of fifty. Grouping changes no result: what does not fit into a group, and a group that fails as a whole, is judged one by one.
+
+const (
+	mostTogether = 64
+	groupTimeout = 30 * time.Second // for the whole group; each caller stops waiting at its own deadline
+)
+
+// group gathers requests. One goroutine judges them as long as there are any.
+type group struct {
+	store   *Store
+	mu      sync.Mutex
+	waiting []*pending
+	busy    bool
+}
+
+// pending is one request of a group.
+type pending struct {
+	earlier
+	ctx   context.Context
+	judge func(usage.Usage) (Judgement, error)
+	done  chan struct{} // closed when out and err are final
+	out   Judged
+	err   error
+	alone bool // it has to be judged alone
+}
+
+// standsAlone reports that a request is no part of a group, because it reads or writes more than its own rows.
+func (a Ask) standsAlone() bool {
+	return a.RetryOf != "" || a.Pull != nil || a.Run != nil || a.Asker != nil || a.Signal != nil || a.Wait != nil
+}
+
+// judge waits for the request's result.
+func (g *group) judge(ctx context.Context, a Ask, judge func(usage.Usage) (Judgement, error)) (Judged, error) {
+	p := &pending{earlier: earlier{ask: a}, ctx: ctx, judge: judge, done: make(chan struct{})}
+	g.mu.Lock()
+	g.waiting = append(g.waiting, p)
+	if !g.busy {
+		g.busy = true
+		go g.run()
+	}
+	g.mu.Unlock()
+	select {
+	case <-p.done:
+	case <-ctx.Done():
+		return Judged{}, ctx.Err()
+	}
+	if p.alone {
+		return g.store.judgeAlone(ctx, a, judge)
+	}
+	return p.out, p.err
+}
+
+func (g *group) run() {
+	for {
+		g.mu.Lock()
+		n := min(len(g.waiting), mostTogether)
+		next := slices.Clone(g.waiting[:n])
+		g.waiting = slices.Delete(g.waiting, 0, n)
+		g.busy = n > 0
+		g.mu.Unlock()
+		if n == 0 {
+			return
+		}
+		g.judgeTogether(next)
+	}
+}
+
+// judgeTogether gives each request its result, or leaves it to its caller to judge it alone.
+func (g *group) judgeTogether(all []*pending) {
+	live := slices.DeleteFunc(slices.Clone(all), func(p *pending) bool { return p.ctx.Err() != nil || p.alone })
+	ctx, cancel := context.WithTimeout(context.Background(), groupTimeout)
+	defer cancel()
+	if len(live) > 0 {
+		var now *db.LockTime
+		decided := false
+		err := g.store.WriteAfter(ctx, func(c *db.Tx, b *db.Batch) { now = queueTogether(c, b, live) }, func(c *db.Tx) error {
+			c.Now = now.Clock
+			err := decideTogether(ctx, c, live)
+			decided = err == nil
+			return err
+		})
+		for _, p := range live {
+			switch {
+			case err == nil || p.err != nil:
+			case decided: // perhaps it is stored: only a request with a key may be sent again
+				p.err, p.alone = err, false
+			default:
+				p.alone = true
+			}
+		}
+	}
+	for _, p := range all {
+		close(p.done)
+	}
+}
+
+// queueTogether takes the locks of all requests and reads what is there of each.
+func queueTogether(c *db.Tx, b *db.Batch, all []*pending) *db.LockTime {
+	var locks, principals, keys, people []string
+	for _, p := range all {
+		locks = append(locks, p.ask.locks()...)
+		for _, key := range p.ask.keys() {
+			principals, keys = append(principals, p.ask.Principal), append(keys, key)
+		}
+		people = append(people, p.ask.Scope.Person)
+	}
+	now := c.QueueLocks(b, locks)
+	for _, p := range all {
+		p.now = now
+	}
+	if len(keys) > 0 {
+		b.Ask("look for earlier results", func(rows pgx.Rows) error { return shareKeys(rows, all) }, earlierKeysOfMany, principals, keys)
+	}
+	slices.Sort(people)
+	b.Ask("look for people's identities", func(rows pgx.Rows) error { return shareIdentities(rows, all) },
+		`SELECT id, identities_of(id) AS ids FROM unnest($1::text[]) AS t (id)`, slices.Compact(people))
+	return now
+}
+
+// shareKeys gives each request what is known of its keys.
+func shareKeys(rows pgx.Rows, all []*pending) error {
+	var found []struct {
+		Principal string
+		requestKey
+	}
+	if err := db.List(&found)(rows); err != nil {
+		return err
+	}
+	for _, k := range found {
+		for _, p := range all {
+			if p.ask.Principal == k.Principal && slices.Contains(p.ask.keys(), k.Key) {
+				p.earlier.keys = append(p.earlier.keys, k.requestKey)
+			}
+		}
+	}
+	return nil
+}
+
+// shareIdentities gives each request its person's identities.
+func shareIdentities(rows pgx.Rows, all []*pending) error {
+	var found []struct {
+		ID  string
+		IDs []string
+	}
+	if err := db.List(&found)(rows); err != nil {
+		return err
+	}
+	for _, f := range found {
+		for _, p := range all {
+			if p.ask.Scope.Person == f.ID {
+				p.identities = &usage.Identities{IDs: f.IDs}
+			}
+		}
+	}
+	return nil
+}
+
+// decideTogether judges and writes. What was made before, repeats a key of the group or takes a name that is taken is judged alone.
+func decideTogether(ctx context.Context, c *db.Tx, all []*pending) error {
+	var scopes []usage.Scope
+	identities := map[string][]string{}
+	seen := map[[2]string]bool{}
+	for _, p := range all {
+		scopes, identities[p.ask.Scope.Person] = append(scopes, p.ask.Scope), p.identities.IDs
+		p.alone = slices.ContainsFunc(p.earlier.keys, func(k requestKey) bool { return k.Cluster != "" || p.ask.Once != nil && k.Key == p.ask.Once.Key })
+		for _, key := range p.ask.keys() {
+			at := [2]string{p.ask.Principal, key}
+			p.alone = p.alone || seen[at]
+			seen[at] = true
+		}
+	}
+	judged, err := judgeInTurn(ctx, c, all, scopes, identities)
+	if err != nil {
+		return err
+	}
+	var b db.Batch
+	var ids []string
+	var written []clusters.RowRecord
+	requests := make([]string, len(judged))
+	rows := make([]clusters.Row, len(judged))
+	for i, p := range judged {
+		ctx := tracing.With(ctx, tracing.Of(p.ctx))
+		c.For(ctx)
+		_, err := p.replay() // which refused request is accepted now
+		switch j := p.out.Judgement; {
+		case err != nil:
+		case !j.isWhole():
+			err = fmt.Errorf("%w: a request is either accepted or refused", db.ErrConflict)
+		case j.Allowed:
+			rows[i], requests[i], err = queueAccepted(ctx, c, &b, p.ask, p.refused, j, nil)
+			ids = append(ids, rows[i].ID)
+		case p.refused != "":
+			requests[i] = p.refused
+		default:
+			requests[i] = queueRequest(ctx, c, &b, p.ask, "", j.Verdict, "")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	b.Ask("read the clusters", db.List(&written), `SELECT `+clusters.RowColumns+clusters.OfMany+clusters.RowSources+`WHERE c.id = ANY ($1)`, ids)
+	if err := c.Send(ctx, &b); err != nil {
+		return err
+	}
+	made := make(map[string]clusters.Row, len(written))
+	for _, r := range written {
+		row := r.Row()
+		made[row.ID] = row
+	}
+	for i, p := range judged {
+		ctx := tracing.With(ctx, tracing.Of(p.ctx))
+		c.For(ctx)
+		j := p.out.Judgement
+		var err error
+		switch {
+		case j.Allowed:
+			err = followAccepted(ctx, c, p.ask, j, rows[i])
+		case p.refused != "":
+			err = respond(ctx, c, j)
+		default:
+			err = followRefused(ctx, c, p.ask, j, requests[i])
+		}
+		if err != nil {
+			return err
+		}
+		p.out.Request = requests[i]
+		if j.Allowed {
+			p.out.Row = made[rows[i].ID]
+		}
+		keepKeys(c, p.ask, p.out)
+	}
+	return nil
+}
+
+// judgeInTurn judges the requests, each with what those before it use, and returns those that are to be written. A name that is taken is
+// found after the judgement, which chose it: then the others are judged again without that request.
+func judgeInTurn(ctx context.Context, c *db.Tx, all []*pending, scopes []usage.Scope, identities map[string][]string) (judged []*pending, err error) {
+	tally, err := usage.ReadTally(ctx, c, scopes, identities, c.Now)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		counted := tally.Clone()
+		judged = judged[:0]
+		names := map[clusters.Address]*pending{}
+		for _, p := range all {
+			if p.err = nil; p.alone {
+				continue
+			}
+			if p.out.Judgement, p.err = p.judgeSafely(counted.Of(p.ask.Scope)); p.err != nil {
+				continue
+			}
+			if row := p.out.Row; p.out.Allowed {
+				at := clusters.Address{Platform: row.Platform, BaseDomain: row.BaseDomain, Name: row.Name}
+				if names[at] != nil {
+					p.alone = true
+					continue
+				}
+				names[at] = p
+				counted.Add(p.ask.Scope, fill(c, p.out.Judgement).Cluster, row.Nodes, row.HourlyCents)
+			}
+			judged = append(judged, p)
+		}
+		taken, err := clusters.Taken(ctx, c, names)
+		if err != nil || len(taken) == 0 {
+			return judged, err
+		}
+		for _, at := range taken {
+			names[at].alone = true
+		}
+	}
+}
+
+// judgeSafely turns a panic into an error: it must not end the process, and the other requests of the group go on.
+func (p *pending) judgeSafely(u usage.Usage) (j Judgement, err error) {
+	defer func() {
+		if problem := recover(); problem != nil {
+			err = errors.Join(fmt.Errorf("judging panicked: %v", problem), errors.New(string(debug.Stack())))
+		}
+	}()
+	if j, err = p.judge(u); err == nil {
+		err = p.ctx.Err() // whoever no longer waits gets nothing
+	}
+	return j, err
+}
