@@ -180,7 +180,7 @@ seeds: ## run the fault tests with SEEDS different seeds (200), and as many rand
 	go test -count=1 -timeout 4h -run 'WhateverHappens|WhateverBefalls' ./app/pulls ./app/hooks ./devstack/slackstory -rapid.checks=$(or $(SEEDS),200)
 
 .PHONY: check
-check: format vet lint names generated race test test-alerts ## check format, vet, lint, names and generated code, run all tests under the race detector, and make test; compare costs
+check: format vet lint names generated race test test-alerts bench-gate ## check format, vet, lint, names and generated code, run all tests under the race detector, and make test; compare costs
 
 .PHONY: format
 format:

@@ -19,7 +19,10 @@ func TestChecksRunAtOnceAndAnswerInTheirOrder(t *testing.T) {
 			<-second // the first ends after the second
 			return []cloud.Problem{{Code: "A"}}, errors.New("and no more")
 		},
-		func(context.Context) ([]cloud.Problem, error) { close(second); return []cloud.Problem{{Code: "B"}}, nil },
+		func(context.Context) ([]cloud.Problem, error) {
+			close(second)
+			return []cloud.Problem{{Code: "B"}}, nil
+		},
 		func(context.Context) ([]cloud.Problem, error) { return nil, nil },
 	)
 	require.NoError(t, err)
