@@ -139,6 +139,16 @@ func TestTheEditThatAPersonWaitsForIsShownWithinASecond(t *testing.T) {
 	h.showInSlack(row.ID, clusters.KindSlackThread)
 	require.Len(t, w.standing(true), 1, "its thread follows")
 	require.Zero(t, w.storms)
+
+	h.pass(5 * time.Minute)
+	_, err = h.store.Extend(h.ctx, row.ID, time.Hour, clusters.Origin{Actor: "slack:T1/U2", Source: "slack"})
+	require.NoError(t, err)
+	calls := w.called()
+	h.snoozes(h.publishArgs(row.ID, clusters.KindSlackThread), h.now())
+	require.Equal(t, calls, w.called(), "the thread leaves a free turn to the message, too")
+	h.work(h.publishArgs(row.ID, clusters.KindSlackMessage))
+	h.showInSlack(row.ID, clusters.KindSlackThread)
+	require.Equal(t, calls+2, w.called())
 }
 
 func TestAPostWhoseAnswerWasLostStandsOnce(t *testing.T) {

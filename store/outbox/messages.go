@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 )
@@ -42,9 +41,9 @@ const awaitedFor = time.Minute
 // IsAwaited reports that somebody just changed a subscriber's cluster in Slack, and the subscriber does not show it.
 func (s *Store) IsAwaited(ctx context.Context, sub Subscriber) (awaited bool, err error) {
 	err = s.db.Pool().QueryRow(ctx, `
-		SELECT EXISTS (SELECT FROM audit_events WHERE target_cluster_id = $1 AND source = $2
-			AND created_at > greatest($3::timestamptz, coalesce($4::timestamptz, clock_timestamp()) - $5::interval))`,
-		sub.Cluster, policy.SourceSlack, sub.ShownAt, s.db.Fixed(), awaitedFor).Scan(&awaited)
+		SELECT EXISTS (SELECT FROM audit_events WHERE target_cluster_id = $1 AND source = 'slack'
+			AND created_at > greatest($2::timestamptz, coalesce($3::timestamptz, clock_timestamp()) - $4::interval))`,
+		sub.Cluster, sub.ShownAt, s.db.Fixed(), awaitedFor).Scan(&awaited)
 	if err != nil {
 		return false, fmt.Errorf("look whether somebody waits for %s: %w", sub.ID, err)
 	}
