@@ -47,11 +47,11 @@ func (g *gate) compare(ctx context.Context, asked string) error {
 	}
 	fmt.Fprintf(g.out, "Both are built (%s).\n", time.Since(began).Round(time.Second))
 	s := newSamples()
-	if err := g.measure(ctx, base, head, g.plan.all(), s); err != nil {
+	if err := g.measure(ctx, base, head, g.chosen, s); err != nil {
 		return err
 	}
 	if again := runsThatCostMore(g.plan, s); len(again) > 0 {
-		fmt.Fprintf(g.out, "%d of %d runs seem to cost more and are measured again.\n", len(again), len(g.plan.Runs))
+		fmt.Fprintf(g.out, "%d of %d runs seem to cost more and are measured again.\n", len(again), len(g.chosen))
 		if err := g.measure(ctx, base, head, again, s); err != nil {
 			return err
 		}

@@ -151,7 +151,7 @@ func TestTheLeastOfAllTurnsIsCompared(t *testing.T) {
 
 func TestRangesFollowFromTheNoise(t *testing.T) {
 	p := plan{Turns: 1, Runs: []benchRun{{Package: "./store"}}}
-	setRanges(&p, map[quantity]float64{{0, "List", ownUnit}: 10.2, {0, "List", databaseUnit}: 1, {0, "List", countUnit}: 0})
+	setRanges(&p, []int{0}, map[quantity]float64{{0, "List", ownUnit}: 10.2, {0, "List", databaseUnit}: 1, {0, "List", countUnit}: 0})
 	require.Equal(t, percents{ownUnit: 16, databaseUnit: 8, countUnit: 2}, p.Runs[0].Ranges["List"])
 	path := filepath.Join(t.TempDir(), "ranges.yaml")
 	require.NoError(t, os.WriteFile(path, []byte("# What this is.\nturns: 2\n"), 0o600))
