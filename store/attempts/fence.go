@@ -111,6 +111,11 @@ func LockAttempt(ctx context.Context, c *db.Tx, attempt, token string) (Fenced, 
 	if err := c.QueryRow(ctx, `SELECT cluster_id FROM attempts WHERE id = $1`, attempt).Scan(&cluster); err != nil {
 		return Fenced{}, fmt.Errorf("find attempt %s: %w", attempt, err)
 	}
+	return lockAttemptOf(ctx, c, cluster, attempt, token)
+}
+
+// lockAttemptOf is LockAttempt where the attempt's cluster is known.
+func lockAttemptOf(ctx context.Context, c *db.Tx, cluster, attempt, token string) (Fenced, error) {
 	cur, err := clusters.Lock(ctx, c, cluster)
 	if err != nil {
 		return Fenced{}, err

@@ -17,8 +17,12 @@ import (
 func (s *Store) Report(ctx context.Context, attemptID, tokenID string, r ReportRow) (Lease, error) {
 	var lease Lease
 	logged := ""
-	err := s.db.Write(ctx, func(c *db.Tx) (err error) {
-		f, err := LockAttempt(ctx, c, attemptID, tokenID)
+	var found struct{ ClusterID string }
+	find := func(_ *db.Tx, b *db.Batch) {
+		b.Ask("find the attempt", db.Into(&found), `SELECT cluster_id FROM attempts WHERE id = $1`, attemptID)
+	}
+	err := s.db.WriteAfter(ctx, find, func(c *db.Tx) error {
+		f, err := lockAttemptOf(ctx, c, found.ClusterID, attemptID, tokenID)
 		if err != nil {
 			return err
 		}
