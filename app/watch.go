@@ -80,6 +80,15 @@ func mayWatch(p policy.Principal, refs []string) error {
 	return nil
 }
 
+// Changes tells that something of a cluster may have changed, or of any if cluster is empty. It says no more than ids: what changed is
+// read again, with the reader's rights. The channel is closed by stop, and when ctx is done or the store is closed.
+func (s *Service) Changes(ctx context.Context, cluster string) (changes <-chan db.Change, stop func()) {
+	if cluster == "" {
+		return s.store.Follow(ctx)
+	}
+	return s.store.Follow(ctx, cluster)
+}
+
 // watching is one running watch.
 type watching struct {
 	service *Service

@@ -79,7 +79,6 @@ func (f Filter) where() (string, pgx.NamedArgs) {
 	w.Add(f.Mine != "", "(principal_key("+clusters.HeldBy+") = ANY (identities_of(@mine)) OR "+ownerCondition("@my_name")+")", "mine", f.Mine)
 	w.Args["my_name"] = f.MyName
 	w.Add(f.Team != "", "c.team = @team", "team", f.Team)
-	w.Add(f.Teams != nil, "(c.team = ANY (@teams) OR c.id IN (SELECT s.cluster_id FROM shares s WHERE "+usage.SharedWith+"))", "teams", f.Teams)
 	w.Add(f.Repo != "", "c.repo = @repo", "repo", f.Repo)
 	w.Add(f.Number != 0, "c.pr_number = @number", "number", f.Number)
 	w.Add(f.Profile != "", "c.profile = @profile", "profile", f.Profile)
@@ -89,5 +88,22 @@ func (f Filter) where() (string, pgx.NamedArgs) {
 		WHERE u.id = @run OR u.url = @run OR u.key = @run OR u.platform = 'tekton' AND split_part(u.key, '/', 2) = @run)`, "run", f.Run)
 	w.Add(f.Live, "c.destroyed_at IS NULL", "", nil)
 	w.Add(f.Cursor != "", "c.id < @cursor", "cursor", f.Cursor)
+	if f.Teams != nil {
+		among := w.Where()
+		w.Add(true, "c.id IN ("+firstSeen(among)+")", "teams", f.Teams)
+	}
 	return w.Where(), w.Args
+}
+
+// firstSeen selects the ids of the first clusters of each team, and of those that are shared, and of these the first ones of a page. Each
+// part is read from its own index, so what other teams have makes no difference. where is the other conditions.
+func firstSeen(where string) string {
+	if where == "" {
+		where = "WHERE true"
+	}
+	return `SELECT v.id FROM (
+		SELECT own.id FROM unnest(@teams::text[]) AS t (team), LATERAL (
+			SELECT c.id FROM clusters c ` + where + ` AND c.team = t.team ORDER BY c.id DESC LIMIT @limit) AS own
+		UNION SELECT c.id FROM shares s JOIN clusters c ON c.id = s.cluster_id ` + where + ` AND (` + usage.SharedWith + `)
+	) AS v ORDER BY v.id DESC LIMIT @limit`
 }

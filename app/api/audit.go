@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app/api/v1"
+	"github.com/ocpctl/ocpctl/internal/eventstream"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/auditchain"
 )
@@ -64,7 +65,7 @@ func (s *server) ExportAudit(w http.ResponseWriter, r *http.Request, params v1.E
 			w.Header().Set("Content-Disposition", `attachment; filename="audit.ndjson"`)
 			w.Header().Set("Cache-Control", "no-store")
 		}
-		_ = ctrl.SetWriteDeadline(time.Now().Add(slowest)) // a test's recorder does not support it
+		_ = ctrl.SetWriteDeadline(time.Now().Add(eventstream.Slowest)) // a test's recorder does not support it
 		out := json.NewEncoder(w)
 		out.SetEscapeHTML(false)
 		for _, l := range lines {

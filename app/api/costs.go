@@ -114,7 +114,7 @@ func (s *server) costFile(w http.ResponseWriter, r *http.Request, name string, f
 		s.writeError(w, r, err)
 		return
 	}
-	leave, found := s.places.takePlace(principal(r).ID)
+	leave, found := s.Streams.Take(principal(r).ID)
 	if !found {
 		tooManyStreams(w)
 		return

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/ocpctl/ocpctl/internal/httpbody"
 )
 
 //go:embed docs
@@ -44,13 +46,13 @@ func (ref reference) registerPaths(mux *http.ServeMux) {
 }
 
 func serveDocument(contentType string, body []byte) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
+	file := httpbody.NewFile(contentType, body)
+	return func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("Content-Type", contentType)
 		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Cache-Control", "max-age=300")
-		_, _ = w.Write(body) // the reader disconnected and will retry
+		file.Serve(w, r)
 	}
 }
 

@@ -20,7 +20,7 @@ func (s *server) GetLogBundle(w http.ResponseWriter, r *http.Request, id string,
 		s.writeError(w, r, err)
 		return
 	}
-	leave, found := s.places.takePlace(principal(r).ID)
+	leave, found := s.Streams.Take(principal(r).ID)
 	if !found {
 		tooManyStreams(w)
 		return

@@ -24,6 +24,8 @@ import (
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/app/metrics"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
+	"github.com/ocpctl/ocpctl/internal/eventstream"
+	"github.com/ocpctl/ocpctl/internal/httpbody"
 	"github.com/ocpctl/ocpctl/internal/source"
 	"github.com/ocpctl/ocpctl/internal/token"
 	"github.com/ocpctl/ocpctl/store"
@@ -43,12 +45,13 @@ type Config struct {
 	Tokens      *token.Signer   // the attempts' tokens
 	Grants      Grants          // of credentials for the artifacts bucket; nil: runners use their own identity
 	Runner      RunnerSettings
-	UI          string           // base URL of the pages, for links in responses
-	Pace        *Pace            // shared with the pages; nil: a separate one, 20 requests a second and a burst of 60 for each principal
-	Timeout     time.Duration    // of one request, except streams; zero: 30 s
-	Draining    context.Context  // done when no new requests should be sent here, which /readyz reports; nil: never
-	Stopping    context.Context  // done when the server stops, which ends streams; nil: never
-	Now         func() time.Time // nil: time.Now
+	UI          string              // base URL of the pages, for links in responses
+	Pace        *Pace               // shared with the pages; nil: a separate one, 20 requests a second and a burst of 60 for each principal
+	Streams     *eventstream.Places // shared with the pages; nil: separate ones
+	Timeout     time.Duration       // of one request, except streams; zero: 30 s
+	Draining    context.Context     // done when no new requests should be sent here, which /readyz reports; nil: never
+	Stopping    context.Context     // done when the server stops, which ends streams; nil: never
+	Now         func() time.Time    // nil: time.Now
 	Log         *slog.Logger
 	Metrics     *metrics.Metrics // nil: those of the store alone
 }
@@ -72,7 +75,6 @@ type Grants interface {
 type server struct {
 	Config
 	document *document
-	places   places
 }
 
 const requestTime = 30 * time.Second
@@ -94,6 +96,9 @@ func New(c Config) http.Handler {
 	if c.Pace == nil {
 		c.Pace = NewPace(Rate{}, c.Now)
 	}
+	if c.Streams == nil {
+		c.Streams = &eventstream.Places{}
+	}
 	if c.Metrics == nil {
 		c.Metrics = metrics.New(metrics.Config{Store: c.Store, Log: c.Log})
 	}
@@ -112,5 +117,7 @@ func New(c Config) http.Handler {
 		mux.Handle(method+" "+path, operation)
 	})
 	mux.HandleFunc("/api/", noSuchPath(mux))
-	return s.enter(s.authenticate(s.requireLegible(mux)))
+	return s.enter(httpbody.Compress(s.authenticate(s.requireLegible(mux)), func(r *http.Request) bool {
+		return strings.HasSuffix(r.URL.Path, "/kubeconfig") // the only secret that is read with GET
+	}))
 }

@@ -52,26 +52,3 @@ func TestASeatThatIsLostEndsWhatAStreamShows(t *testing.T) {
 	next := some.until(func(c v1.Cluster) bool { return c.Name != "" })
 	require.Equal(t, "pear", next.Name, "what is shared with a person is seen without a seat")
 }
-
-func TestOnePrincipalHasSoManyStreamsAndOthersTheirOwn(t *testing.T) {
-	var p places
-	var leave []func()
-	for range mostStreams {
-		one, found := p.takePlace("maya")
-		require.True(t, found)
-		leave = append(leave, one)
-	}
-	_, found := p.takePlace("maya")
-	require.False(t, found)
-	other, found := p.takePlace("will")
-	require.True(t, found)
-	other()
-	leave[0]()
-	again, found := p.takePlace("maya")
-	require.True(t, found)
-	again()
-	for _, one := range leave[1:] {
-		one()
-	}
-	require.Empty(t, p.taken, "who left is forgotten")
-}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/api/v1"
+	"github.com/ocpctl/ocpctl/internal/eventstream"
 	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
@@ -32,8 +33,8 @@ func (s *server) WatchClusters(w http.ResponseWriter, r *http.Request, params v1
 	}
 	defer cancel()
 	err := s.App.Watch(ctx, params.Cluster, app.View{
-		Who: s.whoNow(r), Every: heartbeat, Begin: out.beginStream, Beat: out.keepAlive,
-		Show: func(row clusters.Row) error { return out.sendDocument("cluster", toCluster(row, s.App.NameOf)) },
+		Who: s.whoNow(r), Every: heartbeat, Begin: out.Begin, Beat: out.Beat,
+		Show: func(row clusters.Row) error { return out.SendJSON("cluster", toCluster(row, s.App.NameOf)) },
 	})
 	s.endWith(w, r, ctx, out, err)
 }
@@ -71,32 +72,32 @@ func (s *server) follow(w http.ResponseWriter, r *http.Request, log app.Log) {
 	defer cancel()
 	lines := func(all []string) error {
 		for _, line := range all {
-			if err := out.sendDocument("log", line); err != nil {
+			if err := out.SendJSON("log", line); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	err := out.beginStream()
+	err := out.Begin()
 	if err == nil {
 		err = lines(log.Lines)
 	}
 	if err != nil {
 		return // the reader disconnected
 	}
-	ended, err := s.App.FollowLog(ctx, log, app.Reader{Who: s.whoNow(r), Every: heartbeat, Lines: lines, Beat: out.keepAlive})
+	ended, err := s.App.FollowLog(ctx, log, app.Reader{Who: s.whoNow(r), Every: heartbeat, Lines: lines, Beat: out.Beat})
 	if err == nil {
-		err = out.sendDocument("end", job(ended))
+		err = out.SendJSON("end", job(ended))
 	}
 	s.endWith(w, r, ctx, out, err)
 }
 
 // endWith reports why a stream ended: as a normal response if it had not begun, otherwise on the stream and in the log, unless the
 // reader disconnected, its time was over or the server stops.
-func (s *server) endWith(w http.ResponseWriter, r *http.Request, ctx context.Context, out *stream, err error) {
+func (s *server) endWith(w http.ResponseWriter, r *http.Request, ctx context.Context, out *eventstream.Stream, err error) {
 	switch {
-	case err == nil || ctx.Err() != nil || out.gone:
-	case !out.begun:
+	case err == nil || ctx.Err() != nil || out.Gone:
+	case !out.Begun:
 		s.writeError(w, r, err)
 	default:
 		s.endStream(r, out, err)

@@ -182,6 +182,12 @@ func (v *Verifier) Now(ctx context.Context, s Session) policy.Principal {
 	if ended, err := v.hasEnded(ctx, s.ID); ended || err != nil {
 		return policy.Principal{}
 	}
+	return v.Seated(s)
+}
+
+// Seated returns the principal of a session, with the seats that the catalogue's identities give at this moment. It does not look
+// whether the session was ended.
+func (v *Verifier) Seated(s Session) policy.Principal {
 	return v.newSession(s.Claims, s.Expires).Principal
 }
 

@@ -19,11 +19,10 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/devstack/postgres"
+	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/store"
 )
-
-const senders = 8
 
 // durable is a store on a PostgreSQL with fsync on: what is acknowledged survives the machine.
 func durable(b *testing.B) *store.Store {
@@ -155,31 +154,59 @@ func storm(b *testing.B) (mixed []gust) {
 	return mixed
 }
 
-// BenchmarkWebhook measures a real payload verified, stored and acknowledged over HTTP, beside the bare INSERT of the same
-// row by the same client.
+// BenchmarkWebhook measures a real payload verified, stored and acknowledged over HTTP, and beside it, by turns in the same run, the bare
+// INSERT of the same row by as many senders. The rates compare acknowledgements with INSERTs, a second and by processor time.
 func BenchmarkWebhook(b *testing.B) {
 	s := durable(b)
+	server := startServer(b, s, 64)
 	body := payload(b, "pull_request", "labeled", pull(0, label))
-
-	b.Run("bare INSERT", func(b *testing.B) {
-		run := time.Now().UnixNano()
-		concurrently(b, func(ctx context.Context, i int64) error {
-			_, err := s.Pool().Exec(ctx, `INSERT INTO deliveries (source, delivery_id, event, body) VALUES ($1, $2, $3, $4)`,
-				SourceGitHub, fmt.Sprintf("bare-%d-%d", run, i), "pull_request", body)
+	run, signed := time.Now().UnixNano(), signature([]byte(testSecret), body)
+	bare := func(ctx context.Context, i int64) error {
+		_, err := s.Pool().Exec(ctx, `INSERT INTO deliveries (source, delivery_id, event, body) VALUES ($1, $2, $3, $4)`,
+			SourceGitHub, fmt.Sprintf("bare-%d-%d", run, i), "pull_request", body)
+		return err
+	}
+	acknowledge := func(ctx context.Context, i int64) error {
+		r, err := hook(ctx, server, "pull_request", fmt.Sprintf("source-%d-%d", run, i), signed, body)
+		if err != nil {
 			return err
-		})
-	})
-	b.Run("acknowledged", func(b *testing.B) {
-		server := startServer(b, s, senders)
-		run, signed := time.Now().UnixNano(), signature([]byte(testSecret), body)
-		concurrently(b, func(ctx context.Context, i int64) error {
-			r, err := hook(ctx, server, "pull_request", fmt.Sprintf("source-%d-%d", run, i), signed, body)
-			if err != nil {
-				return err
+		}
+		return acknowledged(server.Client(), r)
+	}
+	const turn = 250
+	var sent int64
+	for _, senders := range []int{8, 32} {
+		b.Run(fmt.Sprintf("%d senders", senders), func(b *testing.B) {
+			var alone, served cost
+			var took []time.Duration
+			for b.Loop() {
+				alone.of(b, s, func() { concurrently(b, senders, turn, sent, bare) })
+				served.of(b, s, func() { took = append(took, concurrently(b, senders, turn, sent, acknowledge)...) })
+				sent += turn
 			}
-			return acknowledged(server.Client(), r)
+			n := float64(len(took))
+			b.ReportMetric(n/alone.took.Seconds(), "inserts/s")
+			b.ReportMetric(n/served.took.Seconds(), "acknowledged/s")
+			b.ReportMetric(alone.took.Seconds()/served.took.Seconds(), "rate")
+			b.ReportMetric(float64(alone.cpu.Microseconds())/n, "µs-cpu/insert")
+			b.ReportMetric(float64(served.cpu.Microseconds())/n, "µs-cpu/acknowledged")
+			b.ReportMetric(alone.cpu.Seconds()/served.cpu.Seconds(), "rate-by-cpu")
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
 		})
-	})
+	}
+}
+
+// cost is how long something took, and how much processor time this process, which is sender and server, and PostgreSQL used for it.
+type cost struct{ took, cpu time.Duration }
+
+func (c *cost) of(b *testing.B, s *store.Store, do func()) {
+	mine, database := pgtest.ReadCPU(b, s.Pool())
+	begun := time.Now()
+	do()
+	c.took += time.Since(begun)
+	after, then := pgtest.ReadCPU(b, s.Pool())
+	c.cpu += after - mine + then - database
 }
 
 func acknowledged(client *http.Client, r *http.Request) error {
@@ -197,28 +224,23 @@ func acknowledged(client *http.Client, r *http.Request) error {
 	return nil
 }
 
-// concurrently does b.N operations by eight senders and reports how many a second, and the 99th percentile.
-func concurrently(b *testing.B, do func(context.Context, int64) error) {
-	took := make([]time.Duration, b.N)
+// concurrently does n operations, numbered from a number on, by some senders, and returns how long each of them took.
+func concurrently(b *testing.B, senders, n int, from int64, do func(context.Context, int64) error) (each []time.Duration) {
+	each = make([]time.Duration, n)
 	var next atomic.Int64
-	var all errgroup.Group
-	b.ResetTimer()
-	begun := time.Now()
+	var group errgroup.Group
 	for range senders {
-		all.Go(func() error {
-			for i := next.Add(1); i <= int64(b.N); i = next.Add(1) {
+		group.Go(func() error {
+			for i := next.Add(1); i <= int64(n); i = next.Add(1) {
 				at := time.Now()
-				if err := do(b.Context(), i); err != nil {
+				if err := do(b.Context(), from+i); err != nil {
 					return err
 				}
-				took[i-1] = time.Since(at)
+				each[i-1] = time.Since(at)
 			}
 			return nil
 		})
 	}
-	require.NoError(b, all.Wait())
-	b.StopTimer()
-	b.ReportMetric(float64(b.N)/time.Since(begun).Seconds(), "ops/s")
-	slices.Sort(took)
-	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
+	require.NoError(b, group.Wait())
+	return each
 }

@@ -1,7 +1,6 @@
 package hooks
 
 import (
-	"bytes"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -73,8 +72,14 @@ func readFields() map[string]map[string]bool {
 // namesRequired are the names that an event's body must have, with the first character of their values: { an object, [ a list, " a text, 0
 // anything. GitHub adds the installation for all Apps.
 func namesRequired(event string) map[string]byte {
-	needed := map[string]byte{"action": '"', "installation": '{'}
-	maps.Copy(needed, map[string]map[string]byte{
+	if names, more := required()[event]; more {
+		return names
+	}
+	return required()[onInstallation]
+}
+
+var required = sync.OnceValue(func() map[string]map[string]byte {
+	all := map[string]map[string]byte{
 		onPullRequest:   {"repository": '{', "pull_request": '{'},
 		onComment:       {"repository": '{', "issue": '{', "comment": '{'},
 		onReview:        {"repository": '{', "pull_request": '{', "review": '{'},
@@ -88,9 +93,13 @@ func namesRequired(event string) map[string]byte {
 		onMergeGroup:    {"merge_group": '{'},
 		onRepository:    {"repository": '{'},
 		onRepositories:  {"repositories_added": '[', "repositories_removed": '['},
-	}[event])
-	return needed
-}
+		onInstallation:  {},
+	}
+	for _, names := range all {
+		names["action"], names["installation"] = '"', '{'
+	}
+	return all
+})
 
 // optionalFields are the names that are read of an event's body beside the required ones, where it has them. Everything else is not read,
 // whatever it is: GitHub adds fields as it likes.
@@ -114,13 +123,9 @@ func isAboutWhole(event string) bool {
 // decodeBody decodes what is read of a body under an event's name. Both the listener and the inbox worker use it, so that they never interpret
 // a body differently. The caller must check with fits that the body matches its event before it acts on it.
 func decodeBody(event string, body []byte) (webhook, error) {
-	body = withoutNUL(body)
-	if !bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) || !json.Valid(body) {
-		return webhook{}, errNotJSON
-	}
-	names, known, err := readKnown(body, eventShape(event))
+	names, known, err := readKnown(withoutNUL(body), eventShape(event))
 	if err != nil {
-		return webhook{}, mismatch{inbox.ReasonDuplicateField, err.Error()}
+		return webhook{}, err
 	}
 	var p webhook
 	err = json.Unmarshal(known, &p)
@@ -139,12 +144,14 @@ func decodeBody(event string, body []byte) (webhook, error) {
 // the event should not have is accepted, because GitHub may have added it; only where the event's own names prove nothing, none of
 // another event's is.
 func (p webhook) checkShape(event string) error {
-	needed := namesRequired(event)
-	for _, name := range slices.Sorted(maps.Keys(needed)) {
-		first, there := p.names[name]
-		if want := needed[name]; !there || want != 0 && first != want {
-			return mismatch{inbox.ReasonWrongEvent, fmt.Sprintf("the field %s of a %s event is missing or has the wrong type", name, event)}
+	missing := ""
+	for name, want := range namesRequired(event) {
+		if first, there := p.names[name]; (!there || want != 0 && first != want) && (missing == "" || name < missing) {
+			missing = name
 		}
+	}
+	if missing != "" {
+		return mismatch{inbox.ReasonWrongEvent, fmt.Sprintf("the field %s of a %s event is missing or has the wrong type", missing, event)}
 	}
 	if isAboutWhole(event) {
 		for _, name := range p.fieldsNotDescribed(event) {
@@ -153,7 +160,6 @@ func (p webhook) checkShape(event string) error {
 			}
 		}
 	}
-	missing := ""
 	switch in := p.Installation; {
 	case (event == onInstallation || event == onRepositories) && (in.App <= 0 || in.Account.Login == ""):
 		missing = "the fields installation.app_id and installation.account of a %s event are missing"
@@ -171,11 +177,13 @@ func (p webhook) checkShape(event string) error {
 
 // fieldsNotDescribed returns the top-level names of a body that GitHub's description of the event does not have.
 func (p webhook) fieldsNotDescribed(event string) (names []string) {
-	for _, name := range slices.Sorted(maps.Keys(p.names)) {
-		if !fields()[event][name] {
+	described := fields()[event]
+	for name := range p.names {
+		if !described[name] {
 			names = append(names, name)
 		}
 	}
+	slices.Sort(names)
 	return names
 }
 

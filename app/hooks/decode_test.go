@@ -354,6 +354,39 @@ func TestABodyIsAnObject(t *testing.T) {
 	require.NoError(t, err, "as deep as encoding/json reads")
 }
 
+// What is kept of a body decodes to the same as the whole body, and what json.Valid refuses is refused.
+func FuzzKnown(f *testing.F) {
+	for is, body := range bodies(f) {
+		event, _, _ := strings.Cut(is, ".")
+		f.Add(event, body)
+	}
+	for _, odd := range []string{
+		"{\"a\":\"\xff\"}", `{"a":"\u00zz"}`, `{"a":"\x"}`, `{"a":"\`, `{"a":-}`, `{"a":-0.0E+1}`, `{"a":1.}`, `{"a":.1}`, `{"a":1e}`, `{"a":tru}`, `{"a":nul`, `{"a" 1}`,
+		`{"a":1 "b":2}`, `{,}`, `{"a":[1,]}`, `{"a":[ 1 ,{ } ,[ ]]}`, "{}\x00", "{\x00}", `{"pull_request":{"labels":[ {"name":"x"} , null,{"id":7}],"head":null,"merged_at":"no"}}`,
+		`{"pull_request":[{"number":1}],"label":{"name":{"a":[1]}}}`, `{"sender":{"LOGIN":"x","ID":1}}`, "{\"a\":\"\x7f\"}",
+	} {
+		f.Add(onPullRequest, []byte(odd))
+	}
+	f.Fuzz(func(t *testing.T, event string, body []byte) {
+		names, known, err := readKnown(body, eventShape(event))
+		valid := json.Valid(body) && bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{"))
+		require.Equal(t, valid, err != errNotJSON, "%q", body)
+		if err != nil || eventShape(event) == nil {
+			return
+		}
+		require.True(t, json.Valid(known), "%q", known)
+		for name := range names { // the fields that other events have at the top are not read
+			if _, _, read := eventShape(event).fieldOf(name); !read {
+				return
+			}
+		}
+		var whole, part webhook
+		inWhole, inPart := json.Unmarshal(body, &whole), json.Unmarshal(known, &part)
+		require.Equal(t, inWhole == nil, inPart == nil, "%q", body)
+		require.Equal(t, whole, part, "%q", body)
+	})
+}
+
 func BenchmarkDecode(b *testing.B) {
 	body := bodies(b)["pull_request.labeled"]
 	b.SetBytes(int64(len(body)))

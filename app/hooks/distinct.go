@@ -1,6 +1,8 @@
 package hooks
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,6 +13,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/ocpctl/ocpctl/store/inbox"
 )
 
 // shape is what is read of a value; nil: nothing.
@@ -85,153 +89,153 @@ func (s *shape) fieldOf(name string) (key string, value *shape, read bool) {
 	return key, value, read
 }
 
-// readKnown walks through a valid JSON object and returns its top-level names (in one spelling, with the first character of each value), and
-// the object with only those that the shape has. It refuses a name that is read and occurs twice in one object, at any depth, because
-// parsers differ in which value they take. encoding/json ignores case, so names that differ only in case are duplicates too, except
-// those chosen by people.
+// lacks reports whether a name, as it is written with its quotes, is certainly none that is read.
+func (s *shape) lacks(raw []byte) bool {
+	if s.byWhole || !isPlain(raw) {
+		return false
+	}
+	_, read := s.fields[string(raw[1:len(raw)-1])]
+	return !read
+}
+
+// readKnown walks once through a body, which must be one JSON object, and returns its top-level names (in one spelling, with the first
+// character of each value), and the object with only what the shape has, at any depth. It refuses a name that is read and occurs twice in
+// one object, because parsers differ in which value they take. encoding/json ignores case, so names that differ only in case are
+// duplicates too, except those chosen by people.
 func readKnown(body []byte, of *shape) (names map[string]byte, known []byte, err error) {
-	w := walker{body: body, known: []byte("{")}
-	names, err = w.walkObject(0, of)
-	return names, append(w.known, '}'), err
+	w := walker{scanner: scanner{body: body}, names: map[string]byte{}}
+	if of == nil {
+		of = &shape{}
+	}
+	if w.skipSpace() != '{' || !w.readObject(0, of) {
+		return nil, nil, errNotJSON
+	}
+	if w.skipSpace(); w.at < len(body) {
+		return nil, nil, errNotJSON
+	}
+	if w.twice != nil {
+		return nil, nil, mismatch{inbox.ReasonDuplicateField, fmt.Sprintf("the field %s occurs twice in one object", quoteShort(*w.twice))}
+	}
+	return w.names, w.known, nil
 }
 
+// walker walks through what is read. Its methods return false if the text is not valid.
 type walker struct {
-	body  []byte
-	at    int
-	seen  []map[string]byte // by depth, reused
-	known []byte            // what is read of the top-level object, without its end
+	scanner
+	names   map[string]byte // at the top, with the first character of their values
+	known   []byte          // what is read
+	inWhole bool            // the place is in a value that is kept as it is, so its parts are not kept apart
+	twice   *string         // the first name that is read and occurs twice; nil: none does
 }
 
-// walkValue walks over one value and returns its first character.
-func (w *walker) walkValue(depth int, of *shape) (first byte, err error) {
-	w.skipSpace()
-	switch first = w.body[w.at]; first {
-	case '{':
-		_, err = w.walkObject(depth, of)
-	case '[':
-		err = w.walkArray(depth, of)
-	case '"':
-		w.walkString()
-	default: // a number, true, false or null
-		for w.at < len(w.body) && !strings.ContainsRune(",]} \t\r\n", rune(w.body[w.at])) {
-			w.at++
+// readValue walks over a value that is read.
+func (w *walker) readValue(depth int, of *shape) bool {
+	begin, outermost := w.at, of != nil && of.byWhole && !w.inWhole
+	w.inWhole = w.inWhole || outermost
+	valid := false
+	switch c := w.skipSpace(); {
+	case of == nil || c != '{' && c != '[':
+		if valid = w.skipValue(depth); valid {
+			w.keep(w.body[begin:w.at]...)
 		}
+	case c == '{':
+		valid = w.readObject(depth, of)
+	default:
+		valid = w.readList(depth, of)
 	}
-	return first, err
+	if outermost {
+		w.inWhole = false
+		w.keep(w.body[begin:w.at]...)
+	}
+	return valid
 }
 
-// walkObject walks over an object.
-func (w *walker) walkObject(depth int, of *shape) (map[string]byte, error) {
-	w.skipSpace()
-	w.at++
-	seen := w.emptyNames(depth)
-	for {
+// keep adds to what is read.
+func (w *walker) keep(part ...byte) {
+	if !w.inWhole {
+		w.known = append(w.known, part...)
+	}
+}
+
+func (w *walker) readList(depth int, of *shape) bool {
+	w.keep('[')
+	members := 0
+	valid := w.skipMembers(depth, ']', func() bool {
+		if members++; members > 1 {
+			w.keep(',')
+		}
+		return w.readValue(depth+1, of)
+	})
+	w.keep(']')
+	return valid
+}
+
+func (w *walker) readObject(depth int, of *shape) bool {
+	seen := make(map[string]bool, len(of.fields))
+	w.keep('{')
+	valid := w.skipMembers(depth, '}', func() bool {
 		w.skipSpace()
-		if w.nextIs('}') {
-			return seen, nil
-		}
-		if w.nextIs(',') {
-			continue
-		}
-		name, err := w.readName()
-		if err != nil {
-			return nil, err
-		}
-		key, value, read := of.fieldOf(name)
-		if _, twice := seen[key]; twice && read {
-			return nil, fmt.Errorf("the field %s occurs twice in one object", quoteShort(name))
-		}
-		w.skipSpace()
-		w.at++ // after the colon
 		begin := w.at
-		if seen[key], err = w.walkValue(depth+1, value); err != nil {
-			return nil, err
+		if !w.skipName() {
+			return false
 		}
-		if depth == 0 && read {
-			w.keepField(key, w.body[begin:w.at])
+		raw := w.body[begin:w.at]
+		raw = raw[:bytes.LastIndexByte(raw, '"')+1]
+		if depth > 0 && of.lacks(raw) { // most names, of which no copy is made
+			return w.skipValue(depth + 1)
 		}
-	}
-}
-
-// keepField adds a top-level value to what is read. The name is one of our own, which needs no escape.
-func (w *walker) keepField(name string, value []byte) {
-	if len(w.known) > 1 {
-		w.known = append(w.known, ',')
-	}
-	w.known = fmt.Appendf(w.known, `"%s":%s`, name, value)
-}
-
-func (w *walker) walkArray(depth int, of *shape) error {
-	w.at++
-	for {
-		w.skipSpace()
-		if w.nextIs(']') {
-			return nil
+		name := decodeName(raw)
+		key, value, read := of.fieldOf(name)
+		first := w.skipSpace()
+		if depth == 0 {
+			w.names[key] = first
 		}
-		if w.nextIs(',') {
-			continue
+		if !read {
+			return w.skipValue(depth + 1)
 		}
-		if _, err := w.walkValue(depth, of); err != nil {
-			return err
+		if seen[key] {
+			w.twice = cmp.Or(w.twice, &name)
 		}
+		if len(seen) > 0 {
+			w.keep(',')
+		}
+		seen[key] = true
+		w.keepName(key)
+		return w.readValue(depth+1, value)
+	})
+	w.keep('}')
+	return valid
+}
+
+// keepName adds a name of our own, which needs no escape.
+func (w *walker) keepName(name string) {
+	if !w.inWhole {
+		w.known = append(append(append(w.known, '"'), name...), '"', ':')
 	}
 }
 
-// emptyNames returns an empty set for the names of an object.
-func (w *walker) emptyNames(depth int) map[string]byte {
-	for len(w.seen) <= depth {
-		w.seen = append(w.seen, map[string]byte{})
+// decodeName reads a name with its quotes as encoding/json does.
+func decodeName(raw []byte) (name string) {
+	if isPlain(raw) {
+		return string(raw[1 : len(raw)-1])
 	}
-	clear(w.seen[depth])
-	return w.seen[depth]
+	_ = json.Unmarshal(raw, &name) // it is valid
+	return name
 }
 
-func (w *walker) skipSpace() {
-	for w.at < len(w.body) && (w.body[w.at] == ' ' || w.body[w.at] == '\n' || w.body[w.at] == '\t' || w.body[w.at] == '\r') {
-		w.at++
-	}
-}
-
-func (w *walker) nextIs(c byte) bool {
-	if w.body[w.at] == c {
-		w.at++
-		return true
-	}
-	return false
-}
-
-// walkString walks over a string and returns it with its quotes. plain: it needs no decoding.
-func (w *walker) walkString() (raw []byte, plain bool) {
-	begin := w.at
-	plain = true
-	for w.at++; w.body[w.at] != '"'; w.at++ {
-		if c := w.body[w.at]; c == '\\' {
-			plain = false
-			w.at++
-		} else if c >= utf8.RuneSelf {
-			plain = false
+// isPlain reports whether a name needs no decoding and has one spelling alone.
+func isPlain[S string | []byte](name S) bool {
+	for i := range len(name) {
+		if c := name[i]; c >= utf8.RuneSelf || c == '\\' || 'A' <= c && c <= 'Z' {
+			return false
 		}
 	}
-	w.at++
-	return w.body[begin:w.at], plain
-}
-
-// readName reads a name as encoding/json does.
-func (w *walker) readName() (string, error) {
-	raw, plain := w.walkString()
-	if plain {
-		return string(raw[1 : len(raw)-1]), nil
-	}
-	var name string
-	if err := json.Unmarshal(raw, &name); err != nil {
-		return "", fmt.Errorf("a field name is not valid: %w", err)
-	}
-	return name, nil
+	return true
 }
 
 // foldName returns one spelling for all names that encoding/json treats as equal.
 func foldName(name string) string {
-	if strings.IndexFunc(name, func(r rune) bool { return r >= utf8.RuneSelf || 'A' <= r && r <= 'Z' }) < 0 {
+	if isPlain(name) {
 		return name
 	}
 	return strings.Map(foldRune, name)

@@ -18,23 +18,15 @@ const (
 	logLines = 60
 )
 
-func (p *pages) listClusters(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+func (p *pages) listClusters(r *http.Request, who policy.Principal) (content, error) {
 	all := r.FormValue("show") == "all"
 	rows, older, err := p.App.List(r.Context(), who, store.Filter{Live: !all, Cursor: r.FormValue("cursor"), Limit: pageSize})
-	if err != nil {
-		p.showError(w, r, who, err)
-		return
-	}
-	p.renderPage(w, r, who, http.StatusOK, "list", listView{Rows: rows, All: all, Older: older})
+	return content{name: "list", view: listView{Rows: rows, All: all, Older: older}}, err
 }
 
-func (p *pages) showCluster(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+func (p *pages) readCluster(r *http.Request, who policy.Principal) (content, error) {
 	v, err := p.detailFor(r.Context(), who, r.PathValue("id"))
-	if err != nil {
-		p.showError(w, r, who, err)
-		return
-	}
-	p.renderPage(w, r, who, http.StatusOK, "detail", v)
+	return content{name: "detail", view: v, ended: v.Ended()}, err
 }
 
 func (p *pages) detailFor(ctx context.Context, who policy.Principal, id string) (detailView, error) {

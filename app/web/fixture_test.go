@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
@@ -8,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,6 +25,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/devstack/saml"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
+	"github.com/ocpctl/ocpctl/internal/eventstream"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -49,7 +52,7 @@ func (githubAnswers) PullRequest(context.Context, int64, string, int) (pullreque
 
 // fixture is the pages over real HTTP, on a service and a database of their own.
 type fixture struct {
-	*testing.T
+	testing.TB
 	base     string
 	provider *saml.Provider
 	issuer   *oidc.Issuer
@@ -61,10 +64,19 @@ type fixture struct {
 	Credentials *credentials.Service
 	shelf       servicetest.Shelf
 	key         ed25519.PrivateKey // of the sessions; every replica has the same
+
+	stopping context.Context // of the pages' streams
+	streams  *eventstream.Places
+	live     liveTimes
+
+	identities *atomic.Pointer[[]profiles.Identity] // of the catalogue; nil: those of the terms
 }
 
-func newFixture(t *testing.T) *fixture {
-	h := &fixture{T: t, shelf: servicetest.Shelf{}}
+func newFixture(t testing.TB) *fixture { return newFixtureWith(t, func(*fixture) {}) }
+
+func newFixtureWith(t testing.TB, change func(*fixture)) *fixture {
+	h := &fixture{TB: t, shelf: servicetest.Shelf{}, streams: &eventstream.Places{}, identities: &atomic.Pointer[[]profiles.Identity]{}}
+	change(h)
 	var err error
 	h.store = servicetest.Store(t, pgtest.New(t))
 	server := httptest.NewUnstartedServer(nil)
@@ -96,7 +108,7 @@ func (h *fixture) handler(terms catalogue.Catalogue) http.Handler {
 	servicetest.Issue(terms, map[string]string{"https://issuer.example": h.issuer.URL(), "https://jobs.example": h.issuer.URL()})
 	sessions := auth.NewSessions(auth.SessionConfig{Key: h.key, Audience: h.base})
 	verifier := auth.New(auth.Config{
-		Sessions: sessions, Identities: func() []profiles.Identity { return terms.Identities }, End: h.store.People.EndSession, Ended: h.store.People.SessionEnded,
+		Sessions: sessions, Identities: func() []profiles.Identity { return *cmp.Or(h.identities.Load(), &terms.Identities) }, End: h.store.People.EndSession, Ended: h.store.People.SessionEnded,
 		Issuers: []auth.Issuer{{URL: h.issuer.URL(), Audience: oidc.Audience}},
 	})
 	signIn, err := auth.NewSignIn(auth.SAMLConfig{
@@ -105,13 +117,14 @@ func (h *fixture) handler(terms catalogue.Catalogue) http.Handler {
 	})
 	require.NoError(h, err)
 	return New(Config{
+		EndedSessions: h.store.People.EndedSessions, Stopping: h.stopping, Streams: h.streams, live: h.live,
 		App: h.service, Admin: admin.New(h.service, h.app), Costs: costs.New(h.app), Credentials: h.Credentials, Demo: true, Auth: verifier, SignIn: signIn, Sessions: sessions, GitHub: "https://github.com",
 		Log: slog.New(slog.NewTextHandler(h.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
 	})
 }
 
 // ownCatalogue is the program's own with teams, quotas and a rule of a test's.
-func ownCatalogue(t *testing.T) catalogue.Catalogue {
+func ownCatalogue(t testing.TB) catalogue.Catalogue {
 	return servicetest.Catalogue(t, map[string]string{
 		"teams/platform.yaml": "name: platform\nowner: maya\ncostCenters: [sandbox, platform-ci]\nenvironments: [test, staging]\nbudget: {monthlyDollars: 1000, hard: true}\n",
 		"teams/payments.yaml": "name: payments\nowner: rob\ncostCenters: [payments]\nenvironments: [test]\n",

@@ -27,7 +27,7 @@ func TestPeopleAreCalledByTheirNames(t *testing.T) {
 
 func TestAPullRequestIsLinkedWhereItIsLookedAt(t *testing.T) {
 	d := details(func(r *clusters.Row) { r.PR = &clusters.PRRef{Repo: "acme/shop", Number: 41} })
-	p := &pages{Config: Config{Now: func() time.Time { return noon }, GitHub: "https://github.com"}, views: parseTemplates(nil)}
+	p := &pages{Config: Config{Now: func() time.Time { return noon }, GitHub: "https://github.com"}, views: parseTemplates(nil, readAssets())}
 	require.Contains(t, shown(t, p, "detail", detailView{Details: d}), `href="https://github.com/acme/shop/pull/41"`)
 }
 

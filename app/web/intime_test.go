@@ -14,7 +14,7 @@ import (
 )
 
 func TestWhatAPageAsksForEndsWithThePagesTime(t *testing.T) {
-	p := &pages{Config: Config{Timeout: time.Millisecond, Now: time.Now, Log: slog.New(slog.DiscardHandler)}, views: parseTemplates(nil)}
+	p := &pages{Config: Config{Timeout: time.Millisecond, Now: time.Now, Log: slog.New(slog.DiscardHandler)}, views: parseTemplates(nil, readAssets())}
 	slow := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done() // as a query of PostgreSQL does that waits for a lock
 		p.showError(w, r, policy.Principal{}, fmt.Errorf("read clusters: %w", r.Context().Err()))

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/ocpctl/ocpctl/app/auth"
 	"github.com/ocpctl/ocpctl/policy"
 )
 
@@ -16,10 +15,7 @@ type meView struct {
 
 // showMe shows the person's own roles, teams and accounts.
 func (p *pages) showMe(w http.ResponseWriter, r *http.Request, who policy.Principal) {
-	var v meView
-	if session, err := p.Auth.Verify(r.Context(), auth.FromCookie(r, p.Secure)); err == nil {
-		v.Expires = session.Expires
-	}
+	v := meView{Expires: sessionOf(r).Expires}
 	for _, act := range policy.Acts() {
 		if who.MayAnywhere(act) {
 			v.May = append(v.May, act)

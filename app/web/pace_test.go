@@ -19,7 +19,7 @@ func TestWhoAsksForPagesTooOftenWaits(t *testing.T) {
 			return 1500 * time.Millisecond
 		}
 		return 0
-	}}, views: parseTemplates(nil)}
+	}}, views: parseTemplates(nil, readAssets())}
 	look := func(who string) (*httptest.ResponseRecorder, bool) {
 		w := httptest.NewRecorder()
 		return w, p.limitRate(w, httptest.NewRequest(http.MethodGet, "/", nil), policy.As(who, who, policy.Requester))

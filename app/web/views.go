@@ -38,6 +38,9 @@ type frame struct {
 	Nav  []way
 	Said *said // the result of the form that led here; nil: there was none
 	View any
+
+	Main template.HTML // what the page shows, once it was rendered
+	Has  string        // the parts in it, which a script keeps up to date; empty: it stays as it is
 }
 
 type loginView struct {
@@ -79,15 +82,18 @@ type detailView struct {
 	Whose, Todo, TodoRunbook string // while something is wrong: who has to act, what to do, the runbook
 }
 
+// Ended reports that nothing on the page changes any more.
+func (v detailView) Ended() bool { return v.Row.Phase == lifecycle.Released }
+
 // parseTemplates parses the templates. nameOf names a principal for people; nil: nobody is linked to a person.
-func parseTemplates(nameOf func(string) string) views {
-	shown := actorFormatter(nameOf)
+func parseTemplates(nameOf func(string) string, files assetFiles) views {
+	own := template.FuncMap{"actor": actorFormatter(nameOf), "asset": files.addressOf}
 	out := views{}
 	for _, name := range []string{
 		"login", "problem", "list", "detail", "runbook", "destroy", "new", "approvals", "approval", "link", "code", "password", "me", "limits",
 		"usage", "reports", "findings", "orphans", "removals", "deliveries", "delivery", "audit",
 	} {
-		out[name] = template.Must(template.New("layout.html").Funcs(functions).Funcs(template.FuncMap{"actor": shown}).ParseFS(templates,
+		out[name] = template.Must(template.New("layout.html").Funcs(functions).Funcs(own).ParseFS(templates,
 			"templates/layout.html", "templates/parts.html", "templates/acts.html", path.Join("templates", name+".html")))
 	}
 	return out
@@ -95,11 +101,21 @@ func parseTemplates(nameOf func(string) string) views {
 
 // renderPage renders a complete page before it sends the first byte, so that an error never leaves half a page.
 func (p *pages) renderPage(w http.ResponseWriter, r *http.Request, who policy.Principal, status int, name string, view any) {
-	f := frame{
-		Demo: p.Demo, Site: p.GitHub, Now: p.Now().UTC(), Who: who, Nav: navigation(who, r.URL.Path), Said: p.takeMessage(w, r, who), View: view,
+	p.renderContent(w, r, who, status, content{name: name, view: view, ended: true})
+}
+
+func (p *pages) renderContent(w http.ResponseWriter, r *http.Request, who policy.Principal, status int, c content) {
+	f := p.newFrame(r, who, c)
+	f.Said = p.takeMessage(w, r, who)
+	main, parts, err := p.renderParts(c.name, f)
+	if f.Main = template.HTML(main); !c.ended { // html/template made it
+		f.Has = hashesOf(parts)
 	}
 	var page bytes.Buffer
-	if err := p.views[name].Execute(&page, f); err != nil {
+	if err == nil {
+		err = p.views[c.name].Execute(&page, f)
+	}
+	if err != nil {
 		p.Log.ErrorContext(r.Context(), "page not rendered", "page", r.Pattern, "err", err)
 		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 		return
@@ -109,6 +125,23 @@ func (p *pages) renderPage(w http.ResponseWriter, r *http.Request, who policy.Pr
 	_, _ = w.Write(page.Bytes()) // the browser disconnected and will retry
 }
 
+func (p *pages) newFrame(r *http.Request, who policy.Principal, c content) frame {
+	return frame{Demo: p.Demo, Site: p.GitHub, Now: p.Now().UTC(), Who: who, Nav: navigation(who, r.URL.Path), View: c.view}
+}
+
+// renderParts renders what a page shows below its header, and the parts of it that are kept up to date; the first is the title.
+func (p *pages) renderParts(name string, f frame) (main string, parts []part, err error) {
+	var title, marked strings.Builder
+	if err := p.views[name].ExecuteTemplate(&title, "title", f); err != nil {
+		return "", nil, fmt.Errorf("render the title of %s: %w", name, err)
+	}
+	if err := p.views[name].ExecuteTemplate(&marked, "main", f); err != nil {
+		return "", nil, fmt.Errorf("render %s: %w", name, err)
+	}
+	main, parts = splitParts(marked.String())
+	return main, append([]part{newPart("title", title.String())}, parts...), nil
+}
+
 var functions = template.FuncMap{
 	"lower": func(s lifecycle.Status) string { return strings.ToLower(string(s)) },
 	"plain": func(s any) string { return plainState(fmt.Sprint(s)) },
@@ -116,8 +149,9 @@ var functions = template.FuncMap{
 	"stamp": formatStamp,
 	"clock": func(t time.Time) string { return t.UTC().Format("15:04:05") },
 	"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-	"away":  func(now, t time.Time) string { return duration.Away(t, now) },
-	"name":  formatPullRequest, "runText": chatops.RunText, "signalText": chatops.SignalText, "saved": chatops.Saved, "slept": describeSleep, "unused": chatops.Unused, "nights": chatops.Nights,
+	"away":  formatAway,
+	"part":  beginPart, "endpart": endPart,
+	"name": formatPullRequest, "runText": chatops.RunText, "signalText": chatops.SignalText, "saved": chatops.Saved, "slept": describeSleep, "unused": chatops.Unused, "nights": chatops.Nights,
 	"told":  auditText,
 	"moved": describeMove,
 	"cost":  describeCost,

@@ -24,7 +24,7 @@ import (
 var noon = time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func page(t *testing.T, name string, view any) string {
-	return shown(t, &pages{Config: Config{Now: func() time.Time { return noon }}, views: parseTemplates(nil)}, name, view)
+	return shown(t, &pages{Config: Config{Now: func() time.Time { return noon }}, views: parseTemplates(nil, readAssets())}, name, view)
 }
 
 func shown(t *testing.T, p *pages, name string, view any) string {

@@ -1,6 +1,6 @@
 // Package web is the private entry point for people: server-rendered pages over the application service.
 //
-// Everything works without JavaScript; a small script only refreshes pages. Viewing a page changes nothing: every change is a posted
+// Everything works without JavaScript; a small script only keeps pages up to date. Viewing a page changes nothing: every change is a posted
 // form, and the page to which it leads shows the result. The only secret that a page shows is a kubeadmin password, behind a link
 // that works once; a kubeconfig is downloaded. The service audits both before it returns them.
 package web
@@ -8,10 +8,8 @@ package web
 import (
 	"cmp"
 	"context"
-	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"maps"
 	"math"
@@ -28,13 +26,12 @@ import (
 	"github.com/ocpctl/ocpctl/app/auth"
 	"github.com/ocpctl/ocpctl/app/costs"
 	"github.com/ocpctl/ocpctl/app/credentials"
+	"github.com/ocpctl/ocpctl/internal/eventstream"
+	"github.com/ocpctl/ocpctl/internal/httpbody"
 	"github.com/ocpctl/ocpctl/internal/tracing"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/db"
 )
-
-//go:embed assets
-var assets embed.FS
 
 // Config configures the pages.
 type Config struct {
@@ -55,6 +52,12 @@ type Config struct {
 	Log    *slog.Logger
 
 	Timeout time.Duration // of one page; zero: 30 s
+
+	Streams       *eventstream.Places                                       // shared with the API; nil: separate ones
+	Stopping      context.Context                                           // done when the server stops, which ends streams; nil: never
+	EndedSessions func(ctx context.Context, ids []string) ([]string, error) // which of the sessions were ended; nil: none
+
+	live liveTimes // the zero value: those of the product
 }
 
 const pageTime = 30 * time.Second
@@ -63,6 +66,9 @@ type pages struct {
 	Config
 	views    views
 	runbooks map[string]runbook
+	assets   assetFiles
+	sessions openSessions
+	renders  chan struct{} // holds one for each page that is being rendered for a stream
 }
 
 // New returns the handler of all pages, of the runbooks, of /login and /saml/, and of their assets. Any other path is a 404 page.
@@ -76,13 +82,20 @@ func New(c Config) http.Handler {
 	if c.Timeout == 0 {
 		c.Timeout = pageTime
 	}
-	p := &pages{Config: c, views: parseTemplates(c.App.NameOf), runbooks: renderRunbooks()}
-	static, err := fs.Sub(assets, "assets")
-	if err != nil {
-		panic(err) // the folder is embedded above
+	if c.Streams == nil {
+		c.Streams = &eventstream.Places{}
+	}
+	if c.live == (liveTimes{}) {
+		c.live = usualTimes
+	}
+	files := readAssets()
+	p := &pages{
+		Config: c, views: parseTemplates(c.App.NameOf, files), runbooks: renderRunbooks(), assets: files,
+		sessions: openSessions{find: c.EndedSessions, every: c.live.check}, renders: make(chan struct{}, mostRenders),
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /assets/", http.StripPrefix("/assets/", http.FileServerFS(static)))
+	mux.HandleFunc("GET /assets/{file}", p.serveAsset)
+	mux.HandleFunc("GET /assets/{hash}/{file}", p.serveAsset)
 	mux.HandleFunc("GET /login", p.loginPage)
 	mux.HandleFunc("POST /logout", p.signOut)
 	mux.Handle("GET /clusters", http.RedirectHandler("/", http.StatusMovedPermanently)) // for people who shorten a URL
@@ -104,7 +117,9 @@ func New(c Config) http.Handler {
 	ours := http.NewCrossOriginProtection()
 	// The identity provider's page posts here from another site. A post counts only if this browser began the sign-in.
 	ours.AddInsecureBypassPattern("POST " + auth.FinishPath)
-	return withSecurityHeaders(withRequestID(p.inTime(ours.Handler(mux))))
+	return withSecurityHeaders(withRequestID(p.inTime(httpbody.Compress(ours.Handler(mux), func(r *http.Request) bool {
+		return strings.HasPrefix(r.URL.Path, "/links/") // the only page with a secret that is read with GET
+	}))))
 }
 
 // withRequestID gives each request an id, which stands in the log lines of everything that it causes and in the response.
@@ -120,9 +135,14 @@ func withRequestID(next http.Handler) http.Handler {
 	})
 }
 
-// inTime limits the time of a page's queries, so that nobody keeps the server or the database busy for longer.
+// inTime limits the time of a page's queries, so that nobody keeps the server or the database busy for longer. A stream limits each of
+// its queries.
 func (p *pages) inTime(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if isStream(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
 		ctx, cancel := context.WithTimeout(r.Context(), p.Timeout)
 		defer cancel()
 		next.ServeHTTP(w, r.WithContext(ctx))
@@ -132,8 +152,8 @@ func (p *pages) inTime(next http.Handler) http.Handler {
 // privateRoutes returns the pages and forms that need a sign-in. Every change is a POST.
 func (p *pages) privateRoutes() map[string]handler {
 	return map[string]handler{
-		"GET /{$}":                   p.listClusters,
-		"GET /clusters/{id}":         p.showCluster,
+		"GET /{$}":                   p.serveLive(p.listClusters),
+		"GET /clusters/{id}":         p.serveLive(p.readCluster),
 		"GET /clusters/{id}/destroy": p.confirmDestroy,
 
 		"POST /clusters/{id}/destroy":               p.handleAct(p.destroyCluster),
@@ -208,6 +228,14 @@ func withSecurityHeaders(next http.Handler) http.Handler {
 // handler serves a signed-in person.
 type handler func(http.ResponseWriter, *http.Request, policy.Principal)
 
+type sessionKey struct{}
+
+// sessionOf returns the session of a signed-in person's request.
+func sessionOf(r *http.Request) auth.Session {
+	session, _ := r.Context().Value(sessionKey{}).(auth.Session)
+	return session
+}
+
 // requireSignIn redirects to the sign-in page without a valid session, and from there back to the page. A form is not sent again
 // automatically, because it may be old.
 func (p *pages) requireSignIn(page handler) http.HandlerFunc {
@@ -220,7 +248,7 @@ func (p *pages) requireSignIn(page handler) http.HandlerFunc {
 		case err == nil && !isStorable(r):
 			p.showProblem(w, r, session.Principal, http.StatusBadRequest, "The input contains a NUL or bytes that are not UTF-8. Send plain text.")
 		case err == nil:
-			page(w, r, session.Principal)
+			page(w, r.WithContext(context.WithValue(r.Context(), sessionKey{}, session)), session.Principal)
 		case errors.As(err, &said) && said.Reason == auth.Unavailable:
 			p.showProblem(w, r, policy.Principal{}, http.StatusServiceUnavailable, said.Message)
 		default:

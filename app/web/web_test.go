@@ -130,7 +130,7 @@ func TestAnIdentityProviderThatIsDownIsSaid(t *testing.T) {
 func TestWithoutAnIdentityProviderNobodySignsInToThePages(t *testing.T) {
 	server := httptest.NewServer(New(Config{App: app.New(app.Config{}), Auth: auth.New(auth.Config{})}))
 	t.Cleanup(server.Close)
-	b := &browser{&fixture{T: t, base: server.URL}, &http.Client{}}
+	b := &browser{&fixture{TB: t, base: server.URL}, &http.Client{}}
 	status, page, _ := b.get("/login")
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, page, "no identity provider is configured")

@@ -19,6 +19,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
+	"github.com/ocpctl/ocpctl/internal/eventstream"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -123,11 +124,12 @@ func (in inner) wirePrivate(ctx, draining context.Context) (private, runners *ht
 	admins, handout := admin.New(core, settings), credentials.New(core, settings)
 	money := costs.New(settings)
 	pace := api.NewPace(api.Rate{PerSecond: cfg.API.Rate, Burst: cfg.API.Burst}, nil)
+	streams := &eventstream.Places{}
 	stopping, stop := context.WithCancel(ctx)
 	rest := api.New(api.Config{
 		App: core, Admin: admins, Costs: money, Credentials: handout, Store: in.store, Auth: id.who, AWS: id.exchange, Tokens: in.signer, Log: in.log, UI: cfg.UIURL,
 		Pace: pace, Proxies: config.Networks(cfg.Listen.TrustedProxies), Timeout: cfg.API.Timeout, Draining: draining, Stopping: stopping,
-		Grants: grants, Metrics: in.metrics,
+		Grants: grants, Metrics: in.metrics, Streams: streams,
 		Runner: api.RunnerSettings{
 			Installation: cfg.Installation, Bucket: cfg.Artifacts.Bucket, KMSKey: cfg.Artifacts.KMSKey,
 			OperateKMSKey: cfg.Artifacts.OperateKMSKey, Lease: cfg.Runner.Lease, Heartbeat: cfg.Runner.Heartbeat,
@@ -136,6 +138,7 @@ func (in inner) wirePrivate(ctx, draining context.Context) (private, runners *ht
 	})
 	pages := web.New(web.Config{
 		App: core, Admin: admins, Costs: money, Credentials: handout, Auth: id.who, SignIn: id.signIn, Sessions: id.sessions, Pace: pace.Take, Timeout: cfg.API.Timeout, Log: in.log, Secure: strings.HasPrefix(cfg.UIURL, "https:"), Demo: cfg.Demo, GitHub: github.Site(cfg.GitHub.APIURL),
+		Streams: streams, Stopping: stopping, EndedSessions: in.store.People.EndedSessions,
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/", pages)

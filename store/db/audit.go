@@ -37,6 +37,19 @@ func (c *Tx) RecordLine(actor, action, door, cluster string, meta any) error {
 	return nil
 }
 
+// notifyLines tells followers whose clusters got a line, because not all that a line reports changes the cluster's row.
+func (s *DB) notifyLines(lines []auditLine) {
+	var clusters []string
+	for _, l := range lines {
+		if l.cluster != "" {
+			clusters = append(clusters, l.cluster)
+		}
+	}
+	if len(clusters) > 0 {
+		s.LogNotifier.Logs(clusters...)
+	}
+}
+
 // Keepable replaces NUL, which PostgreSQL does not store in JSON.
 func Keepable(raw []byte) []byte { return bytes.ReplaceAll(raw, []byte(`\u0000`), []byte(`\ufffd`)) }
 

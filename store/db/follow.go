@@ -12,7 +12,7 @@ const mostNamed = 100
 type Change struct {
 	All      bool     // anything: changes may have been missed, or are too many to name
 	Clusters []string // rows
-	Logs     []string // clusters that logged
+	Logs     []string // clusters that logged, or got a line in the audit trail
 }
 
 // Follow reports changes of the named clusters, or of all. Read once after Follow returns and again at each change, and nothing

@@ -13,9 +13,9 @@ import (
 // logNotifyPause is the least time between two notifications about logs.
 const logNotifyPause = 50 * time.Millisecond
 
-// logNotifier notifies followers, after the commit, which clusters logged, many at once. A notification in a runner's own
-// transaction would make all commits queue behind one lock while they wait for the disk (a trigger halved the reports per
-// second). What is lost with a process is seen at the follower's next beat.
+// logNotifier notifies followers, after the commit, which clusters logged or got a line in the audit trail, many at once. A
+// notification in the transaction itself would make all commits queue behind one lock while they wait for the disk (a trigger halved
+// the reports per second). What is lost with a process is seen at the follower's next beat.
 type logNotifier struct {
 	pool   *pgxpool.Pool
 	mu     sync.Mutex
@@ -32,10 +32,12 @@ func newLogNotifier(pool *pgxpool.Pool) *logNotifier {
 	return h
 }
 
-// Logs records that a cluster logged. It never blocks.
-func (h *logNotifier) Logs(cluster string) {
+// Logs records that clusters logged, or that something happened to them beside their row. It never blocks.
+func (h *logNotifier) Logs(clusters ...string) {
 	h.mu.Lock()
-	h.logged[cluster] = struct{}{}
+	for _, id := range clusters {
+		h.logged[id] = struct{}{}
+	}
 	h.mu.Unlock()
 	select {
 	case h.wake <- struct{}{}:

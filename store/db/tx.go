@@ -57,6 +57,7 @@ func (s *DB) WriteAfter(ctx context.Context, first func(*Tx, *Batch), do func(*T
 		return err
 	}
 	s.QueueNotifier.Notify(queues...)
+	s.notifyLines(c.lines)
 	return nil
 }
 

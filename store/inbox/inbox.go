@@ -5,51 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ocpctl/ocpctl/internal/queue"
-	"github.com/ocpctl/ocpctl/internal/tracing"
 	"github.com/ocpctl/ocpctl/store/db"
 )
-
-// saveDelivery is one statement, and so one round trip and one commit: the row and, if the row is new, the River job that
-// processes it. It writes River's row as River's client does (a test compares the two), unique by its arguments in the
-// unfinished states. River is notified after the commit.
-//
-// The worker of a topic's oldest delivery also processes those behind it. So the job of a delivery with others ahead of it runs
-// later, by a quarter of a second for each and half a minute at most: a storm on one pull request leaves the workers free.
-// Deliveries that failed before do not delay it, and nothing delays an urgent one.
-const saveDelivery = `
-	WITH fresh AS (
-		INSERT INTO deliveries (source, delivery_id, event, topic, body, installation, traceparent, received_at)
-		VALUES ($1, $2, $3, $4, $5, $7, $9, coalesce($11::timestamptz, clock_timestamp()))
-		ON CONFLICT (source, delivery_id) DO NOTHING RETURNING id
-	), ahead AS (
-		SELECT count(*) AS n FROM (
-			SELECT FROM deliveries WHERE state = 'received' AND topic = $4 AND installation = $7 AND tries = 0 AND $4 <> '' LIMIT 116) AS queued
-	)
-	INSERT INTO river_job (kind, queue, priority, max_attempts, args, metadata, unique_key, unique_states, scheduled_at)
-	SELECT 'inbox', 'inbox', $10::smallint, $6, jsonb_build_object('row', id), coalesce($8::jsonb, '{}'),
-		sha256(convert_to('&kind=inbox&args={"row":' || id || '}', 'UTF8')), B'11110001',
-		CASE WHEN n = 0 OR $10::smallint = 1 THEN now() ELSE now() + interval '1 second' + n * interval '250 milliseconds' END FROM fresh, ahead`
-
-// SaveDelivery stores a delivery and enqueues its processing, whose correlation id is the delivery's. Once it returns, the delivery survives any crash. fresh is false
-// if the source sent this id before: then nothing was written.
-func (s *Store) SaveDelivery(ctx context.Context, d Delivery) (fresh bool, err error) {
-	ctx = tracing.With(ctx, tracing.Cause{Correlation: d.ID})
-	priority := queue.InboxPriority
-	if d.Urgent {
-		priority = queue.UrgentPriority
-	}
-	tag, err := s.db.Pool().Exec(ctx, saveDelivery, d.Source, d.ID, d.Event, d.Topic, d.Body, queue.InboxTries, d.Installation,
-		queue.Metadata(ctx), tracing.Of(ctx).Traceparent, priority, s.db.Fixed())
-	if err != nil {
-		return false, fmt.Errorf("save delivery %s: %w", d.ID, db.Plain(err))
-	}
-	if tag.RowsAffected() == 0 {
-		return false, nil
-	}
-	s.db.QueueNotifier.Notify(queue.QueueInbox)
-	return true, nil
-}
 
 // Delivery returns a stored delivery; done: it is finished, processed or failed.
 func (s *Store) Delivery(ctx context.Context, row int64) (d Delivery, done bool, err error) {

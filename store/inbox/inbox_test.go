@@ -2,6 +2,7 @@ package inbox_test
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -60,6 +61,38 @@ func TestADeliveryIsReadAndEndedOnce(t *testing.T) {
 	require.Equal(t, 1, storetest.Count(t, s, `SELECT count(*) FROM deliveries WHERE state = 'done' AND note = 'accepted'`))
 	_, _, err = s.Inbox.Delivery(t.Context(), row+1)
 	require.ErrorIs(t, err, db.ErrNotFound)
+}
+
+// Deliveries that arrive together are saved in order of arrival, each with its own job, and one that PostgreSQL refuses takes no other with it.
+func TestDeliveriesThatArriveTogetherAreEachSaved(t *testing.T) {
+	t.Parallel()
+	s, _ := storetest.Open(t)
+	const senders, each = 64, 8
+	var refused atomic.Int32
+	var wg sync.WaitGroup
+	for sender := range senders {
+		wg.Go(func() {
+			for n := range each {
+				d := storetest.Delivery(fmt.Sprintf("%d-%d", sender, n))
+				d.Topic, d.Urgent = fmt.Sprint("acme/shop#", sender), sender%2 == 0
+				if sender == 7 {
+					d.Event = "not a text: \x00"
+				}
+				if ok, err := s.Inbox.SaveDelivery(t.Context(), d); err != nil || !ok {
+					refused.Add(1)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	require.EqualValues(t, each, refused.Load(), "those of the sender whose text is none")
+	require.Equal(t, (senders-1)*each, storetest.Count(t, s, `SELECT count(*) FROM deliveries d JOIN river_job j ON j.args = jsonb_build_object('row', d.id)
+		WHERE j.priority = CASE WHEN split_part(d.delivery_id, '-', 1)::int % 2 = 0 THEN 1 ELSE 2 END AND j.metadata->>'correlation' = d.delivery_id`))
+	require.Zero(t, storetest.Count(t, s, `SELECT count(*) FROM (SELECT split_part(delivery_id, '-', 2)::int AS n,
+		row_number() OVER (PARTITION BY topic ORDER BY id) - 1 AS place FROM deliveries) AS d WHERE n <> place`), "a topic is in order of arrival")
+	require.Zero(t, storetest.Count(t, s, `SELECT count(*) FROM (SELECT j.scheduled_at - j.created_at AS wait, j.priority,
+		row_number() OVER (PARTITION BY d.topic ORDER BY d.id) - 1 AS ahead FROM deliveries d JOIN river_job j ON j.args = jsonb_build_object('row', d.id)) AS jobs
+		WHERE (wait > interval '1 second') <> (priority = 2 AND ahead > 0)`), "the jobs of those behind others run later, unless they are urgent")
 }
 
 // TestTheInboxJobIsLikeRiversOwn guards the one place where a River row is not written by River.

@@ -6,7 +6,10 @@ import (
 )
 
 // Store reads and writes deliveries. It is safe for concurrent use.
-type Store struct{ db *db.DB }
+type Store struct {
+	db       *db.DB
+	arrivals arrivals
+}
 
 // New returns the part of a store that works on its database.
-func New(d *db.DB) *Store { return &Store{d} }
+func New(d *db.DB) *Store { return &Store{db: d} }

@@ -51,4 +51,4 @@ func Extended(t testing.TB, s *store.Store, id string) {
 	require.NoError(t, err)
 }
 
-func Named(c db.Change) bool { return !c.All }
+func Named(c db.Change) bool { return len(c.Clusters) > 0 }

@@ -20,7 +20,7 @@ func (g *gate) calibrate(ctx context.Context, repeats int) error {
 	worst := map[quantity]float64{}
 	for n := range repeats {
 		s := newSamples()
-		if err := g.measure(ctx, both, both, g.plan.all(), s); err != nil {
+		if err := g.measure(ctx, both, both, g.chosen, s); err != nil {
 			return err
 		}
 		for _, c := range compareSamples(g.plan, s) {
@@ -28,7 +28,7 @@ func (g *gate) calibrate(ctx context.Context, repeats int) error {
 		}
 		fmt.Fprintf(g.out, "%d of %d comparisons of the working tree with itself are done.\n", n+1, repeats)
 	}
-	setRanges(&g.plan, worst)
+	setRanges(&g.plan, g.chosen, worst)
 	return writeRanges(g.planPath, g.plan)
 }
 
@@ -41,8 +41,9 @@ func differencePercent(c comparison) float64 {
 	return 100 * (max(c.base, c.head)/less - 1)
 }
 
-func setRanges(p *plan, worst map[quantity]float64) {
-	for i := range p.Runs {
+// setRanges replaces the ranges of the runs that were measured.
+func setRanges(p *plan, measured []int, worst map[quantity]float64) {
+	for _, i := range measured {
 		p.Runs[i].Ranges = map[string]percents{}
 	}
 	for q, percent := range worst {

@@ -66,9 +66,10 @@ func (g *gate) build(ctx context.Context, name, tree string) (side, error) {
 		return side{}, err
 	}
 	var packages []string
-	for _, r := range g.plan.Runs {
-		if _, err := os.Stat(filepath.Join(tree, r.Package)); err == nil && !slices.Contains(packages, r.Package) {
-			packages = append(packages, r.Package)
+	for _, i := range g.chosen {
+		p := g.plan.Runs[i].Package
+		if _, err := os.Stat(filepath.Join(tree, p)); err == nil && !slices.Contains(packages, p) {
+			packages = append(packages, p)
 		}
 	}
 	for _, p := range packages {

@@ -47,11 +47,11 @@ func (g *gate) compare(ctx context.Context, asked string) error {
 	}
 	fmt.Fprintf(g.out, "Both are built (%s).\n", time.Since(began).Round(time.Second))
 	s := newSamples()
-	if err := g.measure(ctx, base, head, g.plan.all(), s); err != nil {
+	if err := g.measure(ctx, base, head, g.chosen, s); err != nil {
 		return err
 	}
 	if again := runsThatCostMore(g.plan, s); len(again) > 0 {
-		fmt.Fprintf(g.out, "%d of %d runs seem to cost more and are measured again.\n", len(again), len(g.plan.Runs))
+		fmt.Fprintf(g.out, "%d of %d runs seem to cost more and are measured again.\n", len(again), len(g.chosen))
 		if err := g.measure(ctx, base, head, again, s); err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func compareSamples(p plan, s samples) (all []comparison) {
 		if !isThere {
 			continue
 		}
-		c := comparison{quantity: q, base: least(base), head: least(head)}
+		c := comparison{quantity: q, base: leastOf(base), head: leastOf(head)}
 		if c.base > 0 {
 			c.percent = 100 * (c.head/c.base - 1)
 		} else if c.head > 0 {
@@ -96,12 +96,13 @@ func runsThatCostMore(p plan, s samples) (runs []int) {
 func (g *gate) report(s samples) error {
 	table := tabwriter.NewWriter(g.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "operation\tunit\tbase\tnow\tchange\tmost")
-	operations := map[string]bool{}
-	var problems []string
+	var operations, problems []string
+	more := map[string][]comparison{}
 	for _, c := range compareSamples(g.plan, s) {
-		r := g.plan.Runs[c.run]
-		name := fullName(r, c.operation)
-		operations[name] = true
+		name := fullName(g.plan.Runs[c.run], c.operation)
+		if !slices.Contains(operations, name) {
+			operations = append(operations, name)
+		}
 		fmt.Fprintf(table, "%s\t%s\t%.4g\t%.4g\t%+.0f %%\t%.0f %%\n", name, c.unit, c.base, c.head, c.percent, c.most)
 		switch reason, isAccepted := g.plan.Accepted[name]; {
 		case !c.isRanged:
@@ -109,7 +110,7 @@ func (g *gate) report(s samples) error {
 		case c.costsMore() && isAccepted:
 			fmt.Fprintf(table, "\t\t\taccepted: %s\n", reason)
 		case c.costsMore():
-			problems = append(problems, explain(r, name, c))
+			more[name] = append(more[name], c)
 		}
 	}
 	if err := table.Flush(); err != nil {
@@ -119,6 +120,11 @@ func (g *gate) report(s samples) error {
 		fmt.Fprintln(g.out, line)
 	}
 	fmt.Fprintf(g.out, "%d operations were compared.\n", len(operations))
+	for _, name := range operations {
+		if cs := more[name]; len(cs) > 0 {
+			problems = append(problems, explainCost(g.plan.Runs[cs[0].run], name, cs))
+		}
+	}
 	switch {
 	case len(problems) > 0:
 		return errors.New(strings.Join(problems, "\n"))
@@ -128,16 +134,18 @@ func (g *gate) report(s samples) error {
 	return nil
 }
 
-// explain says what costs more and what to run next.
-func explain(r benchRun, name string, c comparison) string {
-	profile := "-cpuprofile"
-	if c.unit == countUnit || c.unit == bytesUnit {
-		profile = "-memprofile"
+// explainCost says what an operation costs more and what to run next.
+func explainCost(r benchRun, name string, more []comparison) string {
+	text, profile := name+" costs more than in the base:", "-memprofile"
+	for _, c := range more {
+		text += fmt.Sprintf("\n  %.4g %s, and %.4g in the base (%+.0f %%, at most %+.0f %% is noise)", c.head, c.unit, c.base, c.percent, c.most)
+		if c.unit == ownUnit || c.unit == databaseUnit {
+			profile = "-cpuprofile"
+		}
 	}
-	return fmt.Sprintf(`%s costs more: %.4g %s, and %.4g in the base (%+.0f %%, at most %+.0f %% is noise).
+	return text + fmt.Sprintf(`
   Look where it goes: go test %s -run '^$' -bench '%s' -benchtime %s %s /tmp/cost.out && go tool pprof -top /tmp/cost.out
-  If it is worth its cost, write the operation and the reason below "accepted" in tools/benchgate/ranges.yaml.`,
-		name, c.head, c.unit, c.base, c.percent, c.most, r.Package, r.Bench, r.Times, profile)
+  If it is worth its cost, write the operation and the reason below "accepted" in tools/benchgate/ranges.yaml.`, r.Package, r.Bench, r.Times, profile)
 }
 
 // onlyOnOneSide are lines about quantities that cannot be compared.

@@ -98,7 +98,7 @@ func TestAnEqualCommitPassesAndAnOperationThatCostsMoreIsNamed(t *testing.T) {
 	}
 	r.writeBenchmarks(13, "New")
 	out, err := r.compare()
-	require.ErrorContains(t, err, "work Copy costs more: 13 allocs/op, and 10 in the base (+30 %, at most +10 % is noise).")
+	require.ErrorContains(t, err, "work Copy costs more than in the base:\n  13 allocs/op, and 10 in the base (+30 %, at most +10 % is noise)\n")
 	require.ErrorContains(t, err, "go test ./work -run '^$' -bench '^Benchmark' -benchtime 200x -memprofile")
 	require.NotContains(t, err.Error(), "work Old")
 	require.Contains(t, out, "1 of 1 runs seem to cost more and are measured again.")
@@ -143,7 +143,7 @@ func TestTheLeastOfAllTurnsIsCompared(t *testing.T) {
 	require.Equal(t, []string{databaseUnit}, names)
 	var out bytes.Buffer
 	err := (&gate{plan: p, out: &out}).report(s)
-	require.ErrorContains(t, err, "store List costs more: 2.6 pg-ms/op, and 2 in the base (+30 %, at most +15 % is noise).")
+	require.ErrorContains(t, err, "store List costs more than in the base:\n  2.6 pg-ms/op, and 2 in the base (+30 %, at most +15 % is noise)\n  Look")
 
 	delete(p.Runs[0].Ranges["List"], databaseUnit)
 	require.ErrorContains(t, (&gate{plan: p, out: &out}).report(s), "store List has no range for pg-ms/op")
@@ -151,7 +151,7 @@ func TestTheLeastOfAllTurnsIsCompared(t *testing.T) {
 
 func TestRangesFollowFromTheNoise(t *testing.T) {
 	p := plan{Turns: 1, Runs: []benchRun{{Package: "./store"}}}
-	setRanges(&p, map[quantity]float64{{0, "List", ownUnit}: 10.2, {0, "List", databaseUnit}: 1, {0, "List", countUnit}: 0})
+	setRanges(&p, []int{0}, map[quantity]float64{{0, "List", ownUnit}: 10.2, {0, "List", databaseUnit}: 1, {0, "List", countUnit}: 0})
 	require.Equal(t, percents{ownUnit: 16, databaseUnit: 8, countUnit: 2}, p.Runs[0].Ranges["List"])
 	path := filepath.Join(t.TempDir(), "ranges.yaml")
 	require.NoError(t, os.WriteFile(path, []byte("# What this is.\nturns: 2\n"), 0o600))

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"syscall"
 )
 
@@ -31,6 +32,7 @@ type gate struct {
 	work     string // where binaries and the older commit are put
 	planPath string
 	plan     plan
+	chosen   []int // runs of the plan
 	out      io.Writer
 }
 
@@ -43,6 +45,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	planPath := flags.String("plan", "tools/benchgate/ranges.yaml", "what to run, below the working tree")
 	ref := flags.String("base", "", "the commit to compare with (default: the last tag; without one, where this branch left main, or the commit before)")
 	repeats := flags.Int("repeats", 5, "how often calibrate compares the working tree with itself")
+	only := flags.String("only", "", "do the runs alone whose package and benchmark match this regular expression")
 	from := flags.String("from", "", "the output of benchmarks to write the page from, instead of running them")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
@@ -57,6 +60,15 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	if g.plan, err = readPlan(g.planPath); err != nil {
 		return err
+	}
+	wanted, err := regexp.Compile(*only)
+	if err != nil {
+		return err
+	}
+	for i, r := range g.plan.Runs {
+		if wanted.MatchString(r.Package + " " + r.Bench) {
+			g.chosen = append(g.chosen, i)
+		}
 	}
 	switch args[0] {
 	case "compare":

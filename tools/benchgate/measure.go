@@ -114,13 +114,5 @@ var processors = regexp.MustCompile(`-\d+$`)
 // operationName is a benchmark's name without the number of processors.
 func operationName(n benchfmt.Name) string { return processors.ReplaceAllString(n.String(), "") }
 
-// all are the indices of all runs.
-func (p plan) all() (runs []int) {
-	for i := range p.Runs {
-		runs = append(runs, i)
-	}
-	return runs
-}
-
-// least is what an operation costs when nobody disturbs it: other programs only add to it.
-func least(values []float64) float64 { return slices.Min(values) }
+// leastOf is what an operation costs when nobody disturbs it: other programs only add to it.
+func leastOf(values []float64) float64 { return slices.Min(values) }

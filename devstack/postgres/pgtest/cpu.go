@@ -24,20 +24,20 @@ const (
 // each operation; call it after the last one, with the connections still open. On a busy machine compare these, not durations.
 func MeasureCPU(b *testing.B, pool *pgxpool.Pool) (report func()) {
 	b.Helper()
-	ownBefore, databaseBefore := readCPU(b, pool)
+	ownBefore, databaseBefore := ReadCPU(b, pool)
 	return func() {
 		b.Helper()
 		b.StopTimer()
-		own, database := readCPU(b, pool)
+		own, database := ReadCPU(b, pool)
 		perOperation := func(used time.Duration) float64 { return used.Seconds() * 1000 / float64(b.N) }
 		b.ReportMetric(perOperation(own-ownBefore), ownUnit)
 		b.ReportMetric(perOperation(database-databaseBefore), databaseUnit)
 	}
 }
 
-// readCPU returns the processor time that this process has used, and the time that PostgreSQL has used for the open connections to
+// ReadCPU returns the processor time that this process has used, and the time that PostgreSQL has used for the open connections to
 // the pool's database. The database's part needs Linux; elsewhere it is zero.
-func readCPU(b testing.TB, pool *pgxpool.Pool) (own, database time.Duration) {
+func ReadCPU(b testing.TB, pool *pgxpool.Pool) (own, database time.Duration) {
 	b.Helper()
 	var used syscall.Rusage
 	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &used))

@@ -1,0 +1,51 @@
+package web
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// openSessions are the sessions of the pages that are open in this process. One query looks for all of them whether they were ended.
+type openSessions struct {
+	find  func(ctx context.Context, ids []string) ([]string, error) // nil: none was ended
+	every time.Duration                                             // between two queries
+
+	guard  sync.Mutex
+	open   map[string]int // pages by session
+	ended  []string
+	looked time.Time
+}
+
+// addPage adds a page of a session, until leave is called.
+func (o *openSessions) addPage(id string) (leave func()) {
+	o.guard.Lock()
+	defer o.guard.Unlock()
+	if o.open == nil {
+		o.open = map[string]int{}
+	}
+	o.open[id]++
+	return func() {
+		o.guard.Lock()
+		defer o.guard.Unlock()
+		if o.open[id]--; o.open[id] == 0 {
+			delete(o.open, id)
+		}
+	}
+}
+
+// hasEnded reports whether an open page's session was ended. It may know that a little late.
+func (o *openSessions) hasEnded(ctx context.Context, id string) (bool, error) {
+	o.guard.Lock()
+	defer o.guard.Unlock()
+	if o.find != nil && time.Since(o.looked) >= o.every {
+		ended, err := o.find(ctx, slices.Collect(maps.Keys(o.open)))
+		if err != nil {
+			return false, err
+		}
+		o.ended, o.looked = ended, time.Now()
+	}
+	return slices.Contains(o.ended, id), nil
+}
