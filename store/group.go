@@ -23,7 +23,7 @@ import (
 // instead of fifty. Grouping changes no result: what does not fit into a group, and a group that fails as a whole, is judged one by one.
 
 const (
-	mostTogether = 64
+	mostTogether = 32
 	mostUnfolded = 1_000            // changes of usage that a group reads before it has them folded
 	groupTimeout = 30 * time.Second // for the whole group; each caller stops waiting at its own deadline
 )
