@@ -46,7 +46,7 @@ func (c *Controller) showThread(ctx context.Context, sub outbox.Subscriber, row 
 	}
 	ts := sub.ExternalID
 	if len(news) > 0 {
-		if err := c.delayThread(ctx, sub, first, row); err != nil {
+		if err := c.delayInSlack(ctx, sub, row, slackThreadPause); err != nil {
 			return false, err
 		}
 		// The marker names where the batch begins: if its post arrived unseen, it is found and gets what happened since.
@@ -61,17 +61,6 @@ func (c *Controller) showThread(ctx context.Context, sub outbox.Subscriber, row 
 		}
 	}
 	return false, c.Store.Outbox.ThreadShown(ctx, sub.ID, ts, newest, row.Cluster.Version)
-}
-
-// delayThread returns later if the thread told something a moment ago, or if somebody waits for the edit of its message, first, for which
-// the channel's turn is.
-func (c *Controller) delayThread(ctx context.Context, sub, first outbox.Subscriber, row clusters.Row) error {
-	if first.ShownVersion < row.Cluster.Version {
-		if awaited, err := c.Store.Outbox.IsAwaited(ctx, first); err != nil || awaited {
-			return cmp.Or(err, error(later{wait: time.Second, shared: true}))
-		}
-	}
-	return c.delayInSlack(ctx, sub, row, slackThreadPause)
 }
 
 // timeline returns what a cluster's thread tells: its steps, and what people did about it.

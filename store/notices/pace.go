@@ -38,7 +38,7 @@ type Rank int
 
 // The ranks, from the last to the first.
 const (
-	Behind  Rank = iota // progress, or what stands elsewhere already: it leaves gaps, so that the others find a free turn
+	Behind  Rank = iota // progress, or what stands elsewhere already: it leaves gaps, and a free turn to an edit that somebody waits for
 	Usual               // news
 	Awaited             // somebody pressed a button and waits: the next turn is kept for it
 )
@@ -59,14 +59,18 @@ const takeTurn = `
 	whole AS (SELECT next_at, problem FROM slack_channels WHERE workspace = @workspace AND channel = ''),
 	here AS (SELECT greatest(next_at + @gap::interval, CASE WHEN NOT @awaited THEN awaited_until END) AS next_at FROM slack_channels WHERE workspace = @workspace AND channel = @channel),
 	tier AS (SELECT next_at - @burst::interval AS next_at FROM slack_channels WHERE @edit AND workspace = @workspace AND channel = @edits),
+	pressed AS (
+		SELECT max(a.created_at) + @every::interval AS next_at FROM clock, audit_events a JOIN subscribers m ON m.cluster_id = a.target_cluster_id
+		WHERE @behind AND a.created_at > clock.now - @every::interval AND a.source = 'slack'
+			AND m.kind = 'slack_message' AND m.workspace = @workspace AND m.channel = @channel AND m.external_id <> 0 AND m.shown_version < m.wanted_version),
 	tried AS (
 		UPDATE slack_channels s SET next_at = ` + probeAgain + ` FROM clock
 		WHERE s.workspace = @workspace AND s.channel = '' AND s.problem <> '' AND s.next_at <= clock.now
-			AND NOT EXISTS (SELECT FROM (TABLE here UNION ALL TABLE tier) waits WHERE waits.next_at > clock.now) RETURNING true),
+			AND NOT EXISTS (SELECT FROM (TABLE here UNION ALL TABLE tier UNION ALL TABLE pressed) waits WHERE waits.next_at > clock.now) RETURNING true),
 	taken AS (
 		INSERT INTO slack_channels AS s (workspace, channel, next_at) SELECT @workspace, @channel, clock.now + @every::interval FROM clock
 		WHERE (EXISTS (SELECT FROM tried) OR NOT EXISTS (SELECT FROM whole WHERE whole.problem <> '' OR whole.next_at > clock.now))
-			AND NOT EXISTS (SELECT FROM tier WHERE tier.next_at > clock.now)
+			AND NOT EXISTS (SELECT FROM (TABLE tier UNION ALL TABLE pressed) waits WHERE waits.next_at > clock.now)
 		ON CONFLICT (workspace, channel) DO UPDATE SET next_at = CASE WHEN s.problem = '' THEN excluded.next_at ELSE ` + probeAgain + ` END
 			WHERE s.next_at + @gap::interval <= ` + db.PaceClock + ` AND (@awaited OR s.awaited_until <= ` + db.PaceClock + `) RETURNING true),
 	kept AS (
@@ -77,7 +81,7 @@ const takeTurn = `
 		WHERE @edit AND EXISTS (SELECT FROM taken)
 		ON CONFLICT (workspace, channel) DO UPDATE SET next_at = greatest(s.next_at, ` + db.PaceClock + `) + @edit_every::interval)
 	SELECT CASE WHEN EXISTS (SELECT FROM taken) THEN interval '0'
-		ELSE greatest((SELECT max(next_at) FROM whole), (SELECT max(next_at) FROM here), (SELECT max(next_at) FROM tier), clock.now + @soon::interval) - clock.now
+		ELSE greatest((SELECT max(next_at) FROM whole), (SELECT max(next_at) FROM here), (SELECT max(next_at) FROM tier), (TABLE pressed), clock.now + @soon::interval) - clock.now
 		END FROM clock`
 
 // TakeTurn asks for one message in a channel, across all processes and by the database's clock. Zero: it may be posted now, and is
@@ -100,7 +104,7 @@ func (s *Store) take(ctx context.Context, workspace, channel string, rank Rank, 
 	err = s.db.Pool().QueryRow(ctx, takeTurn, pgx.NamedArgs{
 		"workspace": workspace, "channel": channel, "fixed": s.db.Fixed(), "every": every, "soon": tooSoon, "probe": probeEvery, "probe_max": probeEveryMax,
 		"edit": edit, "edits": edits, "edit_every": editEvery, "burst": burst,
-		"gap": quiet, "keep": gap, "awaited": rank == Awaited,
+		"gap": quiet, "keep": gap, "awaited": rank == Awaited, "behind": rank == Behind,
 	}).Scan(&wait)
 	if err == nil && wait > longestWait { // a clock that ran ahead wrote it
 		_, err = s.db.Pool().Exec(ctx, `UPDATE slack_channels SET next_at = `+db.PaceClock+`, awaited_until = '-infinity' WHERE workspace = @workspace AND channel IN ('', @channel, @edits)`,
