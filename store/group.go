@@ -25,6 +25,7 @@ import (
 const (
 	mostTogether = 32
 	mostUnfolded = 1_000            // changes of usage that a group reads before it has them folded
+	lockPatience = `'250ms'`        // whoever would wait longer for somebody else's lock waits alone, and not with those who need another
 	groupTimeout = 30 * time.Second // for the whole group; each caller stops waiting at its own deadline
 )
 
@@ -128,7 +129,9 @@ func queueTogether(c *db.Tx, b *db.Batch, all []*pending) *db.LockTime {
 		}
 		people = append(people, p.ask.Scope.Person)
 	}
+	b.Do("bound the wait", "SET LOCAL lock_timeout = "+lockPatience)
 	now := c.QueueLocks(b, locks)
+	b.Do("wait for other locks as usual", "SET LOCAL lock_timeout = 0")
 	for _, p := range all {
 		p.now = now
 	}
