@@ -96,6 +96,8 @@ type Config struct {
 	Pace           outbox.Pace   // of writes to GitHub; the GitHub client uses the same for its permission to write
 	Progress       time.Duration // how often a check shows progress; zero: 5 minutes
 	Settling       time.Duration // how long GitHub may not know what was just created; zero: 5 s, negative: not at all
+
+	Wait func(context.Context, time.Duration) bool // waits for a turn; false: the context ended. nil: by a timer
 }
 
 const defaultSettling = 5 * time.Second
@@ -120,7 +122,19 @@ func New(cfg Config) *Controller {
 	if cfg.Settling == 0 {
 		cfg.Settling = defaultSettling
 	}
+	if cfg.Wait == nil {
+		cfg.Wait = waitFor
+	}
 	return &Controller{cfg}
+}
+
+func waitFor(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // Register adds the controller's workers to the bundle of the River client.

@@ -77,6 +77,7 @@ func newFixture(t testing.TB) *fixture {
 		},
 		Links: chatops.Links{UI: "https://ocpctl.example.com"}, Log: slog.New(slog.NewJSONHandler(h.log, nil)),
 		Wake: time.Second, FindEvery: time.Second, Now: h.now, Settling: -1, RepositoryFile: profiles.RepositoryFilePath,
+		Wait: func(_ context.Context, d time.Duration) bool { h.pass(d); return true },
 	})
 	return h
 }

@@ -24,6 +24,7 @@ const (
 type later struct {
 	wait   time.Duration
 	shared bool // others wait for the same turns: they must not all come back at once
+	kept   bool // the turn is kept for this text
 }
 
 // Error implements error.

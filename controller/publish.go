@@ -25,6 +25,10 @@ type publishWorker struct {
 // jobs leave it to that one.
 func (w *publishWorker) Work(ctx context.Context, job *river.Job[queue.PublishArgs]) error {
 	newest, err := w.c.catchUp(ctx, job.Args.Subscriber)
+	var turn later
+	if errors.As(err, &turn) && turn.kept && turn.wait <= nearTurn && w.c.Wait(ctx, turn.wait) { // a snoozed job would come after its turn
+		newest, err = w.c.catchUp(ctx, job.Args.Subscriber)
+	}
 	wait, paused := w.c.pause(err, job.CreatedAt)
 	switch {
 	case !paused:

@@ -122,9 +122,7 @@ func (c *Controller) confirmGone(ctx context.Context, installation int64, repo s
 	if _, err := c.GitHub.PullRequest(ctx, installation, repo, number); err != nil {
 		return 0, err
 	}
-	select {
-	case <-time.After(c.Settling):
-	case <-ctx.Done():
+	if !waitFor(ctx, c.Settling) {
 		return 0, ctx.Err()
 	}
 	return post(ctx)

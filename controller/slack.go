@@ -9,6 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/notices"
 )
 
 // SlackSender is the client of Slack, slack.Client.
@@ -41,8 +42,8 @@ func (c *Controller) inSlack(ctx context.Context, r clusters.Reply) error {
 		}
 	}
 	// A person has turns of their own: an answer does not wait for the messages that others see in the channel.
-	if wait, err := c.Store.Notices.TakeTurn(ctx, r.Workspace, r.Person); err != nil || wait > 0 {
-		return awaitTurn(wait, err)
+	if wait, err := c.Store.Notices.TakeTurn(ctx, r.Workspace, r.Person, notices.Usual); err != nil || wait > 0 {
+		return awaitTurn(wait, notices.Usual, err)
 	}
 	to := slack.Target{Channel: r.Channel, User: r.Person}
 	if r.Thread != "" {
@@ -65,11 +66,11 @@ func (c *Controller) inSlack(ctx context.Context, r clusters.Reply) error {
 }
 
 // awaitTurn says that nothing may be posted before a wait, unless it could not be asked for.
-func awaitTurn(wait time.Duration, err error) error {
+func awaitTurn(wait time.Duration, rank notices.Rank, err error) error {
 	if err != nil {
 		return err
 	}
-	return later{wait: wait, shared: true}
+	return later{wait: wait, shared: rank != notices.Awaited, kept: rank == notices.Awaited}
 }
 
 // recordAnswer records what Slack answered to a message in a channel, for everything else that is to be posted there, and returns its error.

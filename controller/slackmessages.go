@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/notices"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
@@ -25,10 +26,6 @@ const (
 	slackEditPause   = 10 * time.Second // of a message
 	slackThreadPause = time.Minute      // of a thread
 )
-
-// slackBehind is by how much edits and threads come later to the next turn than a cluster's first message: in a busy channel, that is
-// not to wait for them.
-const slackBehind = 300 * time.Millisecond
 
 // showInSlack updates a subscriber in Slack to its cluster's version. done reports that nothing is left to show there.
 func (c *Controller) showInSlack(ctx context.Context, sub outbox.Subscriber, row clusters.Row) (done bool, err error) {
@@ -45,10 +42,16 @@ func (c *Controller) showInSlack(ctx context.Context, sub outbox.Subscriber, row
 	if hash == sub.ShownBody {
 		return false, c.Store.Outbox.Shown(ctx, sub.ID, sub.ExternalID, row.Cluster.Version, hash)
 	}
-	if err := c.delayInSlack(ctx, sub, row, slackEditPause); err != nil {
+	rank, err := c.rankMessage(ctx, sub)
+	if err != nil {
 		return false, err
 	}
-	ts, err := c.postInSlack(ctx, sub, slack.Place{Channel: sub.Channel}, sub.ExternalID, sub.ID, m)
+	if rank == notices.Behind {
+		if err := c.delayInSlack(ctx, sub, row, slackEditPause); err != nil {
+			return false, err
+		}
+	}
+	ts, err := c.postInSlack(ctx, sub, slack.Place{Channel: sub.Channel}, sub.ExternalID, sub.ID, m, rank)
 	if errors.Is(err, slack.ErrGone) {
 		c.logDeleted(ctx, sub)
 		return true, c.Store.Outbox.MuteSlack(ctx, sub.Cluster)
@@ -61,6 +64,19 @@ func (c *Controller) showInSlack(ctx context.Context, sub outbox.Subscriber, row
 		err = c.Store.Outbox.WakeThread(ctx, sub.Cluster)
 	}
 	return false, err
+}
+
+// rankMessage returns how soon a cluster's message has to be shown: a first one before edits, and before both the edit that somebody
+// who pressed a button waits for.
+func (c *Controller) rankMessage(ctx context.Context, sub outbox.Subscriber) (notices.Rank, error) {
+	if sub.ExternalID == 0 {
+		return notices.Usual, nil
+	}
+	awaited, err := c.Store.Outbox.IsAwaited(ctx, sub)
+	if err != nil || !awaited {
+		return notices.Behind, err
+	}
+	return notices.Awaited, nil
 }
 
 // slackMessage renders a cluster's message, and a hash of the part whose change is worth an edit.
@@ -138,16 +154,13 @@ func (c *Controller) approval(ctx context.Context, cluster string, state cluster
 }
 
 // postInSlack updates the message ts, or posts one if it is 0, in its turn. If an earlier post may have arrived, it is looked for first.
-func (c *Controller) postInSlack(ctx context.Context, sub outbox.Subscriber, to slack.Place, ts int64, marker string, m slack.Message) (int64, error) {
-	take, behind := c.Store.Notices.TakeTurn, time.Duration(0)
+func (c *Controller) postInSlack(ctx context.Context, sub outbox.Subscriber, to slack.Place, ts int64, marker string, m slack.Message, rank notices.Rank) (int64, error) {
+	take := c.Store.Notices.TakeTurn
 	if ts != 0 {
 		take = c.Store.Notices.TakeEdit
 	}
-	if sub.ExternalID != 0 || to.Thread != 0 {
-		behind = slackBehind
-	}
-	if wait, err := take(ctx, sub.Workspace, sub.Channel); err != nil || wait > 0 {
-		return 0, awaitTurn(wait+behind, err)
+	if wait, err := take(ctx, sub.Workspace, sub.Channel, rank); err != nil || wait > 0 {
+		return 0, awaitTurn(wait, rank, err)
 	}
 	since, err := c.Store.Outbox.Posting(ctx, sub.ID)
 	if err != nil {

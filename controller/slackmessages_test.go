@@ -118,13 +118,46 @@ func TestTheThreadTellsEachEventOnceAndAfterTheMessage(t *testing.T) {
 	require.Zero(t, w.storms)
 }
 
+func TestTheEditThatAPersonWaitsForIsShownWithinASecond(t *testing.T) {
+	t.Parallel()
+	h, w, row := inChannel(t)
+	h.showInSlack(row.ID, clusters.KindSlackMessage)
+	h.pass(time.Second)
+	h.install(row)
+	h.pass(time.Second)
+	other := h.askedInSlack("cart", slackChannel)
+	h.work(h.publishArgs(other.ID, clusters.KindSlackMessage)) // takes the channel's turn
+	pressed := h.now().Add(100 * time.Millisecond)
+	h.pass(100 * time.Millisecond)
+	_, err := h.store.Extend(h.ctx, row.ID, time.Hour, clusters.Origin{Actor: "slack:T1/U2", Source: "slack"})
+	require.NoError(t, err)
+	h.snoozes(h.publishArgs(row.ID, clusters.KindSlackThread), h.now())
+	h.work(h.publishArgs(row.ID, clusters.KindSlackMessage)) // in one piece: a job that River wakes would come later
+	require.Equal(t, 1, w.standing(false)[0].edits, "while it is being created, too")
+	require.LessOrEqual(t, h.now().Sub(pressed), time.Second)
+	require.Zero(t, w.storms)
+	h.showInSlack(row.ID, clusters.KindSlackThread)
+	require.Len(t, w.standing(true), 1, "its thread follows")
+	require.Zero(t, w.storms)
+
+	h.pass(5 * time.Minute)
+	_, err = h.store.Extend(h.ctx, row.ID, time.Hour, clusters.Origin{Actor: "slack:T1/U2", Source: "slack"})
+	require.NoError(t, err)
+	calls := w.called()
+	h.snoozes(h.publishArgs(row.ID, clusters.KindSlackThread), h.now())
+	require.Equal(t, calls, w.called(), "the thread leaves a free turn to the message, too")
+	h.work(h.publishArgs(row.ID, clusters.KindSlackMessage))
+	h.showInSlack(row.ID, clusters.KindSlackThread)
+	require.Equal(t, calls+2, w.called())
+}
+
 func TestAPostWhoseAnswerWasLostStandsOnce(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{clusters.KindSlackMessage, clusters.KindSlackThread} {
 		h, w, row := inChannel(t)
 		if kind == clusters.KindSlackThread {
 			h.showInSlack(row.ID, clusters.KindSlackMessage)
-			h.pass(time.Second)
+			h.pass(2 * time.Second)
 			h.install(row)
 		}
 		w.fail("chat.postMessage", slackFault{lose: true})

@@ -15,6 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/notices"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
@@ -50,7 +51,7 @@ func (c *Controller) showThread(ctx context.Context, sub outbox.Subscriber, row 
 		}
 		// The marker names where the batch begins: if its post arrived unseen, it is found and gets what happened since.
 		at := slack.Place{Channel: sub.Channel, Thread: first.ExternalID}
-		ts, err = c.postInSlack(ctx, sub, at, 0, fmt.Sprintf("%s:%d", sub.ID, sub.ToldTo), blocks.Thread(row.Card, news))
+		ts, err = c.postInSlack(ctx, sub, at, 0, fmt.Sprintf("%s:%d", sub.ID, sub.ToldTo), blocks.Thread(row.Card, news), notices.Behind)
 		if errors.Is(err, slack.ErrGone) {
 			c.logDeleted(ctx, sub)
 			return true, c.Store.Outbox.Mute(ctx, sub.ID)

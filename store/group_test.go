@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/storetest"
@@ -135,4 +138,46 @@ func TestRequestsOfAGroupSeeWhatThoseBeforeThemUse(t *testing.T) {
 	ahead := seen[len(seen)-1].Team
 	each := (stored.Team.CommittedCents + 20) / 41
 	require.InDelta(t, stored.Team.CommittedCents-each, ahead.CommittedCents, float64(each), "what is counted in memory is what is stored")
+}
+
+func TestTwoHundredCallersAndLostSessionsPassNoQuota(t *testing.T) {
+	t.Parallel()
+	url, clock := pgtest.New(t), storetest.NewClock()
+	options := db.Options{Limits: storetest.Limits, Lease: time.Minute, Now: clock.Now}
+	replicas := []*store.Store{storetest.OpenAt(t, url, options), storetest.OpenAt(t, url, options)}
+	request := func(i int) error {
+		a := storetest.RequestedBy(storetest.Granted(fmt.Sprintf("shop-%d", i)), fmt.Sprintf("github:user%d", i%7))
+		_, err := replicas[i%2].Judge(t.Context(), storetest.Requests(a), storetest.AtMost(20, i%3 == 0, a))
+		return err
+	}
+	over := make(chan struct{})
+	var killer sync.WaitGroup
+	killer.Go(func() {
+		for {
+			select {
+			case <-over:
+				return
+			default:
+				_ = endSessions(replicas[0])
+			}
+		}
+	})
+	failed := make([]error, 200)
+	together(len(failed), func(i int) { failed[i] = request(i) })
+	close(over)
+	killer.Wait()
+	for i := range failed { // whose request was lost sends it again; a name that is taken was stored although its answer was lost
+		if failed[i] != nil && !errors.Is(failed[i], db.ErrNameTaken) {
+			if err := request(i); !errors.Is(err, db.ErrNameTaken) {
+				require.NoError(t, err)
+			}
+		}
+	}
+	require.Equal(t, 20, storetest.Count(t, replicas[0], `SELECT count(*) FROM clusters WHERE NOT needs_turn`))
+	wrong, err := replicas[0].CorrectUsage(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, wrong)
+	proof, err := replicas[0].VerifyAudit(t.Context())
+	require.NoError(t, err)
+	require.True(t, proof.Whole(), proof.Text())
 }

@@ -40,8 +40,8 @@ func (s *Store) Record(ctx context.Context, attemptID, tokenID string, id attemp
 			return err
 		}
 		if f.Recorded && mergeIdentities(f.Identity, id) == f.Identity {
-			lease, err = attempts.RenewLease(ctx, c, f)
-			return err
+			lease = attempts.RenewLease(c, f)
+			return nil
 		}
 		lease, err = s.acknowledge(ctx, c, f, mergeIdentities(f.Identity, id))
 		return err

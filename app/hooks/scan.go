@@ -5,7 +5,7 @@ import "bytes"
 // maxDepth is how deeply values may be nested, as in encoding/json.
 const maxDepth = 10_000
 
-// scanner walks over JSON text from its place on and validates it. It accepts exactly what json.Valid accepts (FuzzScan compares them);
+// scanner walks over JSON text from its place on and validates it. It accepts exactly what json.Valid accepts (FuzzKnown compares them);
 // one walk that knows what it may skip takes a fraction of the time. Methods return false if the text is not valid.
 type scanner struct {
 	body []byte

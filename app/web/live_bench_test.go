@@ -158,8 +158,8 @@ func (h *fixture) measureChanges(b *testing.B, who *browser, row clusters.Row) {
 			FROM generate_series(1, 60) i, report RETURNING 1)
 			SELECT pg_notify('ocpctl_changes', 'log ' || $1) FROM lines`},
 		{"pass", "passes", `WITH more AS (
-			INSERT INTO verifications (attempt_id, number, received_at, account, identities, control, queries, leftovers, words, clean)
-			SELECT attempt_id, max(number) + 1, now(), account, identities, control, queries, leftovers, words, clean FROM verifications GROUP BY 1, 4, 5, 6, 7, 8, 9, 10 RETURNING 1)
+			INSERT INTO verifications (attempt_id, number, received_at, account, identities, control, queries, leftovers, blockers, clean)
+			SELECT attempt_id, number + 1, now(), account, identities, control, queries, leftovers, blockers, clean FROM verifications ORDER BY number DESC LIMIT 1 RETURNING 1)
 			SELECT pg_notify('ocpctl_changes', 'cluster ' || $1) FROM more`},
 	} {
 		before := got.Load()
@@ -175,7 +175,7 @@ func (h *fixture) measureChanges(b *testing.B, who *browser, row clusters.Row) {
 func (h *fixture) addProof(row clusters.Row) {
 	h.sql(`INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, phase) SELECT 'att_bench', $1, id, 1, 'destroy', 'token_bench', now(), 'verifying' FROM jobs WHERE cluster_id = $1`, row.ID)
 	for _, pass := range proofOf(1, 300) {
-		h.sql(`INSERT INTO verifications (attempt_id, number, received_at, account, identities, control, queries, leftovers, words, clean) VALUES ('att_bench', 1, now(), $1, $2, $3, $4, '[]', '{}', true)`,
+		h.sql(`INSERT INTO verifications (attempt_id, number, received_at, account, identities, control, queries, leftovers, blockers, clean) VALUES ('att_bench', 1, now(), $1, $2, $3, $4, '[]', '[]', true)`,
 			pass.Account, pass.Identities, pass.Control, pass.Queries)
 	}
 }

@@ -34,7 +34,7 @@ func (n *Notifier) postNotices(ctx context.Context, seen *sights, list []notices
 		return err
 	}
 	at := spot{head.Workspace, cmp.Or(head.Person, head.Channel)}
-	if err := laterIf(n.Store.Notices.TakeTurn(ctx, at.workspace, at.id)); err != nil {
+	if err := laterIf(n.Store.Notices.TakeTurn(ctx, at.workspace, at.id, notices.Usual)); err != nil {
 		return err
 	}
 	if head.Person != "" {
@@ -123,7 +123,7 @@ func (n *Notifier) updateMessage(ctx context.Context, seen *sights, one notices.
 		return err
 	}
 	at := spot{one.Workspace, cmp.Or(one.Person, one.Channel)}
-	if err := laterIf(n.Store.Notices.TakeEdit(ctx, at.workspace, at.id)); err != nil {
+	if err := laterIf(n.Store.Notices.TakeEdit(ctx, at.workspace, at.id, rankEdit(list))); err != nil {
 		return err
 	}
 	err = n.Slack.Update(ctx, one.PostedIn, one.ExternalID, m)
@@ -135,6 +135,16 @@ func (n *Notifier) updateMessage(ctx context.Context, seen *sights, one notices.
 		return err
 	}
 	return n.Store.Notices.Posted(ctx, list, one.PostedIn, one.ExternalID)
+}
+
+// rankEdit returns how soon an edit has to be shown: what became of a pressed button, at once.
+func rankEdit(list []notices.Notice) notices.Rank {
+	for _, one := range list {
+		if factsOf(one).Done != "" {
+			return notices.Awaited
+		}
+	}
+	return notices.Behind
 }
 
 // findPlace returns where a notice is posted; of a direct message, not yet the channel.

@@ -27,6 +27,9 @@ const (
 	retryMax  = time.Minute
 )
 
+// pollOf is how often a queue is polled whose jobs only wait for another time after an error; other queues: as often as fetchPoll.
+var pollOf = map[string]time.Duration{QueueInbox: 2 * time.Second, QueueEffects: 2 * time.Second}
+
 // RiverConfig configures a River client.
 type RiverConfig struct {
 	Instance string         // this process's name, from Store.Instance; empty: River makes one up
@@ -49,7 +52,7 @@ func NewClient(_ context.Context, pool *pgxpool.Pool, workers *river.Workers, c 
 	}
 	queues := make(map[string]river.QueueConfig, len(c.Queues))
 	for name, n := range c.Queues {
-		queues[name] = river.QueueConfig{MaxWorkers: n}
+		queues[name] = river.QueueConfig{MaxWorkers: n, FetchPollInterval: pollOf[name]}
 	}
 	log := c.Log
 	if log == nil {

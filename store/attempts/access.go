@@ -46,8 +46,8 @@ func (s *Store) AccessWork(ctx context.Context, attemptID, tokenID string) (work
 		if work, err = accessWork(ctx, c, f); err != nil {
 			return err
 		}
-		lease, err = RenewLease(ctx, c, f)
-		return err
+		lease = RenewLease(c, f)
+		return nil
 	})
 	if err != nil {
 		return AccessWork{}, Lease{}, fmt.Errorf("work on access of attempt %s: %w", attemptID, err)

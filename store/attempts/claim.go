@@ -25,8 +25,8 @@ func (s *Store) Claim(ctx context.Context, attemptID, tokenID, pod string) (Leas
 		case f.Claimed && f.Pod != pod:
 			return fmt.Errorf("attempt %s is claimed by %s: %w", attemptID, f.Pod, db.ErrFenced)
 		case f.Claimed:
-			lease, err = RenewLease(ctx, c, f)
-			return err
+			lease = RenewLease(c, f)
+			return nil
 		case f.Unwanted() != "":
 			lease = Lease{Stop: f.Unwanted()}
 			return nil

@@ -164,12 +164,10 @@ func (f Fenced) Unwanted() string {
 }
 
 // RenewLease extends the lease, counted from now.
-func RenewLease(ctx context.Context, c *db.Tx, f Fenced) (Lease, error) {
+func RenewLease(c *db.Tx, f Fenced) Lease {
 	lease := Lease{Stop: f.Stop(), Until: LeaseEnd(c), Access: f.accessOwed()}
-	if _, err := c.Exec(ctx, `UPDATE attempts SET lease_until = $2 WHERE id = $1`, f.AttemptID, lease.Until); err != nil {
-		return Lease{}, fmt.Errorf("renew the lease of %s: %w", f.AttemptID, err)
-	}
-	return lease, nil
+	c.DoLast("renew the lease of "+f.AttemptID, `UPDATE attempts SET lease_until = $2 WHERE id = $1`, f.AttemptID, lease.Until)
+	return lease
 }
 
 // accessOwed returns the number of the newest request for access, for a runner that has the cluster's kubeconfig and waits for something

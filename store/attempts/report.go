@@ -45,8 +45,8 @@ func (s *Store) Report(ctx context.Context, attemptID, tokenID string, r ReportR
 			lease = Lease{Stop: f.Stop()}
 			return nil
 		}
-		lease, err = RenewLease(ctx, c, f)
-		return err
+		lease = RenewLease(c, f)
+		return nil
 	})
 	if err != nil {
 		return Lease{}, fmt.Errorf("report %d of attempt %s: %w", r.Seq, attemptID, err)
@@ -62,17 +62,15 @@ func keepReport(ctx context.Context, c *db.Tx, f Fenced, r ReportRow) (fresh, ne
 	args := pgx.NamedArgs{
 		"attempt": f.AttemptID, "seq": r.Seq, "phase": r.Phase, "percent": r.Percent, "step": r.Step, "log": r.Log, "now": c.Now,
 	}
-	err = c.QueryRow(ctx, `SELECT coalesce(max(seq), 0) < @seq FROM reports WHERE attempt_id = @attempt`, args).Scan(&newest)
-	if err != nil {
-		return false, false, fmt.Errorf("read the newest report: %w", err)
-	}
-	tag, err := c.Exec(ctx, `
-		INSERT INTO reports (attempt_id, seq, phase, percent, step, received_at)
-		VALUES (@attempt, @seq, @phase, @percent, @step, @now) ON CONFLICT (attempt_id, seq) DO NOTHING`, args)
+	err = c.QueryRow(ctx, `
+		WITH kept AS (
+			INSERT INTO reports (attempt_id, seq, phase, percent, step, received_at)
+			VALUES (@attempt, @seq, @phase, @percent, @step, @now) ON CONFLICT (attempt_id, seq) DO NOTHING RETURNING true)
+		SELECT EXISTS (SELECT FROM kept), coalesce(max(seq), 0) < @seq FROM reports WHERE attempt_id = @attempt`, args).Scan(&fresh, &newest)
 	if err != nil {
 		return false, false, fmt.Errorf("keep the report: %w", err)
 	}
-	if tag.RowsAffected() == 0 {
+	if !fresh {
 		return false, false, nil
 	}
 	if r.Log != "" {
@@ -98,13 +96,16 @@ func keepFacts(ctx context.Context, c *db.Tx, f Fenced, r ReportRow, newest bool
 	if r.ToolExit != nil {
 		args["code"] = r.ToolExit.Code
 	}
-	// The exit and the passes after it get the database's time; the runner's clock decides nothing.
-	_, err := c.Exec(ctx, `
+	// The exit and the passes after it get the database's time; the runner's clock decides nothing. Most reports repeat the one before.
+	var err error
+	if news || r.Account != "" {
+		_, err = c.Exec(ctx, `
 		UPDATE attempts SET phase = @phase, progress_percent = @percent, progress_step = @step,
 			seen_account = CASE WHEN @account = '' THEN seen_account ELSE @account END,
 			tool_exited_at = CASE WHEN @exited THEN @now ELSE tool_exited_at END,
 			tool_exit_code = CASE WHEN @exited THEN @code ELSE tool_exit_code END
 		WHERE id = @id`, args)
+	}
 	if err != nil {
 		return fmt.Errorf("keep the progress: %w", err)
 	}

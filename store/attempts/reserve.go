@@ -52,8 +52,8 @@ func (s *Store) Reserve(ctx context.Context, attemptID, tokenID string, d Capaci
 		if room, err = reserve(ctx, c, f, d); err != nil {
 			return err
 		}
-		lease, err = RenewLease(ctx, c, f)
-		return err
+		lease = RenewLease(c, f)
+		return nil
 	})
 	if err != nil {
 		return ReservationAnswer{}, Lease{}, fmt.Errorf("reserve room for attempt %s: %w", attemptID, err)

@@ -10,13 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/notices"
 	"github.com/ocpctl/ocpctl/store/storetest"
 )
 
 // turn asks for one message and returns the wait.
 func turn(t testing.TB, s *store.Store, workspace, channel string) time.Duration {
 	t.Helper()
-	wait, err := s.Notices.TakeTurn(t.Context(), workspace, channel)
+	wait, err := s.Notices.TakeTurn(t.Context(), workspace, channel, notices.Usual)
 	require.NoError(t, err)
 	return wait
 }
@@ -39,7 +40,7 @@ func TestAWorkspaceTakesFiftyEditsAMinuteInWhateverChannels(t *testing.T) {
 	s, clock := storetest.Open(t)
 	n, start := 0, clock.Now()
 	for clock.Now().Sub(start) < 5*time.Minute {
-		wait, err := s.Notices.TakeEdit(t.Context(), "T1", fmt.Sprintf("C%d", n))
+		wait, err := s.Notices.TakeEdit(t.Context(), "T1", fmt.Sprintf("C%d", n), notices.Usual)
 		require.NoError(t, err)
 		if wait == 0 {
 			n++
@@ -48,7 +49,7 @@ func TestAWorkspaceTakesFiftyEditsAMinuteInWhateverChannels(t *testing.T) {
 	}
 	require.InDelta(t, 5*50+9, n, 1, "and a few at once")
 	require.Zero(t, turn(t, s, "T1", "C-new"), "a new message is not counted")
-	wait, err := s.Notices.TakeEdit(t.Context(), "T2", "C-new")
+	wait, err := s.Notices.TakeEdit(t.Context(), "T2", "C-new", notices.Usual)
 	require.NoError(t, err)
 	require.Zero(t, wait)
 }
@@ -60,7 +61,7 @@ func TestOfManyProcessesOneGetsTheTurn(t *testing.T) {
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
-			if wait, err := s.Notices.TakeTurn(t.Context(), "T1", "C1"); err == nil && wait == 0 {
+			if wait, err := s.Notices.TakeTurn(t.Context(), "T1", "C1", notices.Usual); err == nil && wait == 0 {
 				got.Add(1)
 			}
 		})
@@ -135,4 +136,43 @@ func TestAnEventSolvesTheChannelsProblemAndNotTheWorkspaces(t *testing.T) {
 	require.NoError(t, s.Notices.ChannelProblem(t.Context(), "T1", "", ""))
 	clock.Pass(time.Second)
 	require.Zero(t, turn(t, s, "T1", "C1"))
+}
+
+func TestTheEditThatAPersonWaitsForGoesFirst(t *testing.T) {
+	t.Parallel()
+	s, clock := storetest.Open(t)
+	ask := func(rank notices.Rank) time.Duration {
+		wait, err := s.Notices.TakeEdit(t.Context(), "T1", "C1", rank)
+		require.NoError(t, err)
+		return wait
+	}
+	require.Zero(t, ask(notices.Behind))
+	require.Equal(t, 1500*time.Millisecond, ask(notices.Behind), "progress leaves a gap")
+	clock.Pass(1200 * time.Millisecond)
+	require.Zero(t, ask(notices.Awaited), "in which an edit need not wait")
+	clock.Pass(400 * time.Millisecond)
+	require.Equal(t, 600*time.Millisecond, ask(notices.Awaited), "Slack's limit holds for it, too")
+	clock.Pass(600 * time.Millisecond)
+	require.Equal(t, 500*time.Millisecond, ask(notices.Usual), "the turn is kept for it")
+	require.Equal(t, 500*time.Millisecond, ask(notices.Behind))
+	require.Zero(t, ask(notices.Awaited))
+	require.Equal(t, time.Second, ask(notices.Usual))
+	require.Equal(t, time.Second, ask(notices.Awaited))
+	clock.Pass(1500 * time.Millisecond)
+	require.Zero(t, ask(notices.Usual), "a turn that nobody takes is not kept for long")
+}
+
+func TestEditsThatPeopleWaitForFindRoomInTheWorkspace(t *testing.T) {
+	t.Parallel()
+	s, _ := storetest.Open(t)
+	take := func(rank notices.Rank) (n int) {
+		for ; n < 100; n++ {
+			if wait, err := s.Notices.TakeEdit(t.Context(), "T1", fmt.Sprintf("C%d-%d", rank, n), rank); err != nil || wait > 0 {
+				return n
+			}
+		}
+		return n
+	}
+	require.Equal(t, 7, take(notices.Behind))
+	require.Equal(t, 2, take(notices.Awaited))
 }

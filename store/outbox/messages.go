@@ -35,6 +35,21 @@ func (s *Store) SubscriberToShow(ctx context.Context, subID string) (Subscriber,
 	return sub, row, nil
 }
 
+// awaitedFor is how long somebody who pressed a button waits for its effect.
+const awaitedFor = time.Minute
+
+// IsAwaited reports that somebody just changed a subscriber's cluster in Slack, and the subscriber does not show it.
+func (s *Store) IsAwaited(ctx context.Context, sub Subscriber) (awaited bool, err error) {
+	err = s.db.Pool().QueryRow(ctx, `
+		SELECT EXISTS (SELECT FROM audit_events WHERE target_cluster_id = $1 AND source = 'slack'
+			AND created_at > greatest($2::timestamptz, coalesce($3::timestamptz, clock_timestamp()) - $4::interval))`,
+		sub.Cluster, sub.ShownAt, s.db.Fixed(), awaitedFor).Scan(&awaited)
+	if err != nil {
+		return false, fmt.Errorf("look whether somebody waits for %s: %w", sub.ID, err)
+	}
+	return awaited, nil
+}
+
 // Posting records that a subscriber is about to be posted. A zero since: no other post was under way, so the database says what
 // stands there. Otherwise an earlier post, begun then, may have arrived without being recorded.
 func (s *Store) Posting(ctx context.Context, subID string) (since time.Time, err error) {
