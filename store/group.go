@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -22,7 +23,9 @@ import (
 // instead of fifty. Grouping changes no result: what does not fit into a group, and a group that fails as a whole, is judged one by one.
 
 const (
-	mostTogether = 64
+	mostTogether = 32
+	mostUnfolded = 1_000            // changes of usage that a group reads before it has them folded
+	lockPatience = `'250ms'`        // whoever would wait longer for somebody else's lock waits alone, and not with those who need another
 	groupTimeout = 30 * time.Second // for the whole group; each caller stops waiting at its own deadline
 )
 
@@ -32,6 +35,7 @@ type group struct {
 	mu      sync.Mutex
 	waiting []*pending
 	busy    bool
+	folding atomic.Bool
 }
 
 // pending is one request of a group.
@@ -96,7 +100,7 @@ func (g *group) judgeTogether(all []*pending) {
 		decided := false
 		err := g.store.WriteAfter(ctx, func(c *db.Tx, b *db.Batch) { now = queueTogether(c, b, live) }, func(c *db.Tx) error {
 			c.Now = now.Clock
-			err := decideTogether(ctx, c, live)
+			err := g.decideTogether(ctx, c, live)
 			decided = err == nil
 			return err
 		})
@@ -125,7 +129,9 @@ func queueTogether(c *db.Tx, b *db.Batch, all []*pending) *db.LockTime {
 		}
 		people = append(people, p.ask.Scope.Person)
 	}
+	b.Do("bound the wait", "SET LOCAL lock_timeout = "+lockPatience)
 	now := c.QueueLocks(b, locks)
+	b.Do("wait for other locks as usual", "SET LOCAL lock_timeout = 0")
 	for _, p := range all {
 		p.now = now
 	}
@@ -177,7 +183,7 @@ func shareIdentities(rows pgx.Rows, all []*pending) error {
 }
 
 // decideTogether judges and writes. What was made before, repeats a key of the group or takes a name that is taken is judged alone.
-func decideTogether(ctx context.Context, c *db.Tx, all []*pending) error {
+func (g *group) decideTogether(ctx context.Context, c *db.Tx, all []*pending) error {
 	var scopes []usage.Scope
 	identities := map[string][]string{}
 	seen := map[[2]string]bool{}
@@ -190,7 +196,14 @@ func decideTogether(ctx context.Context, c *db.Tx, all []*pending) error {
 			seen[at] = true
 		}
 	}
-	judged, err := judgeInTurn(ctx, c, all, scopes, identities)
+	tally, err := usage.ReadTally(ctx, c, scopes, identities, c.Now)
+	if err != nil {
+		return err
+	}
+	if tally.Changes > mostUnfolded && g.folding.CompareAndSwap(false, true) {
+		go g.fold()
+	}
+	judged, err := judgeInTurn(ctx, c, all, tally)
 	if err != nil {
 		return err
 	}
@@ -255,11 +268,7 @@ func decideTogether(ctx context.Context, c *db.Tx, all []*pending) error {
 
 // judgeInTurn judges the requests, each with what those before it use, and returns those that are to be written. A name that is taken is
 // found after the judgement, which chose it: then the others are judged again without that request.
-func judgeInTurn(ctx context.Context, c *db.Tx, all []*pending, scopes []usage.Scope, identities map[string][]string) (judged []*pending, err error) {
-	tally, err := usage.ReadTally(ctx, c, scopes, identities, c.Now)
-	if err != nil {
-		return nil, err
-	}
+func judgeInTurn(ctx context.Context, c *db.Tx, all []*pending, tally *usage.Tally) (judged []*pending, err error) {
 	for {
 		counted := tally.Clone()
 		judged = judged[:0]
@@ -290,6 +299,14 @@ func judgeInTurn(ctx context.Context, c *db.Tx, all []*pending, scopes []usage.S
 			names[at].alone = true
 		}
 	}
+}
+
+// fold folds changes of usage during a storm, when the pass that does it comes too seldom. That pass reports its failure.
+func (g *group) fold() {
+	defer g.folding.Store(false)
+	ctx, cancel := context.WithTimeout(context.Background(), groupTimeout)
+	defer cancel()
+	_, _ = g.store.FoldUsage(ctx)
 }
 
 // judgeSafely turns a panic into an error: it must not end the process, and the other requests of the group go on.

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/storetest"
@@ -15,10 +18,11 @@ import (
 )
 
 // hold has a request judged until it is let go, so that those that come meanwhile are judged together.
-func hold(t *testing.T, s *store.Store) (letGo func()) {
+func hold(t *testing.T, s *store.Store, person, team string) (letGo func()) {
 	t.Helper()
 	begun, end, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
-	a := storetest.Granted("held")
+	a := storetest.RequestedBy(storetest.Granted("held"), person)
+	a.Row.Team = team
 	go func() {
 		_, err := s.Judge(context.Background(), storetest.Requests(a), func(usage.Usage) (store.Judgement, error) {
 			close(begun)
@@ -37,7 +41,7 @@ func hold(t *testing.T, s *store.Store) (letGo func()) {
 // ask sends requests one after the other while another one is judged, and returns what came of each.
 func ask(t *testing.T, s *store.Store, asks []store.Ask, judge func(i int, u usage.Usage) (store.Judgement, error)) ([]store.Judged, []error) {
 	t.Helper()
-	letGo := hold(t, s)
+	letGo := hold(t, s, "github:maya", storetest.Granted("any").Row.Team)
 	out, errs := make([]store.Judged, len(asks)), make([]error, len(asks))
 	waiting := make(chan struct{}, len(asks))
 	go func() {
@@ -135,4 +139,73 @@ func TestRequestsOfAGroupSeeWhatThoseBeforeThemUse(t *testing.T) {
 	ahead := seen[len(seen)-1].Team
 	each := (stored.Team.CommittedCents + 20) / 41
 	require.InDelta(t, stored.Team.CommittedCents-each, ahead.CommittedCents, float64(each), "what is counted in memory is what is stored")
+}
+
+func TestTwoHundredCallersAndLostSessionsPassNoQuota(t *testing.T) {
+	t.Parallel()
+	url, clock := pgtest.New(t), storetest.NewClock()
+	options := db.Options{Limits: storetest.Limits, Lease: time.Minute, Now: clock.Now}
+	replicas := []*store.Store{storetest.OpenAt(t, url, options), storetest.OpenAt(t, url, options)}
+	request := func(i int) error {
+		a := storetest.RequestedBy(storetest.Granted(fmt.Sprintf("shop-%d", i)), fmt.Sprintf("github:user%d", i%7))
+		_, err := replicas[i%2].Judge(t.Context(), storetest.Requests(a), storetest.AtMost(20, i%3 == 0, a))
+		return err
+	}
+	over := make(chan struct{})
+	var killer sync.WaitGroup
+	killer.Go(func() {
+		for {
+			select {
+			case <-over:
+				return
+			default:
+				_ = endSessions(replicas[0])
+			}
+		}
+	})
+	failed := make([]error, 200)
+	together(len(failed), func(i int) { failed[i] = request(i) })
+	close(over)
+	killer.Wait()
+	for i := range failed { // whose request was lost sends it again; a name that is taken was stored although its answer was lost
+		if failed[i] != nil && !errors.Is(failed[i], db.ErrNameTaken) {
+			if err := request(i); !errors.Is(err, db.ErrNameTaken) {
+				require.NoError(t, err)
+			}
+		}
+	}
+	require.Equal(t, 20, storetest.Count(t, replicas[0], `SELECT count(*) FROM clusters WHERE NOT needs_turn`))
+	wrong, err := replicas[0].CorrectUsage(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, wrong)
+	proof, err := replicas[0].VerifyAudit(t.Context())
+	require.NoError(t, err)
+	require.True(t, proof.Whole(), proof.Text())
+}
+
+func TestNobodyWaitsForTheLockOfAnotherTeam(t *testing.T) {
+	t.Parallel()
+	s, _ := storetest.Open(t)
+	first, second := storetest.Granted("first"), storetest.RequestedBy(storetest.Granted("second"), "github:will")
+	second.Row.Team = "other"
+	held, err := s.Pool().Begin(t.Context())
+	require.NoError(t, err)
+	_, err = held.Exec(t.Context(), `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, "quota team "+first.Row.Team)
+	require.NoError(t, err)
+	waits := make(chan error, 1)
+	letGo := hold(t, s, "github:rob", "third")
+	go func() {
+		_, err := s.Judge(t.Context(), storetest.Requests(first), storetest.AtMost(3, false, first))
+		waits <- err
+	}()
+	go letGo()
+	_, err = s.Judge(t.Context(), storetest.Requests(second), storetest.AtMost(3, false, second))
+	require.NoError(t, err, "with the one that waits in its group, or after it")
+	select {
+	case err := <-waits:
+		t.Fatalf("it did not wait: %v", err)
+	default:
+	}
+	require.NoError(t, held.Rollback(t.Context()))
+	require.NoError(t, <-waits)
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -40,8 +41,8 @@ func stopsCounting(was, next lifecycle.Cluster) bool {
 // moved. Only one pass runs at a time, in any process. It returns how many got their turn.
 //
 // Judge counts a waiting cluster as if it had started, so that both together never pass a limit. It does not count one that
-// awaits approval: if the approval comes behind its count, only the locks keep the two apart. Therefore a pass that would grant
-// turns takes the locks of everybody who waits, and counts again.
+// awaits approval: if the approval comes behind its count, only the locks keep the two apart. Therefore a pass takes the locks of
+// everybody who would get a turn, and counts again. Whoever gets one only now has it in the next pass.
 func (s *Store) Turns(ctx context.Context) (granted int, err error) {
 	err = s.Write(ctx, func(c *db.Tx) error {
 		if err := c.TakeLocks(ctx, []string{"turns"}); err != nil {
@@ -52,11 +53,16 @@ func (s *Store) Turns(ctx context.Context) (granted int, err error) {
 			return err
 		}
 		if len(turns) > 0 { // no row may be locked before these
-			if err := c.TakeLocks(ctx, locksOf(line)); err != nil {
+			first := turns[:min(len(turns), mostTurns)]
+			if err := c.TakeLocks(ctx, locksOf(line, first)); err != nil {
 				return err
 			}
 			if line, turns, places, err = takeTurns(ctx, c); err != nil {
 				return err
+			}
+			all := len(turns)
+			if turns = slices.DeleteFunc(turns, func(id string) bool { return !slices.Contains(first, id) }); len(turns) < all {
+				clusters.NextTurns(c)
 			}
 		}
 		if err := leaveQueue(ctx, c); err != nil {
@@ -73,6 +79,9 @@ func (s *Store) Turns(ctx context.Context) (granted int, err error) {
 	return granted, nil
 }
 
+// mostTurns bounds the turns of one pass, and with them the locks that it holds.
+const mostTurns = 500
+
 // takeTurns reads who waits, and says whose turn it is, by what counts now, and the positions of the others.
 func takeTurns(ctx context.Context, c *db.Tx) (line []waiter, turns []string, places map[string]lifecycle.Turn, err error) {
 	line, err = readLine(ctx, c)
@@ -83,6 +92,9 @@ func takeTurns(ctx context.Context, c *db.Tx) (line []waiter, turns []string, pl
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	if err := resolvePeople(ctx, c, line, held); err != nil {
+		return nil, nil, nil, err
+	}
 	waiters := make([]lifecycle.Waiter, len(line))
 	for i, w := range line {
 		waiters[i] = w.waiter()
@@ -91,9 +103,46 @@ func takeTurns(ctx context.Context, c *db.Tx) (line []waiter, turns []string, pl
 	return line, turns, places, nil
 }
 
-// locksOf returns the names of the locks under which requests of those who wait are judged, each once and in Judge's order.
-func locksOf(line []waiter) (names []string) {
+// resolvePeople replaces principals by the people they belong to, if anybody waits for a person's limit: others need not be told apart.
+func resolvePeople(ctx context.Context, c *db.Tx, line []waiter, held []lifecycle.Holder) error {
+	isPersonal := func(l lifecycle.Limit) bool { return l.Scope == lifecycle.ScopePerson }
+	if !slices.ContainsFunc(line, func(w waiter) bool { return slices.ContainsFunc(w.Limits, isPersonal) }) {
+		return nil
+	}
+	people := map[string]string{}
 	for _, w := range line {
+		people[w.Person] = w.Person
+	}
+	for _, h := range held {
+		people[h.Person] = h.Person
+	}
+	known, err := db.All[struct{ ID, Person string }](ctx, c, `SELECT id, person_of(id) AS person FROM unnest($1::text[]) AS t (id)`, slices.Collect(maps.Keys(people)))
+	if err != nil {
+		return fmt.Errorf("read who the people are: %w", err)
+	}
+	for _, k := range known {
+		people[k.ID] = k.Person
+	}
+	for i := range line {
+		line[i].Person = people[line[i].Person]
+		for k := range line[i].Limits {
+			if isPersonal(line[i].Limits[k]) { // it was stored with the principal that asked
+				line[i].Limits[k].Key = line[i].Person
+			}
+		}
+	}
+	for i := range held {
+		held[i].Person = people[held[i].Person]
+	}
+	return nil
+}
+
+// locksOf returns the names of the locks under which requests of some of those who wait are judged.
+func locksOf(line []waiter, which []string) (names []string) {
+	for _, w := range line {
+		if !slices.Contains(which, w.Cluster) {
+			continue
+		}
 		everywhere := slices.ContainsFunc(w.Limits, func(l lifecycle.Limit) bool { return l.Scope == lifecycle.ScopeEverywhere })
 		names = append(names, usage.Scope{Person: w.Person, Team: w.Team, Repo: w.Repo, Everywhere: everywhere}.Locks()...)
 	}
@@ -134,18 +183,11 @@ func leaveQueue(ctx context.Context, c *db.Tx) error {
 // readLine returns who waits in the queue, also those that await approval.
 func readLine(ctx context.Context, c *db.Tx) ([]waiter, error) {
 	line, err := db.All[waiter](ctx, c, `
-		SELECT t.cluster_id AS cluster, person_of(c.requested_by) AS person, c.team, coalesce(c.repo, '') AS repo,
+		SELECT t.cluster_id AS cluster, c.requested_by AS person, c.team, coalesce(c.repo, '') AS repo,
 			t.weight, t.since, t.limits, t.position, t.words, t.eta, c.needs_approval AS unapproved
 		FROM turns t JOIN clusters c ON c.id = t.cluster_id WHERE c.destroyed_at IS NULL AND c.desired = 'present' AND c.needs_turn`)
 	if err != nil {
 		return nil, fmt.Errorf("read who waits: %w", err)
-	}
-	for _, w := range line {
-		for i := range w.Limits {
-			if w.Limits[i].Scope == lifecycle.ScopePerson { // it was stored with the principal that asked
-				w.Limits[i].Key = w.Person
-			}
-		}
 	}
 	return line, nil
 }
@@ -154,7 +196,7 @@ func readLine(ctx context.Context, c *db.Tx) ([]waiter, error) {
 // else at its end. For a teardown without an expected end there is no time.
 func holders(ctx context.Context, c *db.Tx) ([]lifecycle.Holder, error) {
 	rows, err := c.Query(ctx, `
-		SELECT person_of(c.requested_by), c.team, coalesce(c.repo, ''), `+usage.IsCreating+`,
+		SELECT c.requested_by, c.team, coalesce(c.repo, ''), `+usage.IsCreating+`,
 			CASE WHEN c.desired = 'present' THEN c.destroy_at WHEN a.kind = 'destroy' THEN a.opened_at + a.expected_seconds * interval '1 second' END,
 			CASE WHEN a.kind = 'create' AND a.opened_at + a.expected_seconds * interval '1 second' < c.destroy_at
 				THEN a.opened_at + a.expected_seconds * interval '1 second' ELSE c.destroy_at END

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"runtime"
 	"slices"
-	"sync/atomic"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
@@ -31,17 +33,17 @@ type place struct {
 	*testing.B
 	store  *store.Store
 	url    string
-	bearer []string // of requesters of twenty teams
+	bearer []string // of requesters of fifty teams
 	client *http.Client
 }
 
-func open20(b *testing.B, terms catalogue.Catalogue) *place {
+func openTeams(b *testing.B, terms catalogue.Catalogue) *place {
 	b.Helper()
 	p := &place{B: b, store: servicetest.Store(b, pgtest.New(b)), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}}
 	issuer, err := oidc.Start(b.Context(), oidc.Config{})
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, issuer.Stop()) })
-	for i := range 20 {
+	for i := range 50 {
 		raw, err := issuer.Token(oidc.Claims{Subject: fmt.Sprint("r", i), Name: "R", Groups: []string{fmt.Sprint("team-", i)}, Role: "requester"})
 		require.NoError(b, err)
 		p.bearer = append(p.bearer, raw)
@@ -83,41 +85,79 @@ func spread(b *testing.B, took []time.Duration) {
 	b.ReportMetric(at(0.99), "p99-ms")
 }
 
-// BenchmarkCreate asks for clusters over HTTP, fifty callers at once: of twenty teams, and all of one team, whose requests are
-// judged one after the other.
+// BenchmarkCreate asks for clusters over HTTP: fifty callers at once, of fifty teams and all of one team, two, and one. Beside each it runs
+// as many bare transactions with six inserts of the same size on the same PostgreSQL, and reports what part of their rate it reaches.
 func BenchmarkCreate(b *testing.B) {
 	for _, c := range []struct {
 		name           string
 		callers, teams int
-	}{{"fifty callers of twenty teams", 50, 20}, {"fifty callers of one team", 50, 1}, {"two callers", 2, 20}} {
+	}{{"fifty callers of fifty teams", 50, 50}, {"fifty callers of one team", 50, 1}, {"two callers", 2, 50}, {"one caller", 1, 1}} {
 		b.Run(c.name, func(b *testing.B) {
 			terms := embedded(b)
 			terms.Quotas = []profiles.Quota{{Name: "team", Scope: profiles.ScopeTeam, Live: 1_000_000}}
-			p := open20(b, terms)
+			p := openTeams(b, terms)
 			took := make([]time.Duration, b.N)
-			var next, busy atomic.Int64
-			b.SetParallelism(max(1, c.callers/runtime.GOMAXPROCS(0)))
 			warm(b, p, c.teams)
+			bare := bareTransactions(b, p.store.Pool(), c.callers)
 			b.ResetTimer()
 			reportCPU := pgtest.MeasureCPU(b, p.store.Pool())
-			b.RunParallel(func(loop *testing.PB) {
-				busy.Add(1)
-				for loop.Next() {
-					i := next.Add(1) - 1
-					begun := time.Now()
-					body := v1.CreateRequest{Name: fmt.Sprint("b", i), CostCenter: "c", Environment: "e"}
-					status := p.ask(http.MethodPost, "/api/v1/clusters", int(i)%c.teams, body, idempotencyKey, fmt.Sprint("k", i))
-					took[i] = time.Since(begun)
-					if status != http.StatusAccepted {
-						b.Errorf("answered %d", status)
-					}
+			spreadOver(c.callers, b.N, func(i int) {
+				begun := time.Now()
+				body := v1.CreateRequest{Name: fmt.Sprint("b", i), CostCenter: "c", Environment: "e"}
+				status := p.ask(http.MethodPost, "/api/v1/clusters", i%c.teams, body, idempotencyKey, fmt.Sprint("k", i))
+				took[i] = time.Since(begun)
+				if status != http.StatusAccepted {
+					b.Errorf("answered %d", status)
 				}
 			})
+			b.StopTimer()
 			reportCPU()
-			b.ReportMetric(float64(busy.Load()), "callers")
+			ours := float64(b.N) / b.Elapsed().Seconds()
+			bare = (bare + bareTransactions(b, p.store.Pool(), c.callers)) / 2
+			b.ReportMetric(ours, "creates/s")
+			b.ReportMetric(bare, "bare/s")
+			b.ReportMetric(ours/bare, "of-bare")
 			spread(b, took)
 		})
 	}
+}
+
+// spreadOver has the callers do n things, each its share.
+func spreadOver(callers, n int, do func(i int)) {
+	var wg sync.WaitGroup
+	for caller := range callers {
+		wg.Go(func() {
+			for i := caller; i < n; i += callers {
+				do(i)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// bareTransactions runs transactions with six inserts of the sizes of an accepted request's rows, and returns how many a second.
+func bareTransactions(b *testing.B, pool *pgxpool.Pool, callers int) float64 {
+	sizes := []int{2_400, 1_800, 800, 300, 200, 100} // the cluster, the request with its verdict, the audit line, the jobs and the key
+	for i := range sizes {
+		_, err := pool.Exec(b.Context(), fmt.Sprintf(`CREATE TABLE IF NOT EXISTS bare_%d (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, body text)`, i))
+		require.NoError(b, err)
+	}
+	n := max(b.N, 200)
+	begun := time.Now()
+	spreadOver(callers, n, func(int) {
+		err := pgx.BeginFunc(b.Context(), pool, func(tx pgx.Tx) error {
+			for i, size := range sizes {
+				if _, err := tx.Exec(b.Context(), fmt.Sprintf(`INSERT INTO bare_%d (body) VALUES ($1)`, i), strings.Repeat("x", size)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			b.Error(err)
+		}
+	})
+	return float64(n) / time.Since(begun).Seconds()
 }
 
 // warm opens the connections, has the statements prepared, and has the database know its tables, as it does after some minutes.
@@ -133,7 +173,7 @@ func warm(b *testing.B, p *place, teams int) {
 // BenchmarkRead reads a page of fifty, one cluster and an explanation among 10,000 that live, as a requester of one team and
 // as an auditor would.
 func BenchmarkRead(b *testing.B) {
-	p := open20(b, embedded(b))
+	p := openTeams(b, embedded(b))
 	require.Equal(b, http.StatusAccepted, p.ask(http.MethodPost, "/api/v1/clusters", 0, v1.CreateRequest{Name: "seed", CostCenter: "c", Environment: "e"}, idempotencyKey, "k"))
 	crowd(b, p.store)
 	for _, path := range []string{"/api/v1/clusters?limit=50", "/api/v1/clusters?limit=50&live=true", "/api/v1/clusters/seed", "/api/v1/clusters/seed/explain", "/api/v1/jobs?limit=50"} {

@@ -25,6 +25,8 @@ type sum struct {
 
 // Tally is the usage of several scopes at one time. Requests that are judged together share it: each is added once it is accepted.
 type Tally struct {
+	Changes int // that were read and not folded yet
+
 	at         time.Time
 	identities map[string][]string
 	sums       map[counter]sum
@@ -37,16 +39,16 @@ const countersSQL = `
 		SELECT u.kind, u.key, u.to_come + u.to_come_rate * @now_ms AS to_come, u.come_node_ms + u.come_nodes * @now_ms AS come_node_ms
 		FROM clusters c, usage_of(c, -1) u WHERE c.desired = 'present' AND c.destroyed_at IS NULL AND c.destroy_at < @now
 	), parts AS (
-		SELECT kind, key, live, creating, waiting, CASE WHEN month >= @month THEN spent ELSE 0 END + spent_rate * @month_ms AS spent, to_come + to_come_rate * @now_ms AS to_come,
+		SELECT 0 AS change, kind, key, live, creating, waiting, CASE WHEN month >= @month THEN spent ELSE 0 END + spent_rate * @month_ms AS spent, to_come + to_come_rate * @now_ms AS to_come,
 			CASE WHEN month >= @month THEN node_ms ELSE 0 END + nodes * @month_ms + come_node_ms + come_nodes * @now_ms AS node_ms FROM asked JOIN usage_counters USING (kind, key)
 		UNION ALL
-		SELECT kind, key, live, creating, waiting, CASE WHEN month >= @month THEN spent ELSE 0 END + spent_rate * @month_ms, to_come + to_come_rate * @now_ms,
+		SELECT 1, kind, key, live, creating, waiting, CASE WHEN month >= @month THEN spent ELSE 0 END + spent_rate * @month_ms, to_come + to_come_rate * @now_ms,
 			CASE WHEN month >= @month THEN node_ms ELSE 0 END + nodes * @month_ms + come_node_ms + come_nodes * @now_ms FROM asked JOIN usage_changes USING (kind, key)
 		UNION ALL
-		SELECT kind, key, 0, 0, 0, 0, to_come, come_node_ms FROM asked JOIN past USING (kind, key)
+		SELECT 0, kind, key, 0, 0, 0, 0, to_come, come_node_ms FROM asked JOIN past USING (kind, key)
 	)
 	SELECT kind, key, sum(live)::int AS live, sum(creating)::int AS creating, sum(waiting)::int AS waiting, sum(spent)::bigint AS spent, sum(to_come)::bigint AS to_come,
-		(sum(node_ms) / 3600000)::float8 AS node_hours FROM parts GROUP BY kind, key`
+		(sum(node_ms) / 3600000)::float8 AS node_hours, sum(change)::int AS changes FROM parts GROUP BY kind, key`
 
 // ReadTally reads the usage of the scopes. identities are those of each scope's person.
 func ReadTally(ctx context.Context, from db.Source, scopes []Scope, identities map[string][]string, now time.Time) (*Tally, error) {
@@ -66,6 +68,7 @@ func ReadTally(ctx context.Context, from db.Source, scopes []Scope, identities m
 		Live, Creating, Waiting int
 		Spent, ToCome           int64
 		NodeHours               float64
+		Changes                 int
 	}](ctx, from, countersSQL, pgx.NamedArgs{
 		"kinds": kinds, "keys": keys, "now": now, "now_ms": now.UnixMilli(), "month": month, "month_ms": now.UnixMilli() - month.UnixMilli(),
 	})
@@ -73,6 +76,7 @@ func ReadTally(ctx context.Context, from db.Source, scopes []Scope, identities m
 		return nil, fmt.Errorf("count what is used: %w", err)
 	}
 	for _, l := range lines {
+		t.Changes += l.Changes
 		t.sums[counter{l.Kind, l.Key}] = sum{l.Live, l.Creating, l.Waiting, price.Amount(l.Spent), price.Amount(l.ToCome), l.NodeHours}
 	}
 	return t, nil

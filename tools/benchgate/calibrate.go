@@ -9,7 +9,7 @@ import (
 // A range is the worst difference seen between equal sides times margin, at least the least percentage of its unit.
 const margin = 1.5
 
-var leastPercent = map[string]float64{ownUnit: 8, databaseUnit: 8, countUnit: 2, bytesUnit: 3}
+var leastPercent = map[string]float64{ownUnit: 20, databaseUnit: 25, countUnit: 2, bytesUnit: 3}
 
 // calibrate compares the working tree with itself several times, as compare does, and writes the ranges that follow from the noise.
 func (g *gate) calibrate(ctx context.Context, repeats int) error {
