@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -94,13 +93,7 @@ func (a *app) printLabels(answer connect.Answer[v1.Labels]) error {
 		paint := map[v1.LabelsState]table.Paint{v1.LabelsStateDone: table.Good, v1.LabelsStateFailed: table.Bad}[l.State]
 		fmt.Fprintf(s.Out, "labels of %s  %s\n", s.Painted(humanize.Line(l.Repository), table.Bold), s.Painted(string(l.State), paint))
 		f := s.Facts()
-		for part := range strings.SplitSeq(l.Note, "; ") {
-			if name, labels, listed := strings.Cut(part, ": "); listed && l.State == v1.LabelsStateDone {
-				f.Add(name, labels)
-			} else {
-				f.Add("note", part)
-			}
-		}
+		f.Add("note", l.Note)
 		f.Add("requested", humanize.When(l.AskedAt, s.Now))
 		f.Add("ended", humanize.When(l.DoneAt, s.Now))
 		f.Write()

@@ -16,7 +16,7 @@ func TestLabelsAreWaitedForAndToldOneByOne(t *testing.T) {
 		code int
 		says []string
 	}{
-		"made":    {"made: ocp/aws-minimal-test, ocp/keep; changed: ocp-ttl/4; fine: ocp-ttl/8", 0, []string{"done", "made       ocp/aws-minimal-test, ocp/keep", "changed    ocp-ttl/4", "fine       ocp-ttl/8"}},
+		"made":    {"made: ocp/aws-minimal-test, ocp/keep; changed: ocp-ttl/4; fine: ocp-ttl/8", 0, []string{"done", "made: ocp/aws-minimal-test, ocp/keep; changed: ocp-ttl/4; fine: ocp-ttl/8"}},
 		"refused": {"given up: make the labels of acme/shop: GitHub refuses; the App needs write on issues", 8, []string{"failed", "the App needs write on issues", "un the command again"}},
 		"never":   {"", 124, []string{"update delayed", "un the command again"}},
 	} {
