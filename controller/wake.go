@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -25,11 +26,8 @@ type wakeWorker struct {
 }
 
 // Work finds what is due but got lost: clusters past their wake time, subscribers that show an old state, unprocessed deliveries,
-// unposted answers. It only inserts jobs; each of them decides for itself.
+// unposted answers. It only inserts jobs; each of them decides for itself. Then it folds the changes of what is used.
 func (w *wakeWorker) Work(ctx context.Context, _ *river.Job[queue.WakeArgs]) error {
-	if _, err := w.c.Store.FoldUsage(ctx); err != nil {
-		return err
-	}
 	n, err := w.c.Store.WakeDue(ctx, wakeBatch)
 	if err != nil {
 		return fmt.Errorf("wake what is due: %w", err)
@@ -37,7 +35,8 @@ func (w *wakeWorker) Work(ctx context.Context, _ *river.Job[queue.WakeArgs]) err
 	if n > 0 {
 		w.c.Log.DebugContext(ctx, "woken", "jobs", n)
 	}
-	return nil
+	_, err = w.c.Store.FoldUsage(ctx) // after the waking, which must not wait for it
+	return err
 }
 
 type capacityQueueWorker struct {
@@ -65,12 +64,9 @@ func (w *pruneWorker) Work(ctx context.Context, _ *river.Job[queue.PruneArgs]) e
 	if n > 0 {
 		w.c.Log.InfoContext(ctx, "pruned", "rows", n, "keep", w.c.Keep.String())
 	}
-	if err != nil {
-		return err
-	}
-	wrong, err := w.c.Store.CorrectUsage(ctx)
+	wrong, problem := w.c.Store.CorrectUsage(ctx)
 	if len(wrong) > 0 { // an error, so that it is logged and counted as a failed job
-		err = fmt.Errorf("the usage that was kept of %s differed from the clusters; it is corrected", strings.Join(wrong, ", "))
+		problem = fmt.Errorf("the usage that was kept of %s differed from the clusters; it is corrected", strings.Join(wrong, ", "))
 	}
-	return err
+	return errors.Join(err, problem)
 }

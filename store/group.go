@@ -92,7 +92,7 @@ func (g *group) run() {
 
 // judgeTogether gives each request its result, or leaves it to its caller to judge it alone.
 func (g *group) judgeTogether(all []*pending) {
-	live := slices.DeleteFunc(slices.Clone(all), func(p *pending) bool { return p.ctx.Err() != nil || p.alone })
+	live := slices.DeleteFunc(slices.Clone(all), func(p *pending) bool { return p.ctx.Err() != nil })
 	ctx, cancel := context.WithTimeout(context.Background(), groupTimeout)
 	defer cancel()
 	if len(live) > 0 {
@@ -107,7 +107,7 @@ func (g *group) judgeTogether(all []*pending) {
 		for _, p := range live {
 			switch {
 			case err == nil || p.err != nil:
-			case decided: // perhaps it is stored: only a request with a key may be sent again
+			case decided && !db.WasRolledBack(err): // perhaps it is stored: only a request with a key may be sent again
 				p.err, p.alone = err, false
 			default:
 				p.alone = true
@@ -207,10 +207,14 @@ func (g *group) decideTogether(ctx context.Context, c *db.Tx, all []*pending) er
 	if err != nil {
 		return err
 	}
+	return writeTogether(ctx, c, judged)
+}
+
+// writeTogether writes the requests that were judged, and what follows from each, and gives each its cluster as written.
+func writeTogether(ctx context.Context, c *db.Tx, judged []*pending) error {
 	var b db.Batch
 	var ids []string
 	var written []clusters.RowRecord
-	requests := make([]string, len(judged))
 	rows := make([]clusters.Row, len(judged))
 	for i, p := range judged {
 		ctx := tracing.With(ctx, tracing.Of(p.ctx))
@@ -221,12 +225,12 @@ func (g *group) decideTogether(ctx context.Context, c *db.Tx, all []*pending) er
 		case !j.isWhole():
 			err = fmt.Errorf("%w: a request is either accepted or refused", db.ErrConflict)
 		case j.Allowed:
-			rows[i], requests[i], err = queueAccepted(ctx, c, &b, p.ask, p.refused, j, nil)
+			rows[i], p.out.Request, err = queueAccepted(ctx, c, &b, p.ask, p.refused, j, nil)
 			ids = append(ids, rows[i].ID)
 		case p.refused != "":
-			requests[i] = p.refused
+			p.out.Request = p.refused
 		default:
-			requests[i] = queueRequest(ctx, c, &b, p.ask, "", j.Verdict, "")
+			p.out.Request = queueRequest(ctx, c, &b, p.ask, "", j.Verdict, "")
 		}
 		if err != nil {
 			return err
@@ -242,28 +246,26 @@ func (g *group) decideTogether(ctx context.Context, c *db.Tx, all []*pending) er
 		made[row.ID] = row
 	}
 	for i, p := range judged {
-		ctx := tracing.With(ctx, tracing.Of(p.ctx))
-		c.For(ctx)
-		j := p.out.Judgement
-		var err error
-		switch {
-		case j.Allowed:
-			err = followAccepted(ctx, c, p.ask, j, rows[i])
-		case p.refused != "":
-			err = respond(ctx, c, j)
-		default:
-			err = followRefused(ctx, c, p.ask, j, requests[i])
-		}
-		if err != nil {
+		if err := p.follow(tracing.With(ctx, tracing.Of(p.ctx)), c, rows[i]); err != nil {
 			return err
 		}
-		p.out.Request = requests[i]
-		if j.Allowed {
-			p.out.Row = made[rows[i].ID]
-		}
+		p.out.Row = made[rows[i].ID]
 		keepKeys(c, p.ask, p.out)
 	}
 	return nil
+}
+
+// follow writes what follows from the request: replies, announcements, jobs and the audit line.
+func (p *pending) follow(ctx context.Context, c *db.Tx, row clusters.Row) error {
+	c.For(ctx)
+	switch j := p.out.Judgement; {
+	case j.Allowed:
+		return followAccepted(ctx, c, p.ask, j, row)
+	case p.refused != "":
+		return respond(ctx, c, j)
+	default:
+		return followRefused(ctx, c, p.ask, j, p.out.Request)
+	}
 }
 
 // judgeInTurn judges the requests, each with what those before it use, and returns those that are to be written. A name that is taken is

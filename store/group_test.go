@@ -94,21 +94,28 @@ func TestWhatFailsInAGroupIsItsOwn(t *testing.T) {
 
 func TestAGroupThatCannotBeStoredIsJudgedOneByOne(t *testing.T) {
 	t.Parallel()
-	s, _ := storetest.Open(t)
-	grants := make([]store.Judgement, 6)
-	asks := make([]store.Ask, len(grants))
-	for i := range grants {
-		grants[i] = storetest.RequestedBy(storetest.Granted(fmt.Sprintf("shop-%d", i)), fmt.Sprintf("github:user%d", i))
-		asks[i] = storetest.Requests(grants[i])
+	for name, spoil := range map[string]func(*store.Judgement, *store.Ask){
+		"a statement is refused":                   func(j *store.Judgement, _ *store.Ask) { j.Row.Platform = "mars" },
+		"a statement before the commit is refused": func(_ *store.Judgement, a *store.Ask) { *a = once(*a, "key", "not hex") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, _ := storetest.Open(t)
+			grants := make([]store.Judgement, 6)
+			asks := make([]store.Ask, len(grants))
+			for i := range grants {
+				grants[i] = storetest.RequestedBy(storetest.Granted(fmt.Sprintf("shop-%d", i)), fmt.Sprintf("github:user%d", i))
+				asks[i] = storetest.Requests(grants[i])
+			}
+			spoil(&grants[2], &asks[2])
+			judged, errs := ask(t, s, asks, func(i int, _ usage.Usage) (store.Judgement, error) { return grants[i], nil })
+			for i, err := range errs {
+				require.Equal(t, i == 2, err != nil, "%d: %v", i, err)
+				require.True(t, i == 2 || judged[i].Row.ID != "", "%d", i)
+			}
+			require.Equal(t, 6, storetest.Count(t, s, `SELECT count(*) FROM clusters`), "with the one that was held")
+			require.Equal(t, 6, storetest.Count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'accepted'`))
+		})
 	}
-	grants[2].Row.Platform = "mars" // refused by the database
-	judged, errs := ask(t, s, asks, func(i int, _ usage.Usage) (store.Judgement, error) { return grants[i], nil })
-	for i, err := range errs {
-		require.Equal(t, i == 2, err != nil, "%d: %v", i, err)
-		require.True(t, i == 2 || judged[i].Row.ID != "", "%d", i)
-	}
-	require.Equal(t, 6, storetest.Count(t, s, `SELECT count(*) FROM clusters`), "with the one that was held")
-	require.Equal(t, 6, storetest.Count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'accepted'`))
 }
 
 func TestRequestsOfAGroupSeeWhatThoseBeforeThemUse(t *testing.T) {

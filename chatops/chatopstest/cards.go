@@ -55,19 +55,6 @@ func Lives() map[string]lifecycle.Card {
 	installing.Progress = lifecycle.Progress{Percent: 47, Step: "waiting for bootstrapping to complete", ETA: Start.Add(38 * time.Minute), Late: Start.Add(53 * time.Minute)}
 	late := installing
 	late.Progress.ETA = time.Time{}
-	waiting := At(Card(), lifecycle.Pending, lifecycle.AwaitingCapacity, "waiting for capacity in the cloud account: Elastic IPs: 3 needed, 5 of 5 are in use or reserved")
-	waiting.Position, waiting.WaitsSince = 3, Start.Add(4*time.Minute)
-	turn := At(Card(), lifecycle.Pending, lifecycle.AwaitingCapacity, "waiting in the queue: team platform has 5 of 5 clusters")
-	turn.NeedsTurn, turn.Position, turn.WaitsSince, turn.TurnETA = true, 2, Start.Add(time.Minute), Start.Add(90*time.Minute)
-	runner := At(Card(), lifecycle.Pending, lifecycle.AwaitingCapacity, "")
-	runner.Why = lifecycle.MoveReason{Runner: "at most 40 run at once in this installation besides teardowns"}
-	runner.Position, runner.WaitsSince, runner.TurnETA = 3, Start.Add(time.Minute), Start.Add(30*time.Minute)
-	teardown := Going(lifecycle.Restoring, "")
-	teardown.Why = lifecycle.MoveReason{Cause: teardown.DesiredWhy, Runner: "at most 50 run at once in this installation"}
-	teardown.Position, teardown.WaitsSince = 1, Start.Add(3*time.Hour+10*time.Minute)
-	unscaled := At(Ready(), lifecycle.Ready, lifecycle.PhaseReady, "installed on try 1 of 2")
-	unscaled.Why.Runner = "at most 40 run at once in this installation besides teardowns"
-	unscaled.WorkersBase, unscaled.WorkersWanted, unscaled.Position, unscaled.WaitsSince = new(3), new(1), 2, Start.Add(time.Hour)
 	approval := At(Card(), lifecycle.Pending, lifecycle.AwaitingApproval, "a maintainer has to approve it first")
 	approval.NeedsApproval, approval.ApproveBy = true, Start.Add(4*time.Hour)
 	scaling := At(Ready(), lifecycle.Ready, lifecycle.PhaseReady, "scaling from 3 to 1 worker")
@@ -128,16 +115,37 @@ func Lives() map[string]lifecycle.Card {
 		"rendering": creating(lifecycle.Rendering, 5, "the install-config is rendered"), "recording": creating(lifecycle.Recording, 8, "what it takes to remove it is kept first"),
 		"configuring": creating(lifecycle.Configuring, 95, "add-ons and outputs"), "degraded": At(Ready(), lifecycle.Ready, lifecycle.Degraded, "2 of 33 operators are not available"),
 		"restoring": Going(lifecycle.Restoring, "the newest archive is fetched"), "destroying": Going(lifecycle.DestroyingRuns, "the installer is destroying the cluster"),
-		"held-to-the-maximum": kept, "awaiting-turn": turn, "awaiting-runner": runner, "teardown-awaiting-runner": teardown, "scaling-awaiting-runner": unscaled,
-		"awaiting-approval": approval, "scaling": scaling, "scaled-down": scaled,
+		"held-to-the-maximum": kept,
+		"awaiting-approval":   approval, "scaling": scaling, "scaled-down": scaled,
 		"held": held, "idle": idle,
-		"awaiting-capacity": waiting, "late": late, "create-failed-quota": quota, "create-failed-lost": lost, "abandoned": abandoned,
+		"late": late, "create-failed-quota": quota, "create-failed-lost": lost, "abandoned": abandoned,
 		"pending": Card(), "installing": installing, "cleaning": cleaning, "ready": Ready(), "ready-closed": closed, "ready-unlabelled": unlabelled, "expiring": expiring,
 		"stopping": stopping, "verifying": verifying,
 		"destroyed": gone, "found-again": again, "create-failed": failed, "destroyed-never-ready": never, "destroyed-while-created": asked, "destroy-blocked": blocked,
 	}
+	maps.Copy(lives, queues())
 	maps.Copy(lives, nights())
 	return lives
+}
+
+// queues are the cards of clusters that wait for capacity, for a full quota or for a free runner.
+func queues() map[string]lifecycle.Card {
+	waiting := At(Card(), lifecycle.Pending, lifecycle.AwaitingCapacity, "waiting for capacity in the cloud account: Elastic IPs: 3 needed, 5 of 5 are in use or reserved")
+	waiting.Position, waiting.WaitsSince = 3, Start.Add(4*time.Minute)
+	turn := At(Card(), lifecycle.Pending, lifecycle.AwaitingCapacity, "waiting in the queue: team platform has 5 of 5 clusters")
+	turn.NeedsTurn, turn.Position, turn.WaitsSince, turn.TurnETA = true, 2, Start.Add(time.Minute), Start.Add(90*time.Minute)
+	runner := At(Card(), lifecycle.Pending, lifecycle.AwaitingCapacity, "")
+	runner.Why = lifecycle.MoveReason{Runner: "at most 40 run at once in this installation besides teardowns"}
+	runner.Position, runner.WaitsSince, runner.TurnETA = 3, Start.Add(time.Minute), Start.Add(30*time.Minute)
+	teardown := Going(lifecycle.Restoring, "")
+	teardown.Why = lifecycle.MoveReason{Cause: teardown.DesiredWhy, Runner: "at most 50 run at once in this installation"}
+	teardown.Position, teardown.WaitsSince = 1, Start.Add(3*time.Hour+10*time.Minute)
+	unscaled := At(Ready(), lifecycle.Ready, lifecycle.PhaseReady, "installed on try 1 of 2")
+	unscaled.Why.Runner = "at most 40 run at once in this installation besides teardowns"
+	unscaled.WorkersBase, unscaled.WorkersWanted, unscaled.Position, unscaled.WaitsSince = new(3), new(1), 2, Start.Add(time.Hour)
+	return map[string]lifecycle.Card{
+		"awaiting-capacity": waiting, "awaiting-turn": turn, "awaiting-runner": runner, "teardown-awaiting-runner": teardown, "scaling-awaiting-runner": unscaled,
+	}
 }
 
 // nights are the cards of a cluster that sleeps, or is about to.

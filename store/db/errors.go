@@ -27,6 +27,13 @@ const (
 	LockTimeout     = "55P03"
 )
 
+// WasRolledBack reports that PostgreSQL refused a statement or the commit of a change, so that nothing of it is stored. After any other error
+// of a commit, it may be stored or not.
+func WasRolledBack(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.SeverityUnlocalized == "ERROR"
+}
+
 // Plain replaces a database error by one of the store's own, or wraps it in one, where one fits.
 func Plain(err error) error {
 	if errors.Is(err, pgx.ErrNoRows) {
