@@ -79,7 +79,7 @@ func (l *life) peoplesCommandLines(*testing.T) {
 	id := regexp.MustCompile(`name="id" value="([0-9a-f]{32})"`).FindStringSubmatch(page)[1]
 	_, _, page = maya.visit("/me/command-lines/end", url.Values{"id": {id}})
 	require.Contains(l.t, page, "The command line is signed out.")
-	require.Contains(l.t, anybody.run("whoami", "--context", "typed").ends(3), "has ended. Run: ocpctl login")
+	require.Contains(l.t, anybody.run("whoami", "--context", "typed").ends(3), "your sign-in has ended at ")
 }
 
 // meanwhile runs both at the same time.

@@ -161,7 +161,9 @@ func tellOAuth(err error) error {
 	return err
 }
 
-// Session returns a session for the server: the kept one, or a new one if that ends soon or was refused.
+var errSignInEnded = errors.New("your sign-in has ended")
+
+// session returns a session for the server: the kept one, or a new one if that ends soon or was refused.
 func (b *BrowserSignIn) session(ctx context.Context, refused string) (token, error) {
 	unlock, err := b.lock(ctx)
 	if err != nil {
@@ -180,7 +182,7 @@ func (b *BrowserSignIn) session(ctx context.Context, refused string) (token, err
 	var over *oauth2.RetrieveError
 	if errors.As(err, &over) && over.ErrorCode == "invalid_grant" {
 		_ = os.Remove(b.path) // the next command says the same
-		return token{}, exit.With(exit.Denied, fmt.Errorf("your sign-in at %s has ended. Run: ocpctl login --server %s", b.server, b.server))
+		return token{}, exit.With(exit.Denied, fmt.Errorf("%w at %s. Run: ocpctl login --server %s", errSignInEnded, b.server, b.server))
 	}
 	if err != nil {
 		return token{}, tellOAuth(err)
