@@ -16,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ocpctl/ocpctl/app/hooks"
+	"github.com/ocpctl/ocpctl/app/web"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
 	standin "github.com/ocpctl/ocpctl/devstack/github"
@@ -23,11 +24,13 @@ import (
 
 // manifest is what GitHub makes an App from.
 type manifest struct {
-	Name           string `yaml:"name"`
-	URL            string `yaml:"url"`
-	Description    string `yaml:"description"`
-	Public         bool   `yaml:"public"`
-	RedirectURL    string `yaml:"redirect_url"`
+	Name           string   `yaml:"name"`
+	URL            string   `yaml:"url"`
+	Description    string   `yaml:"description"`
+	Public         bool     `yaml:"public"`
+	RedirectURL    string   `yaml:"redirect_url"`
+	CallbackURLs   []string `yaml:"callback_urls"`
+	OAuthOnInstall bool     `yaml:"request_oauth_on_install"`
 	HookAttributes struct {
 		URL    string `yaml:"url"`
 		Active bool   `yaml:"active"`
@@ -57,6 +60,8 @@ func TestTheAppIsSentTheEventsThatTheEntryPointHandles(t *testing.T) {
 	require.False(t, m.Public, "nobody else installs it")
 	require.True(t, m.HookAttributes.Active)
 	require.Contains(t, m.HookAttributes.URL, "/webhooks/github")
+	require.Equal(t, []string{m.URL + web.ProofPath}, m.CallbackURLs)
+	require.False(t, m.OAuthOnInstall, "whoever installs the App proves nothing")
 }
 
 // calls are all there is to ask of the wire, by the names of its methods.

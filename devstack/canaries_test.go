@@ -24,13 +24,13 @@ func TestNoSecretIsFoundWhereItDoesNotBelong(t *testing.T) {
 	t.Parallel()
 	pull := base64.StdEncoding.EncodeToString([]byte("canary:pull-4f8a1c"))
 	given := devstack.Secrets{
-		Webhook: "canary-webhook-91b2", Slack: "canary-slack-7c3d", SlackBot: "canary-bot-2e6b", SlackApp: "canary-app-9d04", CloudKey: "canary/cloud+key/5e8f0a1b2c3d4e5f6a7b8c9d", RunnerKey: "canary/runner+key/77e1c0d9b8a7968574635241",
+		Webhook: "canary-webhook-91b2", GitHubClient: "canary-client-3b7e", Slack: "canary-slack-7c3d", SlackBot: "canary-bot-2e6b", SlackApp: "canary-app-9d04", CloudKey: "canary/cloud+key/5e8f0a1b2c3d4e5f6a7b8c9d", RunnerKey: "canary/runner+key/77e1c0d9b8a7968574635241",
 		ScanKey: "canary/scan+key/3a9c5e7f1b2d4c6e8f0a1b2c", IBMKey: "canary-ibmcloud-key-6b1f0e2d9c8a",
 		Pull: fmt.Sprintf(`{"auths":{"registry.example.com":{"auth":%q,"email":"canary@example.com"}}}`, pull),
 	}
 	l := newLifeOf(t, devstack.Config{Hour: time.Hour, Secrets: given})
 	scan := &secretScan{l: l, secrets: map[string]string{
-		"webhook secret": given.Webhook, "Slack's secret": given.Slack, "Slack's bot token": given.SlackBot, "Slack's app token": given.SlackApp, "cloud key": given.CloudKey, "runner's cloud key": given.RunnerKey, "scan's cloud key": given.ScanKey, ibmKey: given.IBMKey, "pull secret": pull,
+		"webhook secret": given.Webhook, "App's client secret": given.GitHubClient, "Slack's secret": given.Slack, "Slack's bot token": given.SlackBot, "Slack's app token": given.SlackApp, "cloud key": given.CloudKey, "runner's cloud key": given.RunnerKey, "scan's cloud key": given.ScanKey, ibmKey: given.IBMKey, "pull secret": pull,
 	}}
 	scan.addKey("ssh key", l.Dir+"/secrets/ssh-key")
 	scan.addKey("status key", l.Dir+"/secrets/status-key.pem")

@@ -31,7 +31,7 @@ func (h *Stack) layOut(context.Context) (err error) {
 		must.Do(os.MkdirAll(h.path(dir), 0o711))
 	}
 	for name, value := range map[string]string{
-		"github-webhook": h.Secrets.Webhook, "slack-signing": h.Secrets.Slack, "slack-bot": h.Secrets.SlackBot, "slack-app": h.Secrets.SlackApp, "pull-secret": h.Secrets.Pull,
+		"github-webhook": h.Secrets.Webhook, "github-client": h.Secrets.GitHubClient, "slack-signing": h.Secrets.Slack, "slack-bot": h.Secrets.SlackBot, "slack-app": h.Secrets.SlackApp, "pull-secret": h.Secrets.Pull,
 		"database-url":       fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", h.Ports.Postgres),
 		"aws-credentials":    fmt.Sprintf("[default]\naws_access_key_id = %s\naws_secret_access_key = %s", AccessKey, h.Secrets.CloudKey),
 		"runner-credentials": fmt.Sprintf("[default]\naws_access_key_id = %s\naws_secret_access_key = %s", RunnerKey, h.Secrets.RunnerKey),

@@ -27,6 +27,7 @@ import (
 // The demo's fixed secrets. They are public, and the server refuses them outside the demo.
 const (
 	WebhookSecret = "demo-github-webhook-secret"
+	ClientSecret  = "demo-github-client-secret"
 	SlackSecret   = "demo-slack-signing-secret"
 	SlackToken    = "demo-slack-bot-token"
 	SlackAppToken = slack.DefaultAppToken // for Socket Mode
@@ -87,6 +88,7 @@ type Config struct {
 // Secrets are the values that must never leak. A test that searches for them sets its own.
 type Secrets struct {
 	Webhook, Slack string
+	GitHubClient   string // the App's client secret
 	SlackBot       string // the bot's token
 	SlackApp       string // the app's, for Socket Mode
 	Pull           string // pull secret, JSON
@@ -182,6 +184,7 @@ func (c Config) withDefaults() Config {
 		set(&c.Scans, 10*time.Minute)
 	}
 	c.Secrets.Webhook = cmp.Or(c.Secrets.Webhook, WebhookSecret)
+	c.Secrets.GitHubClient = cmp.Or(c.Secrets.GitHubClient, ClientSecret)
 	c.Secrets.Slack = cmp.Or(c.Secrets.Slack, SlackSecret)
 	c.Secrets.SlackBot = cmp.Or(c.Secrets.SlackBot, SlackToken)
 	c.Secrets.SlackApp = cmp.Or(c.Secrets.SlackApp, SlackAppToken)
@@ -256,7 +259,7 @@ func (h *Stack) startGitHub(ctx context.Context) (err error) {
 	}
 	h.GitHub, err = github.Start(ctx, github.Config{
 		Addr: addr(h.Ports.GitHubBehind), URL: "http://" + addr(h.Ports.GitHub), WebhookURL: h.PublicURL() + "/webhooks/github", WebhookSecret: h.Secrets.Webhook,
-		SlackURL:  "http://" + addr(h.Ports.Slack),
+		SlackURL: "http://" + addr(h.Ports.Slack), ClientSecret: h.Secrets.GitHubClient, CallbackURL: h.PrivateURL() + "/links/github",
 		StatePath: h.state("github.json"), KeyPath: h.path("github-app.pem"), IssuerDir: h.path("actions-oidc"), Engine: engine,
 	})
 	if err != nil {

@@ -57,22 +57,31 @@ func (s *Service) AwaitKubeconfig(ctx context.Context, p policy.Principal, ref s
 	if err != nil || !given.Kubeconfig.Empty() {
 		return given, err
 	}
+	if asked, err := s.awaitAccess(ctx, given.Access, patience); err != nil || asked.State == access.Asked {
+		return given, err
+	}
+	want.Renew = false // the one that was made is meant
+	return s.Kubeconfig(ctx, p, ref, want, origin)
+}
+
+// awaitAccess waits for a while until an access that was asked for is made.
+func (s *Service) awaitAccess(ctx context.Context, asked access.Row, patience time.Duration) (access.Row, error) {
 	waited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	ticks := time.NewTicker(lookAgain)
 	defer ticks.Stop()
-	for asked := given.Access; asked.State == access.Asked; {
+	for asked.State == access.Asked {
 		select {
 		case <-waited.Done():
-			return given, nil
+			return asked, nil
 		case <-ticks.C:
 		}
+		var err error
 		if asked, err = s.store.Access.One(ctx, asked.Cluster, asked.ID); err != nil {
-			return given, fmt.Errorf("wait for a kubeconfig: %w", err)
+			return asked, fmt.Errorf("wait for a kubeconfig: %w", err)
 		}
 	}
-	want.Renew = false // the one that was made is meant
-	return s.Kubeconfig(ctx, p, ref, want, origin)
+	return asked, nil
 }
 
 // askForAccess returns an access that serves the request. An error: it may not be had, or could not be made. If the principal's right changed

@@ -143,7 +143,7 @@ func (s *Service) makeLink(ctx context.Context, l people.Link, lasts time.Durati
 	if err != nil {
 		return Link{}, fmt.Errorf("create a link: %w", err)
 	}
-	return Link{URL: secret.New(strings.TrimSuffix(s.ui, "/") + linkPath + handle), ExpiresAt: made.ExpiresAt}, nil
+	return Link{URL: s.urlOf(handle), ExpiresAt: made.ExpiresAt}, nil
 }
 
 // noLink is the error for every link that does not work, whatever the reason; the audit trail has the reason.

@@ -1,6 +1,7 @@
 package credentials_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -10,7 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
-	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/people"
 )
 
 func TestAKubeconfigIsALinkForTheOneWhoseAccountItIs(t *testing.T) {
@@ -19,22 +20,29 @@ func TestAKubeconfigIsALinkForTheOneWhoseAccountItIs(t *testing.T) {
 	h.Comment(1, "will", "/ocp create aws-standard")
 	servicetest.Ready(t, h.Store, h.Shelf, h.Only())
 	h.Comment(2, "maya", "/ocp kubeconfig")
-	require.Contains(t, h.LastReply(), "/ocp link")
-	link, err := h.Service.AccountLink(t.Context(), servicetest.OnGitHub("maya"), "7", clusters.Origin{Actor: servicetest.OnGitHub("maya"), Source: "pr_comment"})
-	require.NoError(t, err)
-	_, handle, _ := strings.Cut(link.URL.Reveal(), "/links/")
+	require.Contains(t, h.LastReply(), "sign in to link the GitHub account `maya` to you and get your own kubeconfig of")
 	maya := policy.Principal{ID: "saml:maya@acme.example", Name: "Maya", Seats: []policy.Seat{{Role: policy.Requester, Team: "platform"}}, Proof: &policy.Claims{
 		Source: profiles.SourceSAML, Subject: "maya@acme.example", Name: "Maya", Values: map[string][]string{"groups": {"ocpctl-team-platform"}},
 	}}
-	got, err := h.Service.Redeem(t.Context(), maya, handle, app.Origin{Source: policy.SourceWeb})
+	got, err := h.Service.Redeem(t.Context(), maya, handleIn(h.LastReply()), app.Origin{Source: policy.SourceWeb})
 	require.NoError(t, err)
-	require.NoError(t, h.Service.CompleteLink(t.Context(), servicetest.OnGitHub("maya"), got.Code.Reveal(), clusters.Origin{Actor: servicetest.OnGitHub("maya")}))
-
-	h.Comment(3, "maya", "/ocp kubeconfig")
+	require.Equal(t, people.LinkKubeconfig, got.Asked)
+	h.Comment(3, "maya", "/ocp link "+got.Code.Reveal())
 	said := h.LastReply()
+	require.Contains(t, said, "is now linked to you")
+	require.Contains(t, said, "Here is what you asked for, your own kubeconfig")
+	handle := handleIn(said)
+	_, err = h.Service.Redeem(t.Context(), policy.As("saml:rob", "Rob", policy.PlatformAdmin), handle, app.Origin{Source: policy.SourceWeb})
+	require.Equal(t, app.NotFound, app.KindOf(err), "it is hers, whoever reads it")
+	nobody := maya
+	nobody.Seats = nil
+	_, err = h.Service.Redeem(t.Context(), nobody, handle, app.Origin{Source: policy.SourceWeb})
+	require.Equal(t, app.Denied, app.KindOf(err), "and gives what she may have when she uses it")
+
+	h.Comment(4, "maya", "/ocp kubeconfig")
+	said = h.LastReply()
 	require.NotContains(t, said, "clusters:", "never the thing itself")
-	_, rest, _ := strings.Cut(said, "/links/")
-	handle, _, _ = strings.Cut(rest, " ")
+	handle = handleIn(said)
 	_, err = h.Service.Redeem(t.Context(), maya, handle, app.Origin{Source: policy.SourceWeb})
 	require.Equal(t, app.Busy, app.KindOf(err), "a runner makes it, and the link is kept for it")
 	servicetest.Mint(t, h.Store, h.Shelf)
@@ -45,4 +53,10 @@ func TestAKubeconfigIsALinkForTheOneWhoseAccountItIs(t *testing.T) {
 	require.NotEmpty(t, got.Kubeconfig)
 	_, err = h.Service.Redeem(t.Context(), maya, handle, app.Origin{Source: policy.SourceWeb})
 	require.Equal(t, app.NotFound, app.KindOf(err), "once")
+}
+
+// handleIn is the secret part of the link in an answer.
+func handleIn(answer string) string {
+	_, rest, _ := strings.Cut(answer, "/links/")
+	return regexp.MustCompile(`^[A-Za-z0-9_-]+`).FindString(rest)
 }

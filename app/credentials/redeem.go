@@ -21,10 +21,11 @@ import (
 type Redeemed struct {
 	Kind       people.LinkKind
 	Cluster    clusters.Row
-	Kubeconfig secret.Text // of a kubeconfig link, or of one to the installer's
-	Password   secret.Text // of a kubeadmin link; the user is kubeadmin
-	Account    string      // of an account link
-	Code       secret.Text // of an account link: what the account has to type
+	Kubeconfig secret.Text     // of a kubeconfig link, or of one to the installer's
+	Password   secret.Text     // of a kubeadmin link; the user is kubeadmin
+	Account    string          // of an account link
+	Code       secret.Text     // of an account link: what the account has to type
+	Asked      people.LinkKind // what the account then gets; empty: nothing was asked for
 }
 
 // Redeem uses up a link. An account link, which the principal must have confirmed, gives the code that the account has to type. A link to a kubeconfig that is
@@ -34,20 +35,16 @@ func (s *Service) Redeem(ctx context.Context, p policy.Principal, handle string,
 	if err != nil {
 		return Redeemed{}, err
 	}
-	if err := s.waitsFor(ctx, p, handle); err != nil {
+	if err := s.waitsFor(ctx, p, handle, origin); err != nil {
 		return Redeemed{}, err
 	}
 	used, err := s.store.People.UseLink(ctx, handle, who, string(origin.Source))
 	switch {
-	case errors.Is(err, db.ErrNotFound):
-		return Redeemed{}, noLink()
-	case errors.Is(err, db.ErrConflict):
-		return Redeemed{}, app.Fail(app.Conflict, messages.AccountTaken)
 	case err != nil:
-		return Redeemed{}, fmt.Errorf("use a link: %w", err)
+		return Redeemed{}, errorOfUse(err)
 	case used.Kind == people.LinkOfAccount:
 		name, err := s.core.AccountName(ctx, used.Account)
-		return Redeemed{Kind: used.Kind, Account: name, Code: secret.New(used.Code)}, err
+		return Redeemed{Kind: used.Kind, Account: name, Code: secret.New(used.Code), Asked: used.Asked}, err
 	case used.Kind == people.LinkKubeconfig:
 		return s.redeemKubeconfig(ctx, p, used, origin)
 	}
@@ -67,16 +64,31 @@ func (s *Service) Redeem(ctx context.Context, p policy.Principal, handle string,
 	return out, err
 }
 
+// errorOfUse is the error of a link that was not used, for people.
+func errorOfUse(err error) error {
+	switch {
+	case errors.Is(err, db.ErrNotFound):
+		return noLink()
+	case errors.Is(err, db.ErrConflict):
+		return app.Fail(app.Conflict, messages.AccountTaken)
+	case err != nil:
+		return fmt.Errorf("use a link: %w", err)
+	}
+	return nil
+}
+
 // waitsFor returns a Busy error while the kubeconfig of a link is being made. Links that do not work pass: UseLink rejects and records them.
-func (s *Service) waitsFor(ctx context.Context, p policy.Principal, handle string) error {
+func (s *Service) waitsFor(ctx context.Context, p policy.Principal, handle string, origin app.Origin) error {
 	link, err := s.store.People.LinkFor(ctx, handle, p.ID)
 	switch {
 	case errors.Is(err, db.ErrNotFound):
 		return nil
 	case err != nil:
 		return fmt.Errorf("read a link: %w", err)
-	case link.Kind != people.LinkKubeconfig || link.Access == "":
+	case link.Kind != people.LinkKubeconfig:
 		return nil
+	case link.Access == "":
+		return s.awaitAsked(ctx, p, link, origin)
 	}
 	given, err := s.store.Access.One(ctx, link.Cluster, link.Access)
 	if err != nil {
@@ -94,12 +106,9 @@ func (s *Service) waitsFor(ctx context.Context, p policy.Principal, handle strin
 
 // redeemKubeconfig hands out what a link was made for, if that may still be had.
 func (s *Service) redeemKubeconfig(ctx context.Context, p policy.Principal, used people.Link, origin app.Origin) (Redeemed, error) {
-	given, err := s.store.Access.One(ctx, used.Cluster, used.Access)
-	if errors.Is(err, db.ErrNotFound) { // made by a release that kept no access with its links
-		return Redeemed{}, noLink()
-	}
+	given, err := s.accessOf(ctx, p, used, origin)
 	if err != nil {
-		return Redeemed{}, fmt.Errorf("read what a link is for: %w", err)
+		return Redeemed{}, err
 	}
 	row, _, origin, err := s.core.AuthorizeAccess(ctx, p, used.Cluster, policy.ClusterRole(given.Role), origin) // the rights that the link was made with may have been withdrawn
 	if err != nil {

@@ -44,14 +44,24 @@ func (s *Service) kubeconfigByComment(ctx context.Context, c command) (reply, no
 		return "", "", err
 	}
 	if !linked {
-		return "", "", app.Fail(app.Denied, fmt.Sprintf("@%s, to get a kubeconfig you have to sign in, and this GitHub account is not linked to you yet. "+
-			"Comment `/ocp link`, open the link and sign in, then try again. The cluster's page offers the kubeconfig, too.", c.event.Author))
+		return s.linkToAsked(ctx, c, row, credentials.Want{Role: c.Role})
 	}
 	link, err := s.credentials.KubeconfigLink(ctx, p, row.ID, credentials.Want{Role: c.Role}, c.originWith(lifecycle.Noted(c.Line)))
 	if err != nil {
 		return "", "", err
 	}
 	return fmt.Sprintf("@%s, open %s and sign in to get your own kubeconfig of `%s`. The link works once, until %s, and only for you.",
+		c.event.Author, link.URL.Reveal(), row.Name, chatops.Time(link.ExpiresAt)), "kubeconfig link of " + row.Name, nil
+}
+
+// linkToAsked replies with the one link of somebody whose account is linked to nobody: it also links the account.
+func (s *Service) linkToAsked(ctx context.Context, c command, row clusters.Row, want credentials.Want) (reply, note string, err error) {
+	by := c.event.actorOf()
+	link, err := s.credentials.LinkToAsked(ctx, by.principalID(), by.numberText(), row, want, clusters.Origin{Actor: by.principalID(), Source: string(policy.SourceComment), Why: c.Line})
+	if err != nil {
+		return "", "", err
+	}
+	return fmt.Sprintf("@%[1]s, open %[2]s and sign in to link the GitHub account `%[1]s` to you and get your own kubeconfig of `%[3]s`. The link works once, until %[4]s. Nobody else should use it.",
 		c.event.Author, link.URL.Reveal(), row.Name, chatops.Time(link.ExpiresAt)), "kubeconfig link of " + row.Name, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/people"
 )
@@ -21,18 +22,29 @@ func (s *Service) sendKubeconfigLink(ctx context.Context, t task) (slack.Message
 	if err != nil {
 		return slack.Message{}, err
 	}
-	p, linked, err := s.core.LinkedOwner(ctx, accountOf(t.request.Workspace, t.request.User))
+	account, want := accountOf(t.request.Workspace, t.request.User), credentials.Want{Role: t.Role}
+	p, linked, err := s.core.LinkedOwner(ctx, account)
 	if err != nil {
 		return slack.Message{}, err
 	}
 	if !linked {
-		return slack.Message{}, app.Fail(app.Denied, sayKubeconfigNeedsLinkInSlack(s.pageURL(row.ID)))
+		return s.linkToAsked(ctx, t, account, row, want)
 	}
-	link, err := s.credentials.KubeconfigLink(ctx, p, row.ID, credentials.Want{Role: t.Role}, t.originWith(s.reasonOf(t)))
+	link, err := s.credentials.KubeconfigLink(ctx, p, row.ID, want, t.originWith(s.reasonOf(t)))
 	if err != nil {
 		return slack.Message{}, err
 	}
 	return secretAnswer(fmt.Sprintf("Open <%s> and sign in to get your own kubeconfig of `%s`. The link works once, until %s, and only for you.", link.URL.Reveal(), row.Name, chatops.Time(link.ExpiresAt))), nil
+}
+
+// linkToAsked answers with the one link of somebody whose account is linked to nobody: it also links the account.
+func (s *Service) linkToAsked(ctx context.Context, t task, account string, row clusters.Row, want credentials.Want) (slack.Message, error) {
+	link, err := s.credentials.LinkToAsked(ctx, account, t.request.User, row, want, clusters.Origin{Actor: account, Source: string(policy.SourceSlack), Why: "/ocp " + string(t.Verb)})
+	if err != nil {
+		return slack.Message{}, err
+	}
+	return secretAnswer(fmt.Sprintf("Open <%s> and sign in to link the Slack account %s to you and get your own kubeconfig of `%s`. The link works once, until %s. Do not share it.",
+		link.URL.Reveal(), chatops.Code(subjectOf(t.request)), row.Name, chatops.Time(link.ExpiresAt))), nil
 }
 
 // mostMembers is how many people a cluster is shared with at once: each share is a line in the audit trail.
@@ -183,14 +195,4 @@ func (s *Service) transferCluster(ctx context.Context, t task) (slack.Message, e
 		return s.offerCluster(ctx, t, row)
 	}
 	return slack.Message{}, app.Fail(app.Invalid, "Say to whom: a person (`@somebody`) or one of your teams (`--team platform`).")
-}
-
-// sayKubeconfigNeedsLinkInSlack tells somebody that they have to sign in before they get a kubeconfig. page is the cluster's; empty: there
-// are no pages.
-func sayKubeconfigNeedsLinkInSlack(page string) string {
-	text := "A kubeconfig is only for people who have signed in. Type `/ocp link`, open the link, sign in, and try again. The sign-in counts for a week."
-	if page != "" {
-		text += " You can also get it on [the cluster's page](" + page + ")."
-	}
-	return text
 }

@@ -17,7 +17,8 @@ import (
 func TestAKubeconfigIsALinkForOnePersonThatIsNotKept(t *testing.T) {
 	h := ours(t)
 	h.mate("demo")
-	require.Contains(t, h.slack("UMATE", "kubeconfig demo"), "Type `/ocp link`", "who the person is has to be proved")
+	require.Regexp(t, `Open <\S+/links/\S+> and sign in to link the Slack account .T1/UMATE. to you and get your own kubeconfig of .demo.`, h.slack("UMATE", "kubeconfig demo"),
+		"who the person is has to be proved")
 	h.links("UMATE", proved("saml:mate", "ocpctl-team-platform"))
 	e := h.asks(inbound.Command, "UMATE")
 	e.Text = "kubeconfig demo"

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
@@ -159,14 +158,6 @@ func (t task) askWhich(rows []clusters.Row, more bool) error {
 }
 
 func (s *Service) chatLinks() chatops.Links { return chatops.Links{UI: s.ui} }
-
-// pageURL is the address of a cluster's page; empty: there are no pages.
-func (s *Service) pageURL(id string) string {
-	if s.ui == "" {
-		return ""
-	}
-	return strings.TrimRight(s.ui, "/") + "/clusters/" + id
-}
 
 // sayWhichInSlack asks which of several clusters a command means; buttons or names follow. more: there are more than these.
 func sayWhichInSlack(verb chatops.Verb, n int, more bool) string {

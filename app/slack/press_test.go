@@ -28,7 +28,7 @@ func TestAButtonDoesWhatTheCommandDoes(t *testing.T) {
 		{blocks.Press{Verb: chatops.VerbLogs}, "demo"},
 		{blocks.Press{Verb: chatops.VerbStatus}, "demo is ready"},
 		{blocks.Press{Verb: chatops.VerbExplain}, "About `demo`"},
-		{blocks.Press{Verb: chatops.VerbKubeconfig}, "`/ocp link`"},
+		{blocks.Press{Verb: chatops.VerbKubeconfig}, "to link the Slack account `T1/UMATE` to you and get your own kubeconfig of `demo`"},
 		{blocks.Press{Verb: chatops.VerbRetry}, "There is nothing to retry"},
 		{blocks.Press{Verb: chatops.VerbShare}, "The form could not be shown: Slack lets it open for three seconds only, or its window was closed. Press the button again, or type `/ocp share demo @somebody`"},
 		{blocks.Press{Verb: chatops.VerbTransfer}, "or type `/ocp transfer demo @somebody`"},

@@ -21,12 +21,15 @@ import (
 	"github.com/ocpctl/ocpctl/app/commandline"
 	"github.com/ocpctl/ocpctl/app/costs"
 	"github.com/ocpctl/ocpctl/app/credentials"
+	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/devstack/attack/matrix"
+	standin "github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/devstack/saml"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/internal/eventstream"
+	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -70,6 +73,9 @@ type fixture struct {
 	streams  *eventstream.Places
 	live     liveTimes
 
+	proves bool            // people prove on GitHub that an account is theirs; else the account types a code
+	github *standin.Server // with proves
+
 	identities *atomic.Pointer[[]profiles.Identity] // of the catalogue; nil: those of the terms
 }
 
@@ -82,6 +88,11 @@ func newFixtureWith(t testing.TB, change func(*fixture)) *fixture {
 	h.store = servicetest.Store(t, pgtest.New(t))
 	server := httptest.NewUnstartedServer(nil)
 	h.base = "http://" + server.Listener.Addr().String()
+	if h.proves {
+		h.github, err = standin.Start(t.Context(), standin.Config{ClientSecret: "s3cret", CallbackURL: h.base + ProofPath})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, h.github.Stop()) })
+	}
 	h.provider, err = saml.Start(t.Context(), saml.Config{Home: h.base})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, h.provider.Stop()) })
@@ -126,9 +137,20 @@ func (h *fixture) handler(terms catalogue.Catalogue) http.Handler {
 		CommandLines:  lines,
 		EndedSessions: h.store.People.EndedSessions, Stopping: h.stopping, Streams: h.streams, live: h.live,
 		App: h.service, Admin: admin.New(h.service, h.app), Costs: costs.New(h.app), Credentials: h.Credentials, Demo: true, Auth: verifier, SignIn: signIn, Sessions: sessions, GitHub: "https://github.com",
-		Log: slog.New(slog.NewTextHandler(h.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
+		Owners: h.owners(),
+		Log:    slog.New(slog.NewTextHandler(h.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
 	}))
 	return mux
+}
+
+// owners is the proof at the stand-in of GitHub; nil: there is none.
+func (h *fixture) owners() *github.Owners {
+	if h.github == nil {
+		return nil
+	}
+	owners, err := github.NewOwners(standin.ClientID, secret.New("s3cret"), h.github.URL(), h.base+ProofPath)
+	require.NoError(h, err)
+	return owners
 }
 
 // ownCatalogue is the program's own with teams, quotas and a rule of a test's.

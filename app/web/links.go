@@ -17,6 +17,7 @@ import (
 
 // linkView describes a link before it is used. Showing it does not use it, because mail scanners and browsers prefetch.
 type linkView struct {
+	Handle    string
 	Kind      people.LinkKind
 	Cluster   string // its name
 	Site      string // where the account is: GitHub or Slack
@@ -24,9 +25,15 @@ type linkView struct {
 	Named     string // the name that confirms the link when somebody types it
 	Person    string // what the account's owner is called there; empty: as Account
 	Workspace string // in Slack
-	Wrong     string // what was typed wrong; empty: nothing
+	Wrong     string // what was typed wrong, or why GitHub confirmed nothing; empty: nothing
 	ExpiresAt time.Time
 	Address   string // URL to open elsewhere; empty: not possible
+
+	Asked  people.LinkKind // what the account's owner gets of the cluster once it is linked; empty: nothing
+	Role   string          // inside the cluster; empty: the most that they may have
+	Proof  bool            // the person proves on GitHub that the account is theirs; else the account types a code
+	Choose bool            // … and GitHub has to ask which account is meant
+	AtOnce bool            // the person comes from that proof, and gets what the link is for without another press
 }
 
 type passwordView struct {
@@ -41,26 +48,30 @@ type codeView struct {
 }
 
 func (p *pages) showLink(w http.ResponseWriter, r *http.Request, who policy.Principal) {
-	p.renderLink(w, r, who, http.StatusOK, "")
+	p.renderLink(w, r, who, http.StatusOK, r.PathValue("link"), "")
 }
 
-func (p *pages) renderLink(w http.ResponseWriter, r *http.Request, who policy.Principal, status int, wrong string) {
-	l, err := p.Credentials.LinkFor(r.Context(), who, r.PathValue("link"))
+func (p *pages) renderLink(w http.ResponseWriter, r *http.Request, who policy.Principal, status int, handle, wrong string) {
+	l, err := p.Credentials.LinkFor(r.Context(), who, handle)
 	if err != nil {
 		p.showError(w, r, who, err)
 		return
 	}
-	v := linkView{Kind: l.Kind, ExpiresAt: l.ExpiresAt, Named: l.Named, Person: l.Person, Wrong: wrong}
+	v := linkView{Handle: handle, Kind: l.Kind, ExpiresAt: l.ExpiresAt, Named: l.Named, Person: l.Person, Wrong: wrong, Asked: l.Asked, Role: l.Role, AtOnce: r.FormValue(atOnce) != ""}
 	v.Site, v.Account = splitAccount(l.Account)
 	if v.Site == "Slack" {
 		v.Workspace, _, _ = strings.Cut(v.Account, "/")
 	}
-	if l.Kind != people.LinkOfAccount {
-		v.Cluster, v.Address = l.Cluster, p.ownURL(r)
-		if row, err := p.App.Cluster(r.Context(), who, l.Cluster); err == nil { // a viewer who may no longer see it is refused when the link is used
+	if l.Cluster != "" {
+		v.Cluster = l.Cluster
+		if row, err := p.App.Cluster(r.Context(), who, l.Cluster); err == nil { // a viewer who may not see it is refused when the link is used
 			v.Cluster = row.Name
 		}
 	}
+	if l.Kind != people.LinkOfAccount {
+		v.Address = p.ownURL(r)
+	}
+	v.Proof, v.Choose = p.provesOwner(l), status == http.StatusForbidden
 	p.renderPage(w, r, who, status, "link", v)
 }
 
@@ -84,9 +95,13 @@ func splitAccount(id string) (site, name string) {
 
 // redeemLink uses a link. What it gives is shown or sent at once, and never again.
 func (p *pages) redeemLink(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	if r.PostFormValue("with") == "github" && p.Owners != nil {
+		p.beginProof(w, r, who)
+		return
+	}
 	if err := p.Credentials.Means(r.Context(), who, r.PathValue("link"), strings.TrimSpace(r.PostFormValue("account"))); err != nil {
 		if app.KindOf(err) == app.Invalid {
-			p.renderLink(w, r, who, http.StatusUnprocessableEntity, err.Error())
+			p.renderLink(w, r, who, http.StatusUnprocessableEntity, r.PathValue("link"), err.Error())
 			return
 		}
 		p.showError(w, r, who, err)
@@ -107,7 +122,7 @@ func (p *pages) redeemLink(w http.ResponseWriter, r *http.Request, who policy.Pr
 	default:
 		site, name := splitAccount(got.Account)
 		p.renderPage(w, r, who, http.StatusOK, "code", codeView{
-			Site: site, Account: name, Code: got.Code.Reveal(), How: sayTypeLinkCode(site, name, got.Code.Reveal()), Warning: "Type this code yourself from your own account. Never give it to anybody who asks for it.",
+			Site: site, Account: name, Code: got.Code.Reveal(), How: sayTypeLinkCode(site, name, got.Code.Reveal(), got.Asked), Warning: "Type this code yourself from your own account. Never give it to anybody who asks for it.",
 		})
 	}
 }
@@ -152,11 +167,15 @@ func (p *pages) breakGlass(w http.ResponseWriter, r *http.Request, who policy.Pr
 	p.redirectWith(w, r, who, "/approvals/"+a.ID, said{Message: text})
 }
 
-// sayTypeLinkCode says on the page how an account confirms its side of a link. site and account say which account it is.
-func sayTypeLinkCode(site, account, code string) string {
+// sayTypeLinkCode says on the page how an account confirms its side of a link. site and account say which account it is, and asked what it gets.
+func sayTypeLinkCode(site, account, code string, asked people.LinkKind) string {
 	how := "send this in Slack"
 	if site == "GitHub" {
 		how = "write this comment on the pull request"
 	}
-	return fmt.Sprintf("Nothing is linked yet. Within ten minutes, %s as %s: /ocp link %s", how, account, code)
+	text := fmt.Sprintf("Nothing is linked yet. Within ten minutes, %s as %s: /ocp link %s", how, account, code)
+	if asked != "" {
+		text += fmt.Sprintf(". The answer has the link to your %s.", asked)
+	}
+	return text
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/auth"
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/devstack/attack/matrix"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
@@ -105,7 +106,7 @@ func (h *fixture) cell(b *browser, route string, row matrix.Row, n int) string {
 		require.NotRegexp(h, `<script>|onclick=`, page)
 		return fmt.Sprint(status)
 	}
-	if strings.HasPrefix(answer.Header.Get("Location"), "/login") {
+	if to := answer.Header.Get("Location"); strings.HasPrefix(to, "/login") || strings.HasPrefix(to, auth.BeginPath) {
 		require.Empty(h, answer.Header.Values("Set-Cookie"))
 		return "login"
 	}

@@ -27,6 +27,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/commandline"
 	"github.com/ocpctl/ocpctl/app/costs"
 	"github.com/ocpctl/ocpctl/app/credentials"
+	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/internal/eventstream"
 	"github.com/ocpctl/ocpctl/internal/httpbody"
 	"github.com/ocpctl/ocpctl/internal/tracing"
@@ -44,6 +45,7 @@ type Config struct {
 	SignIn      *auth.SignIn // nil: nobody can sign in to the pages
 
 	CommandLines *commandline.Service // signs in command lines; nil: none
+	Owners       *github.Owners       // proves whose an account on GitHub is; nil: the account types a code
 
 	Sessions *auth.Sessions // signs the message that a page shows after a form; nil: there is none
 
@@ -187,6 +189,7 @@ func (p *pages) privateRoutes() map[string]handler {
 		"POST /approvals/{id}/refuse":  p.castVote(false),
 		"GET /links/{link}":            p.showLink,
 		"POST /links/{link}":           p.redeemLink,
+		"GET " + ProofPath:             p.finishProof,
 
 		"GET /me":                           p.showMe,
 		"POST /me/unlink":                   p.unlinkAccount,
@@ -261,7 +264,11 @@ func (p *pages) requireSignIn(page handler) http.HandlerFunc {
 		case errors.As(err, &said) && said.Reason == auth.Unavailable:
 			p.showProblem(w, r, policy.Principal{}, http.StatusServiceUnavailable, said.Message)
 		default:
-			http.Redirect(w, r, "/login?next="+url.QueryEscape(returnPage(r)), http.StatusSeeOther)
+			to := "/login"
+			if p.SignIn != nil && r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/links/") {
+				to = auth.BeginPath // whoever opens a link came to sign in
+			}
+			http.Redirect(w, r, to+"?next="+url.QueryEscape(returnPage(r)), http.StatusSeeOther)
 		}
 	}
 }

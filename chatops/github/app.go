@@ -13,6 +13,7 @@ import (
 // App is the GitHub App's registration.
 type App struct {
 	Slug        string
+	ClientID    string            // of the user authorization
 	Owner       string            // login
 	Permissions map[string]string // permission → read or write
 	Events      []string
@@ -24,6 +25,7 @@ func (c *Client) App(ctx context.Context) (App, error) {
 	const doing = "read the App's registration"
 	var got struct {
 		gh.App
+		ClientID    string      `json:"client_id"`
 		Permissions permissions `json:"permissions"`
 	}
 	answer, err := c.readAsApp(ctx, "app", &got)
@@ -34,7 +36,7 @@ func (c *Client) App(ctx context.Context) (App, error) {
 	if err != nil {
 		return App{}, fmt.Errorf("%s: read GitHub's time: %w", doing, err)
 	}
-	return App{Slug: got.GetSlug(), Owner: got.GetOwner().GetLogin(), Permissions: got.Permissions, Events: got.Events, Clock: clock.UTC()}, nil
+	return App{Slug: got.GetSlug(), ClientID: got.ClientID, Owner: got.GetOwner().GetLogin(), Permissions: got.Permissions, Events: got.Events, Clock: clock.UTC()}, nil
 }
 
 // permissions are by the names of GitHub's API. The client library's type lacks some.

@@ -116,6 +116,19 @@ func (in inner) newCommandLines(id identity) *commandline.Service {
 	return commandline.New(commandline.Config{Store: in.store.People, Sessions: id.sessions, Home: in.cfg.UIURL, Proxies: config.Networks(in.cfg.Listen.TrustedProxies), Log: in.log})
 }
 
+// newOwners returns what people prove with on GitHub that an account is theirs; nil if it is not configured.
+func (in inner) newOwners(ctx context.Context) (*github.Owners, error) {
+	c := in.cfg.GitHub
+	if c.ClientID == "" {
+		return nil, nil
+	}
+	key, err := in.cfg.Secret(ctx, "github.client_secret_ref", c.ClientSecretRef)
+	if err != nil {
+		return nil, err
+	}
+	return github.NewOwners(c.ClientID, key, c.APIURL, in.cfg.ProofURL())
+}
+
 // wirePrivate builds the private listener: API, Status API, pages, probes and metrics; and the one for runners. It reports that it is not ready once draining is
 // done.
 func (in inner) wirePrivate(ctx, draining context.Context) (private, runners *http.Server, err error) {
@@ -146,9 +159,13 @@ func (in inner) wirePrivate(ctx, draining context.Context) (private, runners *ht
 		},
 	})
 	lines := in.newCommandLines(id)
+	owners, err := in.newOwners(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
 	pages := web.New(web.Config{
-		CommandLines: lines,
-		App:          core, Admin: admins, Costs: money, Credentials: handout, Auth: id.who, SignIn: id.signIn, Sessions: id.sessions, Pace: pace.Take, Timeout: cfg.API.Timeout, Log: in.log, Secure: strings.HasPrefix(cfg.UIURL, "https:"), Demo: cfg.Demo, GitHub: github.Site(cfg.GitHub.APIURL),
+		CommandLines: lines, Owners: owners,
+		App: core, Admin: admins, Costs: money, Credentials: handout, Auth: id.who, SignIn: id.signIn, Sessions: id.sessions, Pace: pace.Take, Timeout: cfg.API.Timeout, Log: in.log, Secure: strings.HasPrefix(cfg.UIURL, "https:"), Demo: cfg.Demo, GitHub: github.Site(cfg.GitHub.APIURL),
 		Streams: streams, Stopping: stopping, EndedSessions: in.store.People.EndedSessions,
 	})
 	mux := http.NewServeMux()

@@ -150,7 +150,7 @@ func pagesMatrix(ctx context.Context, t *target) (result, error) {
 		for _, who := range matrix.Principals {
 			got := must.Get(patient(ctx, func() (answer, error) { return t.openPage(ctx, s, who, route, rows[route]) }))
 			said := strconv.Itoa(got.status)
-			if got.status == http.StatusSeeOther && strings.HasPrefix(got.header.Get("Location"), "/login") {
+			if to := got.header.Get("Location"); got.status == http.StatusSeeOther && (strings.HasPrefix(to, "/login") || strings.HasPrefix(to, auth.BeginPath)) {
 				said = "login"
 			}
 			if text := differs(rows[route].For(who), said); text != "" {

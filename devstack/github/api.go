@@ -25,6 +25,7 @@ func (s *Server) handler() http.Handler {
 	all.Handle(issuerPath+"/", http.StripPrefix(issuerPath, s.issuer.Handler()))
 	all.Handle("GET "+idTokenPath+"{job}", s.withAPIFaults(http.HandlerFunc(s.getIDToken)))
 	all.HandleFunc("GET "+codeloadPath+"{owner}/{repo}/tar.gz/{ref...}", s.getArchive)
+	s.oauthRoutes(all)
 	s.adminRoutes(all)
 	// Other sites' pages must not act through a browser that has the playground open.
 	return http.NewCrossOriginProtection().Handler(all)

@@ -9,7 +9,9 @@
 package github
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"crypto/rsa"
 	"errors"
 	"fmt"
@@ -30,6 +32,8 @@ type Config struct {
 	URL           string           // a URL that leads here, without a final slash; empty: the address itself
 	WebhookURL    string           // empty: no webhooks until SetWebhook
 	WebhookSecret string           // signs them
+	ClientSecret  string           // of the App, for the user authorization; empty: a new one that nobody knows
+	CallbackURL   string           // the only page to which people are sent back from it
 	SlackURL      string           // of the stand-in for Slack, which may show the pages beside its own; empty: there is none
 	StatePath     string           // JSON file; empty: no state is stored
 	KeyPath       string           // the App's private key, PEM, created if missing; empty: a new one each time
@@ -55,6 +59,7 @@ type Server struct {
 	executions executions
 	logs       logs
 	idTokens   sync.Map // job → hash of the token with which it asks for others
+	oauth      oauth
 
 	mu          sync.Mutex // guards everything below
 	hook        Hook
@@ -75,6 +80,7 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 		slack: cfg.SlackURL, now: cfg.Now, disk: disk{cfg.StatePath}, mail: make(chan struct{}, 1),
 		hook: Hook{URL: cfg.WebhookURL, Secret: cfg.WebhookSecret}, app: Registered(), meter: newMeter(),
 		engine: cfg.Engine, work: make(chan struct{}, 1),
+		oauth: oauth{secret: cmp.Or(cfg.ClientSecret, rand.Text()), callback: cfg.CallbackURL, codes: map[string]*code{}, tokens: map[string]userToken{}, known: map[int64]bool{}},
 	}
 	if cfg.StatePath != "" {
 		s.logs.dir = cfg.StatePath + ".logs"

@@ -42,7 +42,7 @@ type installation struct {
 // appShape returns the App as the API does.
 func (sc scene) appShape() object {
 	return object{
-		"id": AppID, "slug": AppSlug, "node_id": nodeID("A", AppID), "client_id": "Iv1.demo4242",
+		"id": AppID, "slug": AppSlug, "node_id": nodeID("A", AppID), "client_id": ClientID,
 		"owner": sc.user(Org), "name": AppSlug, "description": "Ephemeral OpenShift clusters",
 		"external_url": sc.web() + "playground", "html_url": sc.web() + "apps/" + AppSlug,
 		"created_at": stamp(installedAt), "updated_at": stamp(installedAt),

@@ -13,6 +13,7 @@ import (
 const (
 	AppID        = 4242
 	AppSlug      = "ocpctl"
+	ClientID     = "Iv1.demo4242"    // the App's, for the user authorization
 	Bot          = AppSlug + "[bot]" // the author of the App's comments
 	Installation = 5001              // the first one; later ones have other numbers
 	Org          = "acme"

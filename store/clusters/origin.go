@@ -45,6 +45,9 @@ type Outcome struct {
 	EventsAfter   []string       // of a subscription
 	Warning       string         // policy's warning about a change that it allows; empty: none
 	Approval      Approval       // as it stands after a vote
+	Handle        string         // of a one-time link that was made; empty: none
+	HandleOf      string         // what that link gives: its kind
+	HandleUntil   time.Time
 }
 
 // Because is the reason; never zero.

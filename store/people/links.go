@@ -31,13 +31,18 @@ const (
 // Link is a one-time link that expires.
 type Link struct {
 	Kind      LinkKind
-	Principal string // the only one who may use it; empty for an account: whoever signs in
-	Cluster   string // empty for an account
-	Access    string // id of the access that a kubeconfig link hands out
-	Account   string // the account's principal id, e.g. "github:id/583231"; only for an account
-	Number    string // the account's id elsewhere; the release before needs it
+	Principal string   // the only one who may use it; empty for an account: whoever signs in
+	Cluster   string   // empty for an account for which nothing was asked
+	Access    string   // id of the access that a kubeconfig link hands out; empty: it is asked for when the link is used
+	Account   string   // the account's principal id, e.g. "github:id/583231"; only for an account
+	Number    string   // the account's id elsewhere; the release before needs it
+	Asked     LinkKind // what the account's owner asked for, which is handed over once the account is linked; empty: nothing
+	Role      string   // inside the cluster, of what is handed over; empty: the most that its reader may have
 	ExpiresAt time.Time
-	Code      string `db:"-"` // of a used link of an account: what the account has to type; nowhere stored
+
+	// What using an account's link gives; nowhere stored.
+	Code string `db:"-"` // what the account has to type; empty: it is linked
+	Next string `db:"-"` // handle of the link to what was asked for; empty: nothing was, or the account is not linked yet
 }
 
 // approvals are those that the links to the installer's credentials use up.
@@ -50,40 +55,48 @@ const handleBytes = 32
 // is not stored: the store keeps its SHA-256. A link to one of the installer's credentials uses up its principal's approval; ErrNotFound:
 // there is none.
 func (s *Store) NewLink(ctx context.Context, l Link, lasts time.Duration, d clusters.Origin) (handle string, made Link, err error) {
-	raw := make([]byte, handleBytes)
-	if _, err := rand.Read(raw); err != nil {
-		return "", Link{}, fmt.Errorf("make a link: %w", err)
-	}
-	raw[0] &= 0x7f // the handle begins with a letter: on the command line a dash would begin an option
-	handle = base64.RawURLEncoding.EncodeToString(raw)
 	err = s.db.Write(ctx, func(c *db.Tx) error {
-		if l.Cluster != "" {
+		if kind, needed := approvals[l.Kind]; needed {
 			if _, err := clusters.Lock(ctx, c, l.Cluster); err != nil {
 				return err
 			}
-		}
-		if kind, needed := approvals[l.Kind]; needed {
 			if err := clusters.UseApproval(ctx, c, l.Cluster, kind, clusters.Origin{Actor: l.Principal, Source: d.Source, Why: d.Why}); err != nil {
 				return err
 			}
 		}
-		l.ExpiresAt = db.Round(c.Now.Add(lasts))
-		_, err := c.Exec(ctx, `
-			INSERT INTO links (hash, kind, principal, cluster_id, access_id, account, number, created_at, expires_at)
-			VALUES (@hash, @kind, @principal, nullif(@cluster, ''), nullif(@access, ''), @account, @number, @now, @expires)`,
-			pgx.NamedArgs{
-				"hash": hashHandle(handle), "kind": l.Kind, "principal": l.Principal, "cluster": l.Cluster, "access": l.Access, "account": l.Account, "number": l.Number,
-				"now": c.Now, "expires": l.ExpiresAt,
-			})
-		if err != nil {
-			return fmt.Errorf("keep the link: %w", err)
-		}
-		return clusters.RecordAction(c, d, "link_made", l.Cluster, clusters.Action{After: l.auditForm()})
+		handle, made, err = insertLink(ctx, c, l, lasts, d)
+		return err
 	})
 	if err != nil {
 		return "", Link{}, fmt.Errorf("make a %s link: %w", l.Kind, err)
 	}
-	return handle, l, nil
+	return handle, made, nil
+}
+
+func insertLink(ctx context.Context, c *db.Tx, l Link, lasts time.Duration, d clusters.Origin) (handle string, made Link, err error) {
+	raw := make([]byte, handleBytes)
+	if _, err := rand.Read(raw); err != nil {
+		return "", Link{}, err
+	}
+	raw[0] &= 0x7f // the handle begins with a letter: on the command line a dash would begin an option
+	handle = base64.RawURLEncoding.EncodeToString(raw)
+	if l.Cluster != "" {
+		if _, err := clusters.Lock(ctx, c, l.Cluster); err != nil {
+			return "", Link{}, err
+		}
+	}
+	l.ExpiresAt = db.Round(c.Now.Add(lasts))
+	_, err = c.Exec(ctx, `
+		INSERT INTO links (hash, kind, principal, cluster_id, access_id, account, number, asked, role, created_at, expires_at)
+		VALUES (@hash, @kind, @principal, nullif(@cluster, ''), nullif(@access, ''), @account, @number, @asked, @role, @now, @expires)`,
+		pgx.NamedArgs{
+			"hash": hashHandle(handle), "kind": l.Kind, "principal": l.Principal, "cluster": l.Cluster, "access": l.Access, "account": l.Account, "number": l.Number,
+			"asked": l.Asked, "role": l.Role, "now": c.Now, "expires": l.ExpiresAt,
+		})
+	if err != nil {
+		return "", Link{}, fmt.Errorf("keep the link: %w", err)
+	}
+	return handle, l, clusters.RecordAction(c, d, "link_made", l.Cluster, clusters.Action{After: l.auditForm()})
 }
 
 // LinkFor returns what a link is for without using it up, for the confirmation page. ErrNotFound as with UseLink.
@@ -104,7 +117,7 @@ func (s *Store) LinkFor(ctx context.Context, handle, principal string) (Link, er
 }
 
 const (
-	linkColumns = `kind, principal, coalesce(cluster_id, '') AS cluster, coalesce(access_id, '') AS access, account, number, expires_at`
+	linkColumns = `kind, principal, coalesce(cluster_id, '') AS cluster, coalesce(access_id, '') AS access, account, number, asked, role, expires_at`
 	linkWorks   = `hash = @hash AND used_at IS NULL AND expires_at > @now AND (principal = @actor OR kind = 'account')`
 )
 
@@ -117,6 +130,15 @@ var errNoLink = fmt.Errorf("%w: the link does not work, or not any more", db.Err
 //
 // Whoever follows an account's link must first confirm on one of our pages that the account is theirs.
 func (s *Store) UseLink(ctx context.Context, handle string, by Owner, door string) (used Link, err error) {
+	return s.useLink(ctx, handle, by, door, false)
+}
+
+// UseProvedLink is UseLink for the link of an account that the principal proved to be theirs: the account is linked.
+func (s *Store) UseProvedLink(ctx context.Context, handle string, by Owner, door string) (used Link, err error) {
+	return s.useLink(ctx, handle, by, door, true)
+}
+
+func (s *Store) useLink(ctx context.Context, handle string, by Owner, door string, proved bool) (used Link, err error) {
 	refused, d := false, clusters.Origin{Actor: by.Principal, Source: door}
 	err = s.db.Write(ctx, func(c *db.Tx) error {
 		links, err := db.All[Link](ctx, c, `UPDATE links SET used_at = @now WHERE `+linkWorks+` RETURNING `+linkColumns,
@@ -132,8 +154,7 @@ func (s *Store) UseLink(ctx context.Context, handle string, by Owner, door strin
 			return err
 		}
 		if used.Kind == LinkOfAccount {
-			used.Code, err = awaitAccount(ctx, c, used, by, d)
-			return err
+			return used.claimAccount(ctx, c, by, d, proved)
 		}
 		return nil
 	})
@@ -144,6 +165,31 @@ func (s *Store) UseLink(ctx context.Context, handle string, by Owner, door strin
 		return Link{}, fmt.Errorf("use a link: %w", errNoLink)
 	}
 	return used, nil
+}
+
+// claimAccount links the account if it was proved to be the principal's, and hands over what was asked for; else it has the account type a code.
+func (l *Link) claimAccount(ctx context.Context, c *db.Tx, by Owner, d clusters.Origin, proved bool) (err error) {
+	if !proved {
+		l.Code, err = awaitAccount(ctx, c, *l, by, d)
+		return err
+	}
+	d.Why = "proved where the account is"
+	if err := linkAccount(ctx, c, l.Account, l.Number, by, d); err != nil {
+		return err
+	}
+	l.Next, _, err = l.linkToAsked(ctx, c, by.Principal, d)
+	return err
+}
+
+// AskedLasts is how long a link to what was asked for is valid.
+const AskedLasts = 10 * time.Minute
+
+// linkToAsked makes the link to what was asked for, only for the account's owner. What they may have is judged when they use it.
+func (l Link) linkToAsked(ctx context.Context, c *db.Tx, owner string, d clusters.Origin) (handle string, made Link, err error) {
+	if l.Asked == "" {
+		return "", Link{}, nil
+	}
+	return insertLink(ctx, c, Link{Kind: l.Asked, Principal: owner, Cluster: l.Cluster, Role: l.Role}, AskedLasts, d)
 }
 
 // refuseLink records in the audit trail why a link did not work.
@@ -177,8 +223,9 @@ func (l Link) auditForm() any {
 		Kind      LinkKind  `json:"kind"`
 		For       string    `json:"for,omitempty"`
 		Account   string    `json:"account,omitempty"`
+		Asked     LinkKind  `json:"asked,omitempty"`
 		ExpiresAt time.Time `json:"expiresAt"`
-	}{l.Kind, l.Principal, l.Account, l.ExpiresAt}
+	}{l.Kind, l.Principal, l.Account, l.Asked, l.ExpiresAt}
 }
 
 func hashHandle(handle string) string {

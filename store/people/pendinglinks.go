@@ -35,10 +35,12 @@ func awaitAccount(ctx context.Context, c *db.Tx, l Link, by Owner, d clusters.Or
 	}
 	code = newCode()
 	_, err = c.Exec(ctx, `
-		INSERT INTO pending_links (account, number, principal, name, proof, code, expires_at) VALUES (@account, @number, @principal, @name, @proof, @code, @expires)
+		INSERT INTO pending_links (account, number, principal, name, proof, code, asked, role, cluster_id, expires_at)
+		VALUES (@account, @number, @principal, @name, @proof, @code, @asked, @role, nullif(@cluster, ''), @expires)
 		ON CONFLICT (account) DO UPDATE SET number = excluded.number, principal = excluded.principal, name = excluded.name, proof = excluded.proof,
-			code = excluded.code, tries = 0, expires_at = excluded.expires_at`,
+			code = excluded.code, asked = excluded.asked, role = excluded.role, cluster_id = excluded.cluster_id, tries = 0, expires_at = excluded.expires_at`,
 		pgx.NamedArgs{"account": l.Account, "number": l.Number, "principal": by.Principal, "name": by.Name, "proof": object(by.Proof),
+			"asked": l.Asked, "role": l.Role, "cluster": l.Cluster,
 			"code": hashCode(l.Account, code), "expires": db.Round(c.Now.Add(CodeLasts))})
 	if err != nil {
 		return "", fmt.Errorf("keep the pending link: %w", err)
@@ -56,8 +58,8 @@ func newCode() string {
 }
 
 // CompleteLink links an account to the person who confirmed it, with the code that only they saw. The account is the one that types
-// it. ErrNotFound: nothing waits for this code of this account; after MaxCodeTries wrong ones nothing waits any more. The audit trail
-// says why. ErrConflict: the account became somebody else's in the meantime.
+// it. The reply's outcome has the link to what was asked for. ErrNotFound: nothing waits for this code of this account; after MaxCodeTries wrong
+// ones nothing waits any more. The audit trail says why. ErrConflict: the account became somebody else's in the meantime.
 func (s *Store) CompleteLink(ctx context.Context, account, code string, d clusters.Origin) error {
 	refused := false
 	err := s.db.Write(ctx, func(c *db.Tx) error {
@@ -65,11 +67,13 @@ func (s *Store) CompleteLink(ctx context.Context, account, code string, d cluste
 			return err
 		}
 		p, err := db.One[struct {
-			Number, Principal, Name, Code string
-			Proof                         json.RawMessage
-			Tries                         int
-			Over                          bool
-		}](ctx, c, `SELECT number, principal, name, code, proof, tries, expires_at <= $2 AS over FROM pending_links WHERE account = $1 FOR UPDATE`, account, c.Now)
+			Number, Principal, Name, Code, Role, Cluster string
+			Asked                                        LinkKind
+			Proof                                        json.RawMessage
+			Tries                                        int
+			Over                                         bool
+		}](ctx, c, `SELECT number, principal, name, code, proof, asked, role, coalesce(cluster_id, '') AS cluster, tries, expires_at <= $2 AS over
+			FROM pending_links WHERE account = $1 FOR UPDATE`, account, c.Now)
 		why := ""
 		switch {
 		case errors.Is(err, db.ErrNotFound):
@@ -90,7 +94,12 @@ func (s *Store) CompleteLink(ctx context.Context, account, code string, d cluste
 		if err := linkAccount(ctx, c, account, p.Number, Owner{Principal: p.Principal, Name: p.Name, Proof: p.Proof}, d); err != nil {
 			return err
 		}
-		return clusters.SaveReplyOnce(ctx, c, d.Reply, clusters.Outcome{})
+		asked := Link{Asked: p.Asked, Cluster: p.Cluster, Role: p.Role}
+		handle, made, err := asked.linkToAsked(ctx, c, p.Principal, d)
+		if err != nil {
+			return err
+		}
+		return clusters.SaveReplyOnce(ctx, c, d.Reply, clusters.Outcome{Handle: handle, HandleOf: string(made.Kind), HandleUntil: made.ExpiresAt})
 	})
 	if err == nil && refused {
 		err = fmt.Errorf("%w: the code does not work, or not any more", db.ErrNotFound)

@@ -206,6 +206,13 @@ func (g GitHub) checkGitHub() []error {
 		bad = append(bad, fmt.Errorf("github.webhook_secret_next_ref is not a reference; give a reference (%s) to the next webhook secret, or omit it",
 			secret.References))
 	}
+	switch {
+	case (g.ClientID == "") != (g.ClientSecretRef == ""):
+		bad = append(bad, fmt.Errorf("github.client_id and github.client_secret_ref belong together; give both, or omit both"))
+	case g.ClientSecretRef != "" && !isRef(g.ClientSecretRef):
+		bad = append(bad, fmt.Errorf("github.client_secret_ref is not a reference; give a reference (%s) to a client secret of the App, or omit it and github.client_id",
+			secret.References))
+	}
 	for i, id := range g.Installations {
 		if id <= 0 {
 			bad = append(bad, fmt.Errorf("github.installations[%d] is %d; give the number at the end of the installation's address on GitHub, or omit the list", i, id))

@@ -5,6 +5,7 @@
 package config
 
 import (
+	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops/github"
@@ -80,6 +81,8 @@ type GitHub struct {
 	PrivateKeyRef    string        `yaml:"private_key_ref"`         // reference to the App's private key (PEM)
 	WebhookSecretRef string        `yaml:"webhook_secret_ref"`      // reference to the App's webhook secret
 	WebhookNextRef   string        `yaml:"webhook_secret_next_ref"` // valid too while the secret is being replaced
+	ClientID         string        `yaml:"client_id"`               // the App's client id: people prove on GitHub that an account is theirs; empty: the account types a code
+	ClientSecretRef  string        `yaml:"client_secret_ref"`       // reference to a client secret of the App; with client_id
 	APIURL           string        `yaml:"api_url"`                 // base URL of the API
 	Pace             time.Duration `yaml:"pace"`                    // minimum time between two writes in one installation
 	PerMinute        int           `yaml:"per_minute"`              // most writes per minute, of all processes together
@@ -118,6 +121,9 @@ func (g GitHub) Reserve() int {
 	}
 	return g.ReservePercent
 }
+
+// ProofURL is the page to which GitHub sends people back after they proved that an account is theirs (package web).
+func (c Config) ProofURL() string { return strings.TrimSuffix(c.UIURL, "/") + "/links/github" }
 
 // points returns how many of GitHub's points may be used per minute: a server that may write more may also use more of them.
 func (g GitHub) Points() int {

@@ -56,6 +56,7 @@ func (d *doctor) checkGitHub(ctx context.Context, f *findings) {
 	}
 	checkPermissions(f, wanted, app)
 	checkEvents(f, wanted, app)
+	d.checkOwners(ctx, f, app)
 	d.checkInstallations(ctx, f, client, wanted)
 	d.checkWebhook(ctx, f, client)
 	d.checkDelivery(ctx, f, client)
@@ -112,6 +113,36 @@ func checkPermissions(f *findings, wanted appManifest, app github.App) {
 		f.warn("permissions", "Remove what no other program needs.", "the App has more than it needs: %s", joinWords(extra))
 	default:
 		f.ok("permissions", "exactly those of deploy/github-app.yaml")
+	}
+}
+
+// checkOwners checks what people prove with that an account is theirs. GitHub does not tell the App's callback URLs.
+func (d *doctor) checkOwners(ctx context.Context, f *findings, app github.App) {
+	const check = "account-proof"
+	c := d.Settings.GitHub
+	switch {
+	case c.ClientID == "":
+		f.skip(check, "github.client_id is not set: people type a code to link an account")
+		return
+	case c.ClientID != app.ClientID:
+		f.fail(check, "Set github.client_id ("+d.Settings.Origin("github.client_id")+") to "+app.ClientID+".", "github.client_id is not the App's")
+		return
+	}
+	key, ok := d.resolveSecret(ctx, f, check, "github.client_secret_ref", c.ClientSecretRef)
+	if !ok {
+		return
+	}
+	owners, err := github.NewOwners(c.ClientID, key, c.APIURL, d.Settings.ProofURL())
+	if err == nil {
+		err = owners.Check(ctx)
+	}
+	switch {
+	case errors.Is(err, github.ErrRefused):
+		f.fail(check, "Generate a client secret on the App's page, and store it where github.client_secret_ref points.", "GitHub refuses the client secret: %s", err)
+	case err != nil:
+		f.fail(check, "Check that this machine reaches "+github.Site(c.APIURL)+".", "%s", err)
+	default:
+		f.ok(check, "GitHub accepts the client secret; the App's page must list the callback URL %s", owners.Callback())
 	}
 }
 

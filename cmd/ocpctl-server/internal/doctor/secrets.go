@@ -23,6 +23,7 @@ func (d *doctor) checkSecrets(ctx context.Context, f *findings) {
 		{"github.webhook_secret_next_ref", c.GitHub.WebhookNextRef, hooks},
 		{"slack.signing_secret_ref", c.Slack.SigningSecretRef, hooks},
 		{"slack.app_token_ref", c.Slack.AppTokenRef, hooks},
+		{"github.client_secret_ref", c.GitHub.ClientSecretRef, api},
 		{"runner.status_key_ref", c.Runner.StatusKeyRef, inner},
 		{"session.key_ref", c.Session.KeyRef, api},
 		{"saml.key_ref", c.SAML.KeyRef, api},

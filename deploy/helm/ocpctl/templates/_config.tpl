@@ -4,6 +4,7 @@
 - {name: githubPrivateKey, field: github.private_key_ref, roles: [worker]}
 - {name: githubWebhookSecret, field: github.webhook_secret_ref, roles: [hooks]}
 - {name: githubWebhookSecretNext, field: github.webhook_secret_next_ref, roles: [hooks]}
+- {name: githubClientSecret, field: github.client_secret_ref, roles: [api]}
 - {name: slackSigningSecret, field: slack.signing_secret_ref, roles: [hooks]}
 - {name: slackAppToken, field: slack.app_token_ref, roles: [hooks]}
 - {name: slackBotToken, field: slack.bot_token_ref, roles: [worker]}
