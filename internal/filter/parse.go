@@ -167,12 +167,17 @@ func unknownValue(key Key, text string, accepted []string) *Problem {
 	return p
 }
 
-// examples are values that a key accepts.
-func examples(key Key) []string {
-	values := map[Key][]string{
+// ValuesOf returns all values of a key that has a few, or examples of them.
+func ValuesOf(key Key) []string {
+	return map[Key][]string{
 		Owner: {"me", "maya"}, Status: Statuses, Source: Sources, Sort: Orders, Platform: {"aws", "ibmcloud"}, Pull: {"41"},
 		Ends: timeExamples, Created: timeExamples, Ended: timeExamples, Repo: {"acme/shop", "shop"}, Version: {"4.20", "4.20.3"},
 	}[key]
+}
+
+// examples are values that a key accepts.
+func examples(key Key) []string {
+	values := ValuesOf(key)
 	out := make([]string, len(values))
 	for i, value := range values {
 		out[i] = Format(key, value)
