@@ -21,9 +21,9 @@ type View struct {
 	Who    func() policy.Principal // who looks, with their current roles: a watch may outlive them
 	Filter string                  // shows only what it selects, and what it no longer selects once more; empty: all
 	Every  time.Duration           // between two calls of Beat
-	Begin func() error            // called once the named clusters were found
-	Show  func(clusters.Row) error
-	Beat  func() error // called regularly, to keep the connection alive
+	Begin  func() error            // called once the named clusters were found
+	Show   func(clusters.Row) error
+	Beat   func() error // called regularly, to keep the connection alive
 }
 
 // Watch shows the named clusters, or all live ones that the principal may see, and then each of them again whenever it changed,
