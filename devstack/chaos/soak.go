@@ -74,8 +74,8 @@ func Soak(ctx context.Context, t *Run, o SoakOptions) error {
 	return errors.Join(err, t.printStored(ctx, before, after, max(len(done), 1)))
 }
 
-// settle measures what is stored when each table has its first pages: after a few cycles that do not count. In a soak with nights every
-// cluster counts.
+// settle measures what is stored when each table has its first pages: after a few cycles that do not count, and whose rows are pruned. In a
+// soak with nights every cluster counts.
 func (t *Run) settle(ctx context.Context, o SoakOptions) (stored, error) {
 	if !o.Nights {
 		first, err := t.cycles(ctx, SoakOptions{Cycles: o.Width, Width: o.Width, Seed: o.Seed + 1})
@@ -83,7 +83,7 @@ func (t *Run) settle(ctx context.Context, o SoakOptions) (stored, error) {
 			return stored{}, err
 		}
 	}
-	return t.bytesStored(ctx, true)
+	return t.pruned(ctx)
 }
 
 // cycles runs all cycles, a limited number at once.
