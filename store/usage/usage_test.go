@@ -174,7 +174,7 @@ func unmade(t *testing.T, s *store.Store, clock *storetest.Clock, id string) {
 	require.Zero(t, row.Meter.Spent(row.ReleasedAt), "nothing of it was made")
 }
 
-// Its next try begins once it is clean, without being asked for a turn again.
+// Its next attempt begins once it is clean, without being asked for a turn again.
 func TestOneWhoseCleaningIsBlockedIsStillBeingCreated(t *testing.T) {
 	t.Parallel()
 	s, clock := storetest.Open(t)
