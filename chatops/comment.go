@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
@@ -237,7 +236,7 @@ func blocker(b lifecycle.Blocker) string {
 func facts(c lifecycle.Card) string {
 	rows := [][2]string{
 		{"Profile", Code(c.Profile)},
-		{"OpenShift", fmt.Sprintf("%s on %s in %s, under %s", plain(c.Release), plain(names.PlatformText(c.Platform)), plain(c.Region), Code(c.BaseDomain))},
+		{"OpenShift", fmt.Sprintf("%s on %s in %s, under %s", plain(c.Release), plain(price.PlatformText(c.Platform)), plain(c.Region), Code(c.BaseDomain))},
 		{"Owner", fmt.Sprintf("%s, team %s", plain(c.Owner), plain(c.Team))},
 		{"Price", costs(c)},
 	}

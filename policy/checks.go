@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/internal/closest"
-	"github.com/ocpctl/ocpctl/internal/names"
+	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
@@ -31,7 +31,7 @@ func (j judging) checkProfile() Check {
 }
 
 func checkPlatform(r Request, p profiles.Profile, c profiles.Catalogue) Check {
-	check := Check{Name: "platform", Result: Pass, Asked: p.Platform, Message: fmt.Sprintf("Profile %s on %s is enabled.", p.Name, names.PlatformText(p.Platform))}
+	check := Check{Name: "platform", Result: Pass, Asked: p.Platform, Message: fmt.Sprintf("Profile %s on %s is enabled.", p.Name, price.PlatformText(p.Platform))}
 	if !p.Enabled {
 		check.Result, check.Accept = Fail, strings.Join(listOffered(r, c), ", ")
 		check.Message = fmt.Sprintf("Profile %s cannot be used: %s.", p.Name, strings.TrimSuffix(p.DisabledReason, "."))

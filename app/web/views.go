@@ -16,7 +16,6 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/internal/duration"
-	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
@@ -144,7 +143,7 @@ func (p *pages) renderParts(name string, f frame) (main string, parts []part, er
 }
 
 var functions = template.FuncMap{
-	"platform": names.PlatformText,
+	"platform": price.PlatformText,
 	"lower":    func(s lifecycle.Status) string { return strings.ToLower(string(s)) },
 	"plain":    func(s any) string { return plainState(fmt.Sprint(s)) },
 	"price":    func(cents int) string { return price.Dollars(int64(cents)) + "/h" },

@@ -1,4 +1,4 @@
-package names
+package price
 
 // PlatformText returns a cloud's name as people write it. Programs and files use the platform's own word, e.g. "aws".
 func PlatformText(platform string) string {
