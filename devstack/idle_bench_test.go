@@ -107,6 +107,11 @@ func (l *life) becomeIdle(crowd idleCrowd) {
 	require.NoError(l.t, os.WriteFile(config, []byte(text), 0o600))
 	l.standIns(crowd)
 	require.NoError(l.t, l.StartServer(l.ctx))
+	l.runUntil("everybody knows a position", 5*time.Minute, func() (known bool) {
+		require.NoError(l.t, l.pool.QueryRow(l.ctx, `SELECT NOT EXISTS (SELECT FROM clusters WHERE needs_turn AND row_version = 1)
+			AND NOT EXISTS (SELECT FROM river_job WHERE kind = 'reconcile' AND state = 'available')`).Scan(&known))
+		return known
+	})
 }
 
 // standIns starts a process for each attempt, which the server takes for its runner.
