@@ -18,7 +18,7 @@ const (
 	fetchPoll     = 2 * time.Second  // if a notification was lost: one follows every commit, and one comes when a job is due again
 	jobTimeout    = 30 * time.Second // long work runs in runners, not in jobs
 	rescueAfter   = time.Minute
-	keepCompleted = 10 * time.Minute
+	keepCompleted = 2 * time.Minute // longer than two looks for findings, which a later success resolves
 	softStop      = 10 * time.Second
 
 	spareConns = 6 // for all other queries
