@@ -145,7 +145,7 @@ func sayListedBy(team, profile, owner, words string) string {
 // sayNothingListed answers a list without a cluster; filter is what it is limited to.
 func sayNothingListed(filter string) string {
 	if filter == "" {
-		return "There is no live cluster that you may see. `/ocp create` creates one."
+		return "You have no live cluster. `/ocp create` creates one."
 	}
-	return fmt.Sprintf("There is no cluster that you may see with %s.", filter)
+	return fmt.Sprintf("You have no cluster with %s.", filter)
 }
