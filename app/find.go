@@ -40,6 +40,6 @@ func (s *Service) readerOf(p policy.Principal) filter.Reader {
 // OwnedBy narrows a list to the clusters of somebody: those that they asked for under any of their identities, and those that they own.
 func (s *Service) OwnedBy(p policy.Principal, f store.Filter) store.Filter {
 	who := s.readerOf(p)
-	f.Query = f.Query.With(filter.Owner, filter.Value{Text: who.Name, Principal: who.Principal})
+	f.Query = f.Query.With(filter.Owner, filter.Value{Is: who.Name, Principal: who.Principal})
 	return f
 }

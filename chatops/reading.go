@@ -97,7 +97,7 @@ func (r *reading) word(w word) {
 	text := w.text
 	switch {
 	case r.takes == commands.Filter:
-		r.command.Filter.Words = strings.TrimSpace(r.command.Filter.Words + " " + w.typed)
+		r.command.Filter.Query = strings.TrimSpace(r.command.Filter.Query + " " + w.typed)
 	case r.takes == commands.Reason:
 		r.text = append(r.text, text)
 	case !r.seen[""] && r.takeArgument(text), r.readName(text):

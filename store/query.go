@@ -65,7 +65,7 @@ func conditionOf(w *db.Conditions, key filter.Key, v filter.Value, arg string) s
 	case filter.Owner:
 		return ownedBy(w, v, arg)
 	case filter.Status:
-		return inState(v.Text)
+		return inState(v.Is)
 	case filter.Ends:
 		return "c.desired = 'present' AND c.destroyed_at IS NULL AND " + within(w, "c.destroy_at", v, arg)
 	case filter.Created:
@@ -73,13 +73,13 @@ func conditionOf(w *db.Conditions, key filter.Key, v filter.Value, arg string) s
 	case filter.Ended:
 		return within(w, "c.destroyed_at", v, arg)
 	}
-	w.Args[arg] = v.Text
+	w.Args[arg] = v.Is
 	switch key {
 	case filter.Source:
-		w.Args[arg] = sources[v.Text]
+		w.Args[arg] = sources[v.Is]
 		return "c.source = " + at
 	case filter.Repo:
-		if !strings.Contains(v.Text, "/") {
+		if !strings.Contains(v.Is, "/") {
 			return at + " IN (split_part(lower(c.repo), '/', 1), split_part(lower(c.repo), '/', 2))"
 		}
 		return "lower(c.repo) = " + at
@@ -123,8 +123,8 @@ func inState(name string) string {
 // of their identities, or handed over to it.
 func ownedBy(w *db.Conditions, v filter.Value, arg string) string {
 	var any []string
-	if v.Text != "" {
-		w.Args[arg] = v.Text
+	if v.Is != "" {
+		w.Args[arg] = v.Is
 		any = append(any, "lower(c.owner) = ANY (ARRAY(SELECT lower(@"+arg+`) UNION SELECT o.spelling FROM person_spellings o
 			JOIN person_spellings asked ON asked.person = o.person WHERE asked.spelling = lower(@`+arg+`)))`)
 	}

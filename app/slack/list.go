@@ -25,13 +25,13 @@ const mostListed = 10
 // listClusters lists the live clusters that the person may see: whose they are, since when and until when, and what they have cost.
 func (s *Service) listClusters(ctx context.Context, t task) (slack.Message, error) {
 	f := t.Filter
-	owner, shown := filter.Value{Text: f.Owner}, f.Owner
+	owner, shown := filter.Value{Is: f.Owner}, f.Owner
 	if slackPerson.MatchString(f.Owner) {
 		account := accountOf(t.request.Workspace, f.Owner)
-		owner = filter.Value{Principal: account, Text: s.core.NameOf(account)}
+		owner = filter.Value{Principal: account, Is: s.core.NameOf(account)}
 		shown = s.displayName(ctx, account)
 	}
-	query, err := s.core.ReadFilter(ctx, t.by, slackMention.ReplaceAllString(f.Words, accountOf(t.request.Workspace, "$1")))
+	query, err := s.core.ReadFilter(ctx, t.by, slackMention.ReplaceAllString(f.Query, accountOf(t.request.Workspace, "$1")))
 	if err != nil {
 		return slack.Message{}, err
 	}
@@ -40,7 +40,7 @@ func (s *Service) listClusters(ctx context.Context, t task) (slack.Message, erro
 	if err != nil {
 		return slack.Message{}, err
 	}
-	view := blocks.ListView{Filter: sayListedBy(f.Team, f.Profile, shown, s.nameMentions(ctx, t, f.Words)), Links: s.chatLinks()}
+	view := blocks.ListView{Filter: sayListedBy(f.Team, f.Profile, shown, s.nameMentions(ctx, t, f.Query)), Links: s.chatLinks()}
 	if len(rows) == 0 {
 		return blocks.Answer(sayNothingListed(view.Filter)), nil
 	}

@@ -66,8 +66,8 @@ type Term struct {
 
 // Value is one value of a condition.
 type Value struct {
-	Text      string    // as the store has it
-	Principal string    // of an owner: whose clusters these are; Text is their name then. Empty: Text is all that is known
+	Is        string    // as the store has it
+	Principal string    // of an owner: whose clusters these are; Is is their name then. Empty: it is all that is known
 	From, To  time.Time // of a time: from the first until before the second; zero: no bound
 }
 
@@ -79,7 +79,7 @@ type Reader struct {
 
 // Mine is the query for what somebody owns.
 func Mine(who Reader) Query {
-	return Query{}.With(Owner, Value{Text: who.Name, Principal: who.Principal})
+	return Query{}.With(Owner, Value{Is: who.Name, Principal: who.Principal})
 }
 
 // With returns the query with one more condition; without a value that says something it is as before.
@@ -92,7 +92,7 @@ func (q Query) With(key Key, values ...Value) Query {
 }
 
 // WithText is With for a value that is a text; an empty one adds nothing.
-func (q Query) WithText(key Key, text string) Query { return q.With(key, Value{Text: text}) }
+func (q Query) WithText(key Key, text string) Query { return q.With(key, Value{Is: text}) }
 
 // NamesState reports whether the query itself says whether clusters live: a list then shows more than what lives.
 func (q Query) NamesState() bool {

@@ -21,7 +21,7 @@ func day(month time.Month, d int) time.Time { return time.Date(2026, month, d, 0
 func term(key filter.Key, values ...string) filter.Term {
 	t := filter.Term{Key: key}
 	for _, v := range values {
-		t.Values = append(t.Values, filter.Value{Text: v})
+		t.Values = append(t.Values, filter.Value{Is: v})
 	}
 	return t
 }
@@ -33,7 +33,7 @@ func span(key filter.Key, from, to time.Time) filter.Term {
 }
 
 func TestAFilterIsReadAsPeopleTypeIt(t *testing.T) {
-	mine := filter.Term{Key: filter.Owner, Values: []filter.Value{{Text: "maya", Principal: "saml:maya"}}}
+	mine := filter.Term{Key: filter.Owner, Values: []filter.Value{{Is: "maya", Principal: "saml:maya"}}}
 	for text, want := range map[string][]filter.Term{
 		"":                                   nil,
 		"  \t ":                              nil,
@@ -41,7 +41,7 @@ func TestAFilterIsReadAsPeopleTypeIt(t *testing.T) {
 		"mine failed":                        {mine, term(filter.Status, "failed")},
 		"OWNER:@Will Team:Payments":          {term(filter.Owner, "Will"), term(filter.Team, "payments")},
 		"owner:slack:T1/U2":                  {{Key: filter.Owner, Values: []filter.Value{{Principal: "slack:T1/U2"}}}},
-		"owner:me,will":                      {{Key: filter.Owner, Values: []filter.Value{{Text: "maya", Principal: "saml:maya"}, {Text: "will"}}}},
+		"owner:me,will":                      {{Key: filter.Owner, Values: []filter.Value{{Is: "maya", Principal: "saml:maya"}, {Is: "will"}}}},
 		"status:ready,FAILED,":               {term(filter.Status, "ready", "failed")},
 		"-team:a -shop":                      {not(term(filter.Team, "a")), not(term(filter.Word, "shop"))},
 		`"ready" "two words"`:                {term(filter.Word, "ready"), term(filter.Word, "two words")},

@@ -84,7 +84,7 @@ func (q *Query) add(w word, who Reader) *Problem {
 // addWord adds what is looked for in names.
 func (q *Query) addWord(w word) {
 	if text := strings.ToLower(w.text); text != "" {
-		q.Terms = append(q.Terms, Term{Key: Word, Not: w.not, Values: []Value{{Text: text}}})
+		q.Terms = append(q.Terms, Term{Key: Word, Not: w.not, Values: []Value{{Is: text}}})
 	}
 }
 
@@ -108,7 +108,7 @@ func readValue(key Key, text string, who Reader) (Value, *Problem) {
 		return oneOf(key, low, Sources)
 	case Platform:
 		if name, known := platforms[low]; known {
-			return Value{Text: name}, nil
+			return Value{Is: name}, nil
 		}
 		return Value{}, unknownValue(key, text, []string{"aws", "ibmcloud"})
 	case Pull:
@@ -116,13 +116,13 @@ func readValue(key Key, text string, who Reader) (Value, *Problem) {
 		if n, err := strconv.ParseInt(text, 10, 32); err != nil || n <= 0 {
 			return Value{}, &Problem{Detail: fmt.Sprintf("pr: needs the number of a pull request, and %q is none.", text), Accept: examples(Pull)}
 		}
-		return Value{Text: text}, nil
+		return Value{Is: text}, nil
 	case Ends, Created, Ended:
 		return readTime(key, low, who.Now)
 	case Team, Profile, Region, Repo, Name:
-		return Value{Text: low}, nil
+		return Value{Is: low}, nil
 	}
-	return Value{Text: text}, nil
+	return Value{Is: text}, nil
 }
 
 // readOwner reads whose clusters are meant: me, a name with or without @, or a principal such as slack:T1/U2.
@@ -130,18 +130,18 @@ func readOwner(text string, who Reader) Value {
 	name := strings.TrimPrefix(text, "@")
 	switch {
 	case strings.EqualFold(name, "me"):
-		return Value{Text: who.Name, Principal: who.Principal}
+		return Value{Is: who.Name, Principal: who.Principal}
 	case strings.Contains(name, ":"):
 		return Value{Principal: name}
 	}
-	return Value{Text: name}
+	return Value{Is: name}
 }
 
 func oneOf(key Key, text string, accepted []string) (Value, *Problem) {
 	if !slices.Contains(accepted, text) {
 		return Value{}, unknownValue(key, text, accepted)
 	}
-	return Value{Text: text}, nil
+	return Value{Is: text}, nil
 }
 
 func unknownKey(w word) *Problem {
