@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/api/v1"
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/internal/filter"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
@@ -17,15 +20,15 @@ import (
 // ListClusters implements GET /api/v1/clusters.
 func (s *server) ListClusters(w http.ResponseWriter, r *http.Request, params v1.ListClustersParams) {
 	q := s.newQuery(r)
-	f := store.Filter{
-		Platform: platformAlias(params.Platform), Owner: params.Owner, Team: params.Team, Profile: params.Profile, Name: params.Name,
-		Run: runRef(params.Run), Live: params.Live, Status: q.parseStatuses(params.Status),
-	}
+	f := store.Filter{Run: runRef(params.Run), Current: params.Live, Status: q.parseStatuses(params.Status)}
 	f.Limit, f.Cursor = q.readPage(params.Limit, params.Cursor, "clu_")
-	if err := q.refusals(); err != nil {
+	found, err := s.readFilter(q, params.Filter)
+	if err = cmp.Or(err, q.refusals()); err != nil {
 		s.writeError(w, r, err)
 		return
 	}
+	f.Query = found.WithText(filter.Platform, platformAlias(params.Platform)).WithText(filter.Owner, params.Owner).WithText(filter.Team, params.Team).
+		WithText(filter.Profile, params.Profile).WithText(filter.Name, params.Name)
 	rows, next, err := s.App.List(r.Context(), principal(r), f)
 	if err != nil {
 		s.writeError(w, r, err)
@@ -112,7 +115,13 @@ func (s *server) ExplainCluster(w http.ResponseWriter, r *http.Request, id strin
 		s.writeError(w, r, err)
 		return
 	}
-	out := v1.Explanation{Cluster: toCluster(found.Row, s.App.NameOf), Why: found.Why, Ends: []v1.End{}, Next: append([]string{}, found.Next...)}
+	out := v1.Explanation{
+		Cluster: toCluster(found.Row, s.App.NameOf), Why: append([]string{messages.StateReason(found.Row.Card, found.Row.Name)}, found.Why...),
+		Ends: []v1.End{}, Next: []string{},
+	}
+	for _, step := range found.Next {
+		out.Next = append(out.Next, step.String())
+	}
 	if found.Verdict != nil {
 		out.Verdict = toVerdict(*found.Verdict)
 	}
