@@ -1,0 +1,54 @@
+// Checks every page with axe as each role, light and dark, in three widths, and that no page scrolls sideways on a phone.
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { writeFile } from "node:fs/promises";
+import { axe, close, open, scene } from "./chromium.mjs";
+
+const rules = { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"], resultTypes: ["violations"] };
+const pictures = process.env.PICTURES; // a folder for a picture of each page
+
+// violations returns a line for each element that breaks a rule.
+async function violations(page) {
+  await page.evaluate(() => document.querySelectorAll("details").forEach(d => { d.open = true; }));
+  const { violations } = await page.evaluate(rules => axe.run(document, rules), rules);
+  return violations.flatMap(v => v.nodes.map(n => `${v.id}: ${n.target.join(" ")}: ${n.failureSummary.split("\n").slice(1).join("; ").trim()}`));
+}
+
+// sideways returns what is wider than the page, if that scrolls.
+const sideways = () => document.documentElement.scrollWidth <= document.documentElement.clientWidth ? [] :
+  [...document.body.querySelectorAll("*")].filter(e => e.getBoundingClientRect().right > document.documentElement.clientWidth && !e.closest(".scroll, pre, .ways"))
+    .map(e => `scrolls sideways to ${document.documentElement.scrollWidth} px: ${e.tagName.toLowerCase()}${e.id && "#" + e.id}.${e.className}`);
+
+async function check(page, path) {
+  const wrong = [];
+  const answer = await page.goto(path, { waitUntil: "load" });
+  assert.ok(answer.status() < 500, `${path}: ${answer.status()}`);
+  await page.evaluate(axe);
+  for (const width of [1440, 768, 390]) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const colorScheme of ["light", "dark"]) {
+      await page.emulateMedia({ colorScheme });
+      for (const v of await violations(page)) wrong.push(`${path} ${colorScheme} ${width} px: ${v}`);
+      if (pictures) await page.screenshot({ path: `${pictures}/${pictureOf(path)}-${width}-${colorScheme}.png`, fullPage: true });
+    }
+  }
+  for (const width of [390, 320]) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const v of await page.evaluate(sideways)) wrong.push(`${path} ${width} px: ${v}`);
+  }
+  return wrong;
+}
+
+const pictureOf = path => (process.env.ROLE + path).replace(/[^a-zA-Z0-9]+/g, "_");
+
+after(close);
+for (const [role, login] of Object.entries(scene.people)) {
+  test(`${role}'s pages`, async () => {
+    process.env.ROLE = role;
+    const page = await open(login);
+    const wrong = [];
+    for (const path of scene.paths) wrong.push(...await check(page, path));
+    if (pictures) await writeFile(`${pictures}/${role}.txt`, wrong.join("\n") + "\n");
+    assert.deepEqual(wrong, [], wrong.join("\n"));
+  });
+}
