@@ -129,7 +129,7 @@ func (s *Service) Job(ctx context.Context, p policy.Principal, id string, lines 
 }
 
 func (s *Service) findJob(ctx context.Context, p policy.Principal, id string) (reports.Job, clusters.Row, error) {
-	missing := Fail(NotFound, fmt.Sprintf("There is no job %s that you may see. The list of jobs shows yours.", id))
+	missing := Fail(NotFound, fmt.Sprintf("You have no job %q. See the list of your jobs.", id))
 	job, err := s.store.Reports.Job(ctx, id)
 	if errors.Is(err, db.ErrNotFound) {
 		if len(p.Seats) == 0 {

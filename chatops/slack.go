@@ -103,7 +103,7 @@ type Waiting struct {
 // SlackWaiting lists pending approvals. more: there are more than listed.
 func SlackWaiting(all []Waiting, more bool, links Links) string {
 	if len(all) == 0 {
-		return "No approval that you may see is pending.\n"
+		return "No approval is waiting for you.\n"
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "**Waiting for approval**\n\n")

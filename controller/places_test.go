@@ -480,5 +480,5 @@ func TestWhatIsAnnouncedAndBegunIsOneLineOfTheTimeline(t *testing.T) {
 	f.reconcile(row.ID)
 	require.Equal(t, lifecycle.Destroy, f.open(row.ID).Kind)
 	f.settle()
-	require.Equal(t, 1, strings.Count(f.ours(41)[0], " cleaning: try 1 of 2 did not finish"), f.ours(41)[0])
+	require.Equal(t, 1, strings.Count(f.ours(41)[0], " cleaning: attempt 1 of 2 did not finish"), f.ours(41)[0])
 }

@@ -127,7 +127,7 @@ func sayListedBy(team, profile, owner string) string {
 // sayNothingListed answers a list without a cluster; filter is what it is limited to.
 func sayNothingListed(filter string) string {
 	if filter == "" {
-		return "There is no live cluster that you may see. `/ocp create` creates one."
+		return "You have no live cluster. `/ocp create` creates one."
 	}
-	return fmt.Sprintf("There is no live cluster that you may see with %s.", filter)
+	return fmt.Sprintf("You have no live cluster with %s.", filter)
 }

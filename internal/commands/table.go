@@ -173,9 +173,9 @@ var Table = []Command{
 			reason,
 			{"until", "", "time", "hold until this `time`, instead of a duration from now"},
 		},
-		PullRequest: &Form{Summary: "Keep it that long even if the pull request is closed, up to the profile's maximum; or tonight: keep it awake until the next working hours", Arguments: []Argument{aSpan, aProfile}, Options: []string{"reason"}, Example: `hold 8h --reason "a demo on Friday"`},
-		Slack:       &Form{Summary: "Keep it that long even if its pull request is closed, up to the profile's maximum; or tonight: keep it awake until the next working hours", Arguments: []Argument{oneOfMine, aSpan}, Options: []string{"reason"}, Example: `hold demo 8h --reason "a demo on Friday"`},
-		CLI:         &Form{Summary: "Keep a cluster even if its pull request is closed, up to the profile's maximum; or tonight: keep it awake until the next working hours", Arguments: []Argument{aCluster, aSpan}, Options: []string{"reason", "until"}},
+		PullRequest: &Form{Summary: "Keep the cluster for that long even if the pull request closes, up to the profile's maximum; hold tonight keeps it awake until the next working hours", Arguments: []Argument{aSpan, aProfile}, Options: []string{"reason"}, Example: `hold 8h --reason "a demo on Friday"`},
+		Slack:       &Form{Summary: "Keep the cluster for that long even if its pull request closes, up to the profile's maximum; hold tonight keeps it awake until the next working hours", Arguments: []Argument{oneOfMine, aSpan}, Options: []string{"reason"}, Example: `hold demo 8h --reason "a demo on Friday"`},
+		CLI:         &Form{Summary: "Keep a cluster for a while even if its pull request closes, up to the profile's maximum; hold NAME tonight keeps it awake until the next working hours", Arguments: []Argument{aCluster, aSpan}, Options: []string{"reason", "until"}},
 	},
 	{
 		Name: "retry", Permission: "retry", Synonyms: []string{"again", "rerun", "restart"}, Options: []Option{reason},
@@ -241,8 +241,8 @@ var Table = []Command{
 	},
 	{
 		Name: "unhold", Permission: "hold", Synonyms: []string{"unkeep", "unpin"},
-		Slack: &Form{Summary: "Remove a hold; the cluster then ends as without it", Arguments: []Argument{oneOfMine}, Example: "unhold demo"},
-		CLI:   &Form{Summary: "Remove a hold; the cluster then ends as without it", Arguments: []Argument{aCluster}},
+		Slack: &Form{Summary: "Remove the hold; the normal end applies again", Arguments: []Argument{oneOfMine}, Example: "unhold demo"},
+		CLI:   &Form{Summary: "Remove the hold; the normal end applies again", Arguments: []Argument{aCluster}},
 	},
 	{
 		Name: "transfer", Permission: "transfer", Synonyms: []string{"move", "give"}, Options: []Option{
