@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/route53/types"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app/api/v1"
@@ -30,14 +31,15 @@ import (
 type scene struct {
 	People   map[string]string `json:"people"`   // logins by role
 	Clusters map[string]string `json:"clusters"` // ids by name
-	Paths    []string          `json:"paths"`    // of every page
+	Paths    []string          `json:"paths"`    // of every page that needs a sign-in
+	Open     []string          `json:"open"`     // of the others
 }
 
 // The pages in a real browser, against a whole stack: whether everybody can use them, and what they do while somebody reads.
 func TestThePagesInABrowser(t *testing.T) {
 	l := newLifeOf(t, devstack.Config{Hour: time.Hour})
 	s := l.setScene()
-	for _, script := range []string{"access.mjs"} {
+	for _, script := range []string{"access.mjs", "behaviour.mjs", "walk.mjs"} {
 		t.Run(script, func(t *testing.T) { l.in(t).drive(script, s) })
 	}
 }
@@ -70,17 +72,17 @@ func findChromium() (string, error) {
 func (l *life) setScene() scene {
 	l.t.Helper()
 	l.catalogueWith(map[string]string{"policies/long.yaml": "name: long\nrules:\n  - {name: days, when: request.ttlHours > 48, effect: requireApproval, message: More than two days need an approval.}\n"})
-	s := scene{People: map[string]string{"requester": "maya", "auditor": "ada", "platform admin": "will"}, Clusters: map[string]string{}}
+	s := scene{Open: []string{"/login", "/runbooks/", "/runbooks/orphans", "/api/docs", "/nothing-here"}, People: map[string]string{"requester": "maya", "auditor": "ada", "platform admin": "will"}, Clusters: map[string]string{}}
 	require.NoError(l.t, installer.SetFault(l.Faults(), "create/coming", &installer.Fault{FailAt: "bootstrap", Pause: true}))
 	require.NoError(l.t, installer.SetFault(l.Faults(), "create/broken", &installer.Fault{FailAt: "bootstrap"}))
 	pr, err := l.GitHub.Open("Checkout", "maya")
 	require.NoError(l.t, err)
 	require.NoError(l.t, l.GitHub.Label(pr, label, "maya"))
-	for _, name := range []string{"shown", "gone", "coming", "broken"} {
+	for _, name := range []string{"shown", "gone", "stuck", "coming", "broken"} {
 		s.Clusters[name] = l.requested(name, name)
 	}
 	s.Clusters["waiting"] = l.as("requester").create(v1.CreateRequest{Name: "waiting", Profile: "aws-minimal-test", Team: "platform", TTLHours: 72}, "waiting").ClusterID
-	for _, name := range []string{"shown", "gone"} {
+	for _, name := range []string{"shown", "gone", "stuck"} {
 		l.as("admin").until(name, "ready", isReady)
 	}
 	tags := map[string]string{}
@@ -89,13 +91,14 @@ func (l *life) setScene() scene {
 			tags = maps.Clone(r.Tags)
 		}
 	}
+	l.changeRecord(types.ChangeActionCreate, "external.stuck.labs.example.com")
+	l.destroy(s.Clusters["stuck"])
 	l.destroy(s.Clusters["gone"])
 	l.as("admin").until(s.Clusters["gone"], "gone", isGone)
 	maps.DeleteFunc(tags, func(key, _ string) bool { return key == tagkey.Name || strings.HasPrefix(key, "ocpctl-standin/") })
 	volume := l.plant(aws.Resource{Service: "ec2", Type: "volume", Tags: tags, Attrs: map[string]string{"type": "gp3", "size": "100"}})
-	l.scanUntil("a leak is told", func() bool {
-		return l.orphanOf(volume.ARN()).OrphanID != "" && l.count("SELECT count(*) FROM findings WHERE resolved_at IS NULL") > 0
-	})
+	l.scanUntil("the volume is an orphan", func() bool { return l.orphanOf(volume.ARN()).OrphanID != "" })
+	l.runUntil("the record is a finding", time.Minute, func() bool { return l.count("SELECT count(*) FROM findings WHERE resolved_at IS NULL") > 0 })
 	l.as("admin").until(s.Clusters["broken"], "over", isGone)
 	approval := ask[v1.ApprovalPage](l.as("admin"), http.MethodGet, "/api/v1/approvals?state=pending", nil, http.StatusOK).Items[0].ApprovalID
 	s.Paths = l.pathsOf(s, approval, l.orphanOf(volume.ARN()).OrphanID)
@@ -110,7 +113,7 @@ func (l *life) pathsOf(s scene, approval, orphan string) (paths []string) {
 	visits := map[string][]string{
 		"/{$}": {"/", "/?show=all"}, "/new": {"/new"}, "/me": {"/me"}, "/device": {"/device"}, "/links/{link}": {"/links/none"},
 		"/clusters/{id}/destroy": {"/clusters/" + s.Clusters["shown"] + "/destroy"},
-		"/approvals": {"/approvals"}, "/approvals/{id}": {"/approvals/" + approval},
+		"/approvals":             {"/approvals"}, "/approvals/{id}": {"/approvals/" + approval},
 		"/orphans/removal": {"/orphans/removal?id=" + orphan}, "/deliveries/{id}": {"/deliveries/" + delivery},
 	}
 	for _, id := range slices.Sorted(maps.Values(s.Clusters)) {
@@ -128,5 +131,5 @@ func (l *life) pathsOf(s scene, approval, orphan string) (paths []string) {
 			paths = append(paths, path)
 		}
 	}
-	return append(paths, "/login", "/runbooks/", "/runbooks/orphans", "/api/docs", "/nothing-here")
+	return append(paths, "/nothing-here")
 }
