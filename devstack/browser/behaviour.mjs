@@ -105,7 +105,8 @@ test("no page asks a browser to load it again", async () => {
 });
 
 test("without scripts the form updates its choices and says what is wrong", async () => {
-  const page = await open("maya", { javaScriptEnabled: false });
+  const signedIn = await open("maya"); // the identity provider's page needs scripts
+  const page = await open("", { javaScriptEnabled: false, storageState: await signedIn.context().storageState() });
   await page.goto("/new");
   await page.locator("#name").fill("Not A Name");
   await page.getByRole("button", { name: "Update the choices" }).click();

@@ -4,15 +4,23 @@ const main = document.getElementById("main");
 const ahead = Date.parse(main.dataset.now) - Date.now(); // of the server's clock
 const late = new Map(); // parts that came while somebody used or read what they replace
 const news = document.getElementById("news"); // read aloud
-const note = document.getElementById("note"); // shown, and read aloud
+const note = document.getElementById("note"); // shown
 let has = main.dataset.has; // what the page has, for the server; nothing: it stays as it is
 let wait = 4000, failures = 0, over = !has, reading, again, hidden, unreached = false, lost = false;
 
 const typed = f => f.tagName === "SELECT" ? f.selectedIndex !== Math.max(0, [...f.options].findIndex(o => o.defaultSelected)) : f.type !== "hidden" && f.value !== f.defaultValue;
 const begun = box => [...box.querySelectorAll("input, select, textarea")].some(typed); // somebody is filling in a form there
-const selected = box => { const s = getSelection(); return !s.isCollapsed && s.rangeCount > 0 && s.getRangeAt(0).intersectsNode(box); };
+const partOf = node => (node?.closest ? node : node?.parentElement)?.closest("[data-live]");
+const selection = () => { const s = getSelection(); return s.isCollapsed ? null : s; };
 const scrolledUp = box => box.hasAttribute("data-end") && box.scrollTop + box.clientHeight < box.scrollHeight - 4;
-const inUse = box => begun(box) || scrolledUp(box) || box.id !== "page" && (box.contains(document.activeElement) || selected(box));
+
+// inUse reports whether somebody fills in, reads or has the focus in a part. Only what is in no other part counts for the whole page.
+function inUse(box) {
+  if (begun(box) || scrolledUp(box)) return true;
+  const s = selection();
+  if (box.id === "page") return [document.activeElement, s?.anchorNode, s?.focusNode].some(node => partOf(node) === box);
+  return box.contains(document.activeElement) || Boolean(s?.getRangeAt(0).intersectsNode(box));
+}
 
 // put shows one part, and keeps what the reader did: open details, the place in a log, and the parts inside, which come by themselves. A part
 // that somebody uses or reads waits, unless they asked for it.
@@ -22,7 +30,8 @@ function put(id, html, asked) {
   if (id === "title") document.title = fresh.content.textContent;
   const now = document.getElementById(id);
   if (!now || inUse(now) && !asked) return id === "title";
-  const bottom = !scrolledUp(now), focus = document.activeElement, said = state(now);
+  const bottom = !scrolledUp(now), focus = document.activeElement, said = state(now), s = selection();
+  const selected = s && [s.anchorNode, s.anchorOffset, s.focusNode, s.focusOffset];
   const open = new Map([...now.querySelectorAll("details")].map(d => [d.firstElementChild.textContent, d.open]));
   const begunFields = new Map([...now.querySelectorAll("[id]")].filter(f => "defaultValue" in f && typed(f)).map(f => [f.id, f.value]));
   for (const slot of fresh.content.querySelectorAll("[data-live][id]")) {
@@ -35,6 +44,7 @@ function put(id, html, asked) {
   if (bottom) now.scrollTop = now.scrollHeight;
   if (id === "page") toEnd();
   if (focus !== document.activeElement && focus.isConnected) focus.focus({ preventScroll: true });
+  if (selected?.[0].isConnected && selected[2].isConnected) getSelection().setBaseAndExtent(...selected);
   if (state(now) !== said) news.textContent = state(now);
   return true;
 }
@@ -59,20 +69,22 @@ function missed() {
   }
   return n;
 }
-// tell shows a note until there is another; with a button or a link for what the reader can do about it.
+// tell shows a note until there is another, with a link or button for what the reader can do about it. What it counts is not read aloud again.
 function tell(text, label, act) {
-  if (note.dataset.text === text) return;
-  note.dataset.text = text;
-  note.hidden = !text;
-  note.replaceChildren(text);
-  if (!label) return;
-  const does = document.createElement(typeof act === "string" ? "a" : "button");
-  does.textContent = label;
-  if (typeof act === "string") does.href = act; else does.onclick = act;
-  note.append(" ", does);
+  if (!text) return void (note.hidden = true);
+  if (note.hidden || note.dataset.label !== label) {
+    const does = document.createElement(typeof act === "string" ? "a" : "button");
+    does.textContent = label;
+    if (typeof act === "string") does.href = act; else does.onclick = act;
+    note.replaceChildren(document.createElement("span"), " ", does);
+    note.dataset.label = label;
+    note.hidden = false;
+    news.textContent = text;
+  }
+  note.firstChild.textContent = text;
 }
 function tellPaused() {
-  if (lost) return;
+  if (lost || unreached) return;
   const n = missed();
   tell(n ? `Paused while you read: ${n} new.` : "", "Show", () => putAll(true));
 }
@@ -89,7 +101,7 @@ async function tellOver(signedOut) {
   over = lost = true;
   if (!signedOut) signedOut = (await fetch(location.href, { redirect: "manual" }).catch(() => ({}))).type === "opaqueredirect";
   if (signedOut) tell("You are signed out. This page is not up to date.", "Sign in", "/login?next=" + encodeURIComponent(location.pathname + location.search));
-  else tell("What you may see has changed. This page is not up to date.", "Load it again", location.href);
+  else tell("What you may see has changed. This page is not up to date.", "Load it again", () => location.reload());
 }
 
 function take(event) {
@@ -114,7 +126,7 @@ async function read() {
     if (answer.status === 403 || answer.status === 404) return tellOver(false);
     if (!answer.ok) throw wait = 1000 * Math.max(4, Number(answer.headers.get("Retry-After")) || 0);
     failures = 0;
-    if (unreached) tellPaused();
+    if (unreached) note.hidden = true;
     unreached = false;
     let text = "";
     for (const body = answer.body.pipeThrough(new TextDecoderStream()).getReader(); ;) {
