@@ -38,18 +38,33 @@ func LifetimeOutOfBounds(asked, least, most time.Duration) Problem {
 	return Problem{fmt.Sprintf("%s is out of bounds", duration.Format(asked)), []string{duration.Format(least) + " to " + duration.Format(most)}}
 }
 
-// AccessBeingMade tells somebody that their kubeconfig will be there soon.
-func AccessBeingMade(name string) string {
+// AccessKind names a kubeconfig, or an account of the console.
+func AccessKind(console bool) string {
+	if console {
+		return "console account"
+	}
+	return "kubeconfig"
+}
+
+// AccessBeingMade tells somebody that their kubeconfig, or their account of the console, will be there soon.
+func AccessBeingMade(name string, console bool) string {
+	if console {
+		return fmt.Sprintf("Your console account of %s is being made. The cluster's login takes up to three minutes to learn of it. Then try again.", name)
+	}
 	return fmt.Sprintf("Your kubeconfig of %s is being made. Try again in a few seconds.", name)
 }
 
-// AccessNotMade tells somebody that their kubeconfig could not be made, and why.
-func AccessNotMade(name, why string) string {
+// AccessNotMade tells somebody that their kubeconfig, or their account of the console, could not be made, and why.
+func AccessNotMade(name string, console bool, why string) string {
+	command := "kubeconfig"
+	if console {
+		command = "open"
+	}
 	if why == "" {
 		why = "the runner did not say why"
 	}
-	return fmt.Sprintf("The kubeconfig of %[1]s could not be made: %[2]s. Try again in ten minutes, or now with `ocpctl kubeconfig %[1]s --renew`. "+
-		"If it fails again, ask a platform admin to look at the newest ACCESS job of %[1]s.", name, strings.TrimSuffix(why, "."))
+	return fmt.Sprintf("The %[3]s of %[1]s could not be made: %[2]s. Try again in ten minutes, or now with `ocpctl %[4]s %[1]s --renew`. "+
+		"If it fails again, ask a platform admin to look at the newest ACCESS job of %[1]s.", name, strings.TrimSuffix(why, "."), AccessKind(console), command)
 }
 
 // BreakGlassSecret names the credential that an approval of this kind is for; empty: it is for none.
