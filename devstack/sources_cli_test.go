@@ -51,11 +51,17 @@ type ended struct {
 	what     []string
 }
 
+func (s terminal) command(args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(s.ctx, filepath.Join(programs, "ocpctl"), args...)
+	cmd.Env = s.env
+	return cmd
+}
+
 func (s terminal) run(args ...string) ended {
 	s.t.Helper()
 	var out, complaints bytes.Buffer
-	cmd := exec.CommandContext(s.ctx, filepath.Join(programs, "ocpctl"), args...)
-	cmd.Env, cmd.Stdout, cmd.Stderr = s.env, &out, &complaints
+	cmd := s.command(args...)
+	cmd.Stdout, cmd.Stderr = &out, &complaints
 	err := cmd.Run()
 	var left *exec.ExitError
 	if err != nil && !errors.As(err, &left) {

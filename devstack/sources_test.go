@@ -25,10 +25,11 @@ func TestEverySourceOfOneStack(t *testing.T) {
 	l := newLifeOf(t, devstack.Config{Hour: 30 * time.Second, Pace: 5 * time.Millisecond})
 	l.catalogueWith(sourcesCatalogue)
 	together(t, l, map[string]func(*life, *testing.T){
-		"the specification's request, by a program of AWS":  (*life).theSpecificationsRequest,
-		"workers are scaled to none and back":               (*life).workersAreScaled,
-		"a full quota is waited for on pull requests":       (*life).pullRequests,
-		"the command line signs in in every way, and works": (*life).commandLine,
+		"the specification's request, by a program of AWS":     (*life).theSpecificationsRequest,
+		"workers are scaled to none and back":                  (*life).workersAreScaled,
+		"a full quota is waited for on pull requests":          (*life).pullRequests,
+		"the command line signs in in every way, and works":    (*life).commandLine,
+		"people sign in their command lines through the pages": (*life).peoplesCommandLines,
 	})
 	for _, chapter := range []struct {
 		name string

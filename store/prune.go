@@ -66,6 +66,8 @@ var passing = []struct{ what, sql string }{
 	{"expired links", `DELETE FROM links WHERE hash IN (SELECT hash FROM links WHERE expires_at <= @now LIMIT @batch)`},
 	{"expired codes of links", `DELETE FROM pending_links WHERE account IN (SELECT account FROM pending_links WHERE expires_at <= @now LIMIT @batch)`},
 	{"ended sessions", `DELETE FROM ended_sessions WHERE id IN (SELECT id FROM ended_sessions WHERE expires_at <= @now::timestamptz - interval '1 day' LIMIT @batch)`},
+	{"command lines", `DELETE FROM command_lines WHERE id IN (
+		SELECT id FROM command_lines WHERE coalesce(expires_at, code_until) <= @now::timestamptz - interval '1 day' LIMIT @batch)`},
 	{"spent signatures", `DELETE FROM signatures WHERE hash IN (SELECT hash FROM signatures WHERE expires_at <= @now::timestamptz - interval '1 day' LIMIT @batch)`},
 	{"turns in Slack that are over", `
 		DELETE FROM slack_channels WHERE (workspace, channel) IN (
@@ -103,7 +105,7 @@ var passing = []struct{ what, sql string }{
 // Prune removes what finished longer than keep ago: logs and reports of closed attempts (except the first report of each phase),
 // processed deliveries, finished effects, announcements, notices, test reports and signals of clusters that are gone, waits, turns of
 // runs, runs without a cluster, orphans and resources that are gone, old redeliveries, marks, gates and merge groups. It gives up posts and effects that could not be made for that long. Answers
-// and links go as soon as they expire, spent signatures and ended sessions a day later (clocks differ). Approvals that can no longer be
+// and links go as soon as they expire, spent signatures, command lines and ended sessions a day later (clocks differ). Approvals that can no longer be
 // decided are closed. It returns how many rows it touched.
 func (s *Store) Prune(ctx context.Context, keep time.Duration) (n int64, err error) {
 	now, err := s.Now(ctx)

@@ -11,6 +11,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 
+	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 )
@@ -20,6 +21,7 @@ const (
 	forSession = "ocpctl-session"
 	forSignIn  = "ocpctl-sign-in"
 	forNote    = "ocpctl-note"
+	forRenewal = "ocpctl-renewal"
 )
 
 // longest is the maximum life of a session.
@@ -62,9 +64,38 @@ type body struct {
 
 // issueSession signs a session for claims that were just proved.
 func (s *Sessions) issueSession(c policy.Claims, life time.Duration) (raw string, expires time.Time, err error) {
+	return s.issueSessionAs(randomHex(), c, life)
+}
+
+func (s *Sessions) issueSessionAs(id string, c policy.Claims, life time.Duration) (raw string, expires time.Time, err error) {
 	expires = s.now().Add(life).Truncate(time.Second)
-	raw, err = s.signToken(forSession, c.Subject, body{Source: c.Source, Issuer: c.Issuer, Name: c.Name, Values: c.Values}, expires)
+	raw, err = s.signTokenAs(id, forSession, c.Subject, body{Source: c.Source, Issuer: c.Issuer, Name: c.Name, Values: c.Values}, expires)
 	return raw, expires, err
+}
+
+// IssueRenewable signs a short session for a command line that was signed in, and the token that renews it until the sign-in ends. The
+// session has the id of the command line, so that ending that id ends it at once.
+func (s *Sessions) IssueRenewable(id string, c policy.Claims, until time.Time) (session, renewal secret.Text, expires time.Time, err error) {
+	raw, expires, err := s.issueSessionAs(id, c, min(tokenLife, until.Sub(s.now())))
+	if err != nil {
+		return secret.Text{}, secret.Text{}, expires, err
+	}
+	next, err := s.signToken(forRenewal, id, struct{}{}, until)
+	return secret.New(raw), secret.New(next), expires, err
+}
+
+// ReadRenewal returns of which command line a renewal token is. Its errors are *Error.
+func (s *Sessions) ReadRenewal(raw string) (id string, err error) {
+	registered, err := s.readToken(forRenewal, raw, &struct{}{})
+	switch {
+	case errors.Is(err, jwt.ErrExpired):
+		return "", refuseWith(Expired, "The sign-in has ended.")
+	case err != nil:
+		return "", &Error{BadSignature, "The token is not one of this server.", err}
+	case registered.IssuedAt.Time().Before(s.notBefore):
+		return "", refuseWith(Revoked, "All sign-ins from before %s were ended.", s.notBefore.UTC().Format(time.RFC3339))
+	}
+	return registered.Subject, nil
 }
 
 // signed is the content of a session's token.
@@ -94,13 +125,17 @@ func (s *Sessions) verifySession(raw string) (signed, error) {
 
 // signToken makes a token for one purpose.
 func (s *Sessions) signToken(purpose, subject string, more any, expires time.Time) (string, error) {
+	return s.signTokenAs(randomHex(), purpose, subject, more, expires)
+}
+
+func (s *Sessions) signTokenAs(id, purpose, subject string, more any, expires time.Time) (string, error) {
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: s.key}, (&jose.SignerOptions{}).WithType("JWT"))
 	if err != nil {
 		return "", fmt.Errorf("prepare to sign a session: %w", err)
 	}
 	now := s.now()
 	raw, err := jwt.Signed(signer).Claims(jwt.Claims{
-		Issuer: s.audience, Audience: jwt.Audience{purpose}, Subject: subject, ID: randomHex(),
+		Issuer: s.audience, Audience: jwt.Audience{purpose}, Subject: subject, ID: id,
 		IssuedAt: jwt.NewNumericDate(now), Expiry: jwt.NewNumericDate(expires),
 	}).Claims(more).Serialize()
 	if err != nil {

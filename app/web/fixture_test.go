@@ -18,6 +18,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/app/commandline"
 	"github.com/ocpctl/ocpctl/app/costs"
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/devstack/attack/matrix"
@@ -116,11 +117,18 @@ func (h *fixture) handler(terms catalogue.Catalogue) http.Handler {
 		Spend: func(context.Context, string, time.Time) (bool, error) { return true, nil },
 	})
 	require.NoError(h, err)
-	return New(Config{
+	lines := commandline.New(commandline.Config{Store: h.store.People, Sessions: sessions, Home: h.base})
+	mux := http.NewServeMux()
+	for _, path := range []string{commandline.AskPath, commandline.TokenPath, commandline.RevokePath} {
+		mux.Handle(path, lines.Handler())
+	}
+	mux.Handle("/", New(Config{
+		CommandLines:  lines,
 		EndedSessions: h.store.People.EndedSessions, Stopping: h.stopping, Streams: h.streams, live: h.live,
 		App: h.service, Admin: admin.New(h.service, h.app), Costs: costs.New(h.app), Credentials: h.Credentials, Demo: true, Auth: verifier, SignIn: signIn, Sessions: sessions, GitHub: "https://github.com",
 		Log: slog.New(slog.NewTextHandler(h.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
-	})
+	}))
+	return mux
 }
 
 // ownCatalogue is the program's own with teams, quotas and a rule of a test's.

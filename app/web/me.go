@@ -5,12 +5,15 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store/people"
 )
 
 type meView struct {
 	Expires  time.Time
 	May      []policy.Act // in at least one team
 	Accounts []string
+
+	CommandLines []people.CommandLine
 }
 
 // showMe shows the person's own roles, teams and accounts.
@@ -25,6 +28,12 @@ func (p *pages) showMe(w http.ResponseWriter, r *http.Request, who policy.Princi
 	if v.Accounts, err = p.Credentials.Accounts(r.Context(), who); err != nil {
 		p.showError(w, r, who, err)
 		return
+	}
+	if p.CommandLines != nil {
+		if v.CommandLines, err = p.CommandLines.Open(r.Context(), who); err != nil {
+			p.showError(w, r, who, err)
+			return
+		}
 	}
 	p.renderPage(w, r, who, http.StatusOK, "me", v)
 }

@@ -90,7 +90,7 @@ func parseTemplates(nameOf func(string) string, files assetFiles) views {
 	own := template.FuncMap{"actor": actorFormatter(nameOf), "asset": files.addressOf}
 	out := views{}
 	for _, name := range []string{
-		"login", "problem", "list", "detail", "runbook", "destroy", "new", "approvals", "approval", "link", "code", "password", "me", "limits",
+		"login", "problem", "list", "detail", "runbook", "destroy", "new", "approvals", "approval", "link", "code", "password", "me", "limits", "commandline", "devicecode",
 		"usage", "reports", "findings", "orphans", "removals", "deliveries", "delivery", "audit",
 	} {
 		out[name] = template.Must(template.New("layout.html").Funcs(functions).Funcs(own).ParseFS(templates,

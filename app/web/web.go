@@ -24,6 +24,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/app/commandline"
 	"github.com/ocpctl/ocpctl/app/costs"
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/internal/eventstream"
@@ -41,6 +42,8 @@ type Config struct {
 	Credentials *credentials.Service
 	Auth        *auth.Verifier
 	SignIn      *auth.SignIn // nil: nobody can sign in to the pages
+
+	CommandLines *commandline.Service // signs in command lines; nil: none
 
 	Sessions *auth.Sessions // signs the message that a page shows after a form; nil: there is none
 
@@ -186,8 +189,14 @@ func (p *pages) privateRoutes() map[string]handler {
 		"GET /links/{link}":            p.showLink,
 		"POST /links/{link}":           p.redeemLink,
 
-		"GET /me":                      p.showMe,
-		"POST /me/unlink":              p.unlinkAccount,
+		"GET /me":                           p.showMe,
+		"POST /me/unlink":                   p.unlinkAccount,
+		"POST /me/command-lines/end":        p.endCommandLine,
+		"GET " + commandline.AuthorizePath:  p.ofPerson(p.confirmCommandLine),
+		"POST " + commandline.AuthorizePath: p.ofPerson(p.signInCommandLine),
+		"GET " + commandline.DevicePath:     p.ofPerson(p.typeCommandLineCode),
+		"POST " + commandline.DevicePath:    p.ofPerson(p.answerCommandLineCode),
+
 		"GET /limits":                  p.showLimits,
 		"POST /limits/reload":          p.reloadCatalogue,
 		"GET /usage":                   p.showUsage,
@@ -281,7 +290,7 @@ func isStorable(r *http.Request) bool {
 
 // returnPage returns the page to return to; for a form, the page that contains it.
 func returnPage(r *http.Request) string {
-	if r.Method == http.MethodGet || strings.HasPrefix(r.URL.Path, "/links/") {
+	if r.Method == http.MethodGet || strings.HasPrefix(r.URL.Path, "/links/") || r.URL.Path == commandline.AuthorizePath || r.URL.Path == commandline.DevicePath {
 		return r.URL.RequestURI()
 	}
 	return path.Dir(r.URL.Path)

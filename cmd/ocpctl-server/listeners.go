@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/api"
 	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/app/commandline"
 	"github.com/ocpctl/ocpctl/app/costs"
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/app/hooks"
@@ -107,6 +108,14 @@ func (in inner) newGrants(ctx context.Context) (api.Grants, error) {
 	return artifacts.NewGrants(ctx, artifacts.Config{Bucket: a.Bucket, KMSKey: a.KMSKey, OperateKMSKey: a.OperateKMSKey}, a.RunnerRole)
 }
 
+// newCommandLines returns what signs in the command lines of people; nil if nobody can sign in to the pages.
+func (in inner) newCommandLines(id identity) *commandline.Service {
+	if id.signIn == nil {
+		return nil
+	}
+	return commandline.New(commandline.Config{Store: in.store.People, Sessions: id.sessions, Home: in.cfg.UIURL, Proxies: config.Networks(in.cfg.Listen.TrustedProxies), Log: in.log})
+}
+
 // wirePrivate builds the private listener: API, Status API, pages, probes and metrics; and the one for runners. It reports that it is not ready once draining is
 // done.
 func (in inner) wirePrivate(ctx, draining context.Context) (private, runners *http.Server, err error) {
@@ -136,14 +145,21 @@ func (in inner) wirePrivate(ctx, draining context.Context) (private, runners *ht
 			VerifyGap: cfg.Limits.VerifyGap, Prices: in.resourcePrice,
 		},
 	})
+	lines := in.newCommandLines(id)
 	pages := web.New(web.Config{
-		App: core, Admin: admins, Costs: money, Credentials: handout, Auth: id.who, SignIn: id.signIn, Sessions: id.sessions, Pace: pace.Take, Timeout: cfg.API.Timeout, Log: in.log, Secure: strings.HasPrefix(cfg.UIURL, "https:"), Demo: cfg.Demo, GitHub: github.Site(cfg.GitHub.APIURL),
+		CommandLines: lines,
+		App:          core, Admin: admins, Costs: money, Credentials: handout, Auth: id.who, SignIn: id.signIn, Sessions: id.sessions, Pace: pace.Take, Timeout: cfg.API.Timeout, Log: in.log, Secure: strings.HasPrefix(cfg.UIURL, "https:"), Demo: cfg.Demo, GitHub: github.Site(cfg.GitHub.APIURL),
 		Streams: streams, Stopping: stopping, EndedSessions: in.store.People.EndedSessions,
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/", pages)
 	for _, path := range []string{"/api/", auth.DiscoveryPath, "/healthz", "/readyz", "/metrics"} {
 		mux.Handle(path, rest)
+	}
+	if lines != nil {
+		for _, path := range []string{commandline.MetadataPath, commandline.AskPath, commandline.TokenPath, commandline.RevokePath} {
+			mux.Handle(path, lines.Handler())
+		}
 	}
 	server := newListener(cfg.Listen.Private, httpsAlone(mux, cfg.UIURL))
 	server.RegisterOnShutdown(stop) // otherwise streams would delay the shutdown until their readers disconnect

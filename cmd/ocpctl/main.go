@@ -1,5 +1,5 @@
 // Command ocpctl requests and manages clusters on an ocpctl server, for people and for pipelines. It only uses the server's API: it
-// runs no installer, holds no cloud credentials, and stores no secret but the tokens of clusters that kubectl uses.
+// runs no installer, holds no cloud credentials, and stores no secret but the tokens of clusters that kubectl uses and of a person's sign-in.
 package main
 
 import (

@@ -29,7 +29,7 @@ func BenchmarkJudge(b *testing.B) {
 		if i%3 > 0 { // a third has no tags
 			r.Tags = map[string]string{tagkey.Installation: here, tagkey.ClusterID: fmt.Sprintf("clu_%d", of), fmt.Sprintf("%sc%d-abcde", tagkey.KubernetesCluster, of): tagkey.Owned}
 		}
-		seen[i] = Resource{SeenResource: r, Sights: 2, Fresh: true}
+		seen[i] = Resource{SeenResource: r, SeenAt: epoch.Add(time.Minute), Sights: 2, Fresh: true}
 	}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -175,10 +175,11 @@ func (g *grouping) completeCut() {
 // nameGroups gives a resource group without a sign that of what is in it, if everything in it that has one has the same, and the group has
 // the name that an attempt of this cluster gives to its own: the group of a cluster has no tag.
 func (g *grouping) nameGroups() {
-	within := map[string][]sign{} // by the group's id, each once
+	within := map[string][]sign{} // by the group's id, each once, and no more than two: a group of several is nobody's
 	for i, r := range g.seen {
-		if s := g.signs[i]; !s.isEmpty() && !slices.Contains(within[r.Within], s) {
-			within[r.Within] = append(within[r.Within], s)
+		s, of := g.signs[i], within[r.Within]
+		if r.Within != "" && !s.isEmpty() && len(of) < 2 && !slices.Contains(of, s) {
+			within[r.Within] = append(of, s)
 		}
 	}
 	for i, r := range g.seen {

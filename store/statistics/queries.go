@@ -7,17 +7,8 @@ import (
 
 // Parts of the queries. A cluster c is selected by its team alone; when something happened is up to each query.
 const (
-	isSelected = `(@teams::text[] IS NULL OR c.team = ANY (@teams))`
-	lived      = `c.ready_at IS NOT NULL AND c.destroyed_at >= @from AND c.destroyed_at < @to AND ` + isSelected
-	lifeTook   = `greatest(0, extract(epoch FROM c.destroyed_at - c.created_at))::float8`
-	readyTook  = `greatest(0, extract(epoch FROM c.ready_at - c.created_at))::float8`
-	failed     = `a.outcome IN ('failed', 'lost') AND ` + usage.RanSQL + ` AND a.closed_at >= @from AND a.closed_at < @to`
-	// spread are the columns of a Spread, from the percentiles p.
-	spread = `coalesce(round(p[1]), 0)::bigint AS p50, coalesce(round(p[2]), 0)::bigint AS p90, coalesce(round(p[3]), 0)::bigint AS p99, coalesce(round(p[4]), 0)::bigint AS longest`
-	// percentiles is completed with the order and perhaps a filter.
-	percentiles = `percentile_cont(ARRAY[0.5, 0.9, 0.99, 1]) WITHIN GROUP `
-	// eachAndAll groups by profile and adds a line over all profiles, whose profile is NULL.
-	eachAndAll  = ` GROUP BY GROUPING SETS ((c.profile), ())`
+	isSelected  = `(@teams::text[] IS NULL OR c.team = ANY (@teams))`
+	failed      = `a.outcome IN ('failed', 'lost') AND ` + usage.RanSQL + ` AND a.closed_at >= @from AND a.closed_at < @to`
 	allFirst    = ` WHERE clusters > 0 ORDER BY profile NULLS FIRST`
 	profileName = `coalesce(profile, '') AS profile`
 )
@@ -30,57 +21,27 @@ const oldest = `
 	SELECT c.id, c.name, c.team, c.owner, c.profile, c.status, c.created_at, c.destroy_at, c.meter_cents::bigint AS hourly_cents
 	FROM clusters c WHERE c.destroyed_at IS NULL AND ` + isSelected + ` ORDER BY c.created_at, c.id LIMIT 20`
 
-const ages = `SELECT greatest(0, extract(epoch FROM @now - c.created_at))::float8 FROM clusters c WHERE c.destroyed_at IS NULL AND ` + isSelected
+const ages = `
+	SELECT width_bucket(greatest(0, date_part('epoch', @now - c.created_at)), @bounds::float8[]) AS bar, count(*) AS clusters
+	FROM clusters c WHERE c.destroyed_at IS NULL AND ` + isSelected + ` GROUP BY 1`
 
-const lifetimes = `SELECT ` + lifeTook + ` FROM clusters c WHERE ` + lived
+// lives has the clusters of which something happened in the time or later. Nothing of a cluster happens after it is gone. One that was
+// abandoned counts once: when nothing was left of it, and until then when the admin abandoned it.
+const lives = `
+	SELECT c.profile, ` + usage.RequestedSQL + `, c.created_at, c.ready_at, c.destroyed_at, c.teardown_at, c.abandoned, ` + wasBlocked + `
+	FROM clusters c WHERE c.destroyed_at >= @from AND ` + isSelected + `
+	UNION ALL SELECT c.profile, ` + usage.RequestedSQL + `, c.created_at, c.ready_at, NULL, NULL, c.abandoned AND EXISTS (
+		SELECT FROM audit_events e WHERE e.target_cluster_id = c.id AND e.action = 'abandon_asked' AND e.created_at >= @from AND e.created_at < @to), ` + wasBlocked + `
+	FROM clusters c WHERE c.destroyed_at IS NULL AND (c.created_at >= @from OR c.ready_at >= @from OR c.abandoned) AND ` + isSelected
 
-const lifetime = `
-	SELECT ` + profileName + `, clusters, ` + spread + ` FROM (
-		SELECT c.profile, count(*) AS clusters, ` + percentiles + `(ORDER BY ` + lifeTook + `) AS p FROM clusters c WHERE ` + lived + eachAndAll + `) AS l` + allFirst
+const wasBlocked = `c.id IN (SELECT f.cluster_id FROM findings f WHERE f.kind = 'blocked')`
 
-const untilReady = `
-	SELECT ` + profileName + `, clusters, ` + spread + ` FROM (
-		SELECT c.profile, count(*) AS clusters, ` + percentiles + `(ORDER BY ` + readyTook + `) AS p FROM clusters c
-		WHERE c.ready_at >= @from AND c.ready_at < @to AND ` + isSelected + eachAndAll + `) AS r` + allFirst
-
-// weeks has a line for every week, also for one in which nothing happened.
-const weeks = `
-	WITH happened AS (
-		SELECT c.created_at AS at, 'accepted' AS what, NULL::float8 AS took FROM clusters c WHERE c.created_at >= @from AND c.created_at < @to AND ` + usage.RequestedSQL + ` AND ` + isSelected + `
-		UNION ALL SELECT c.ready_at, 'ready', ` + readyTook + ` FROM clusters c WHERE c.ready_at >= @from AND c.ready_at < @to AND ` + isSelected + `
-		UNION ALL SELECT c.destroyed_at, 'destroyed', NULL FROM clusters c WHERE c.destroyed_at >= @from AND c.destroyed_at < @to AND ` + usage.RequestedSQL + ` AND ` + isSelected + `
-		UNION ALL SELECT a.closed_at, 'failed', NULL FROM attempts a JOIN clusters c ON c.id = a.cluster_id WHERE a.kind = 'create' AND ` + failed + ` AND ` + isSelected + `
-	), counted AS (
-		SELECT date_trunc('week', at AT TIME ZONE 'UTC') AS week, count(*) FILTER (WHERE what = 'accepted') AS accepted,
-			count(*) FILTER (WHERE what = 'ready') AS ready, count(*) FILTER (WHERE what = 'failed') AS failed_creates,
-			count(*) FILTER (WHERE what = 'destroyed') AS destroyed, ` + percentiles + `(ORDER BY took) FILTER (WHERE what = 'ready') AS p
-		FROM happened GROUP BY 1)
-	SELECT w.week AT TIME ZONE 'UTC' AS week, coalesce(n.accepted, 0) AS accepted, coalesce(n.ready, 0) AS ready,
-		coalesce(n.failed_creates, 0) AS failed_creates, coalesce(n.destroyed, 0) AS destroyed, ` + spread + `
-	FROM generate_series(date_trunc('week', @from::timestamptz AT TIME ZONE 'UTC'), (@to::timestamptz - interval '1 microsecond') AT TIME ZONE 'UTC', interval '7 days') AS w (week)
-	LEFT JOIN counted n ON n.week = w.week ORDER BY w.week`
+const failedCreates = `SELECT a.closed_at FROM attempts a JOIN clusters c ON c.id = a.cluster_id WHERE a.kind = 'create' AND ` + failed + ` AND ` + isSelected
 
 const failures = `
 	SELECT a.kind, coalesce(nullif(a.reason, ''), a.outcome) AS reason, c.profile, count(*) AS attempts, count(DISTINCT c.id) AS clusters, max(a.closed_at) AS last_at
 	FROM attempts a JOIN clusters c ON c.id = a.cluster_id WHERE ` + failed + ` AND ` + isSelected + `
 	GROUP BY 1, 2, 3 ORDER BY attempts DESC, 1, 2, 3 LIMIT 500`
-
-// teardowns counts a cluster that was abandoned once: when nothing was left of it, and until then when the admin abandoned it.
-const teardowns = `
-	WITH over AS (
-		SELECT c.id, c.profile, c.abandoned, c.destroyed_at FROM clusters c WHERE c.destroyed_at >= @from AND c.destroyed_at < @to AND ` + isSelected + `
-		UNION ALL SELECT c.id, c.profile, true, NULL FROM clusters c WHERE c.destroyed_at IS NULL AND c.abandoned AND ` + isSelected + ` AND EXISTS (
-			SELECT FROM audit_events e WHERE e.target_cluster_id = c.id AND e.action = 'abandon_asked' AND e.created_at >= @from AND e.created_at < @to)
-	), c AS (
-		SELECT o.*, b.began, EXISTS (SELECT FROM findings f WHERE f.cluster_id = o.id AND f.kind = 'blocked') AS blocked
-		FROM over o, LATERAL (SELECT min(a.opened_at) AS began FROM attempts a WHERE a.cluster_id = o.id AND a.kind = 'destroy') b
-		WHERE b.began IS NOT NULL OR o.abandoned
-	)
-	SELECT ` + profileName + `, clusters, unaided, blocked, abandoned, ` + spread + ` FROM (
-		SELECT c.profile, count(*) AS clusters, count(*) FILTER (WHERE NOT c.blocked AND NOT c.abandoned) AS unaided,
-			count(*) FILTER (WHERE c.blocked) AS blocked, count(*) FILTER (WHERE c.abandoned) AS abandoned,
-			` + percentiles + `(ORDER BY greatest(0, extract(epoch FROM c.destroyed_at - c.began))::float8) FILTER (WHERE c.destroyed_at IS NOT NULL AND c.began IS NOT NULL) AS p
-		FROM c` + eachAndAll + `) AS t` + allFirst
 
 // unused counts how clusters ended and fell asleep that nobody used. Only a job to sleep that a person asked for has an event that names it,
 // so the others of this type are because of idleness. A job succeeded when the cluster was seen asleep. Time asleep is what the meter counted

@@ -134,14 +134,11 @@ func (s *Store) Summary(ctx context.Context, f Filter) (sum Summary, err error) 
 		r := &reader{ctx: ctx, from: tx, args: pgx.NamedArgs{"now": sum.At, "from": f.From, "to": f.To, "teams": f.Teams}}
 		read(r, "inventory", inventory, &sum.Inventory)
 		read(r, "oldest clusters", oldest, &sum.Oldest)
-		read(r, "lifetime", lifetime, &sum.Lifetime)
-		read(r, "time to ready", untilReady, &sum.Ready)
-		read(r, "weeks", weeks, &sum.Weeks)
+		readHistory(r, f, &sum)
 		read(r, "failures", failures, &sum.Failures)
-		read(r, "teardowns", teardowns, &sum.Teardowns)
 		read(r, "what was not used", unused, &sum.Unused)
 		read(r, "leaks", leaks, &sum.Leaks)
-		sum.Ages, sum.Lifetimes = bars(r, "ages", ages), bars(r, "lifetimes", lifetimes)
+		sum.Ages = readAges(r)
 		return r.err
 	})
 	if err != nil {
@@ -167,18 +164,25 @@ func read[T any](r *reader, what, sql string, into *[]T) {
 	}
 }
 
-// bars counts seconds by Bounds.
-func bars(r *reader, what, sql string) []Bar {
-	bounds := make([]float64, len(Bounds))
-	out := make([]Bar, len(Bounds)+1)
+// readAges counts clusters by Bounds.
+func readAges(r *reader) []Bar {
+	bounds, out := make([]float64, len(Bounds)), emptyBars()
 	for i, b := range Bounds {
-		bounds[i], out[i].Below = b.Seconds(), b
+		bounds[i] = b.Seconds()
 	}
 	r.args["bounds"] = bounds
 	var counted []struct{ Bar, Clusters int }
-	read(r, what, `SELECT width_bucket(took, @bounds::float8[]) AS bar, count(*) AS clusters FROM (`+sql+`) AS t (took) GROUP BY 1`, &counted)
+	read(r, "ages", ages, &counted)
 	for _, c := range counted {
 		out[c.Bar].Clusters = c.Clusters
+	}
+	return out
+}
+
+func emptyBars() []Bar {
+	out := make([]Bar, len(Bounds)+1)
+	for i, b := range Bounds {
+		out[i].Below = b
 	}
 	return out
 }

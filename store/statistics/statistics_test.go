@@ -170,24 +170,27 @@ func copies(t testing.TB, s *store.Store, seed string, lives []life, start time.
 	}
 	for i, l := range lives {
 		at := start.Add(l.at)
-		var ready, gone *time.Time
+		var ready, gone, began *time.Time
 		if l.ready > 0 {
 			ready = new(at.Add(l.ready))
 		}
 		if l.lived > 0 {
 			gone = new(at.Add(l.lived))
 		}
+		if l.teardown > 0 {
+			began = new(gone.Add(-l.teardown))
+		}
 		run(`
 			INSERT INTO clusters (id, name, platform, version, profile, region, base_domain, owner, team, cost_center, environment,
 				requested_by, source, ttl, hourly_cents, request_tags, effective_tags, spec, installation, repo, pr_number, pr_head,
-				status, phase, why, desired, desired_why, teardown, max_tries, wake_at, end_ttl, end_max, created_at, updated_at, ready_at, destroyed_at, meter_cents)
+				status, phase, why, desired, desired_why, teardown, max_tries, wake_at, end_ttl, end_max, created_at, updated_at, ready_at, destroyed_at, meter_cents, teardown_at)
 			SELECT $2, 'm' || $3::int, platform, version, $4, region, base_domain, owner, $5, cost_center, environment, requested_by, source, ttl, hourly_cents,
 				request_tags, effective_tags, spec, installation, repo, 1000 + $3::int, pr_head, CASE WHEN $8::timestamptz IS NULL THEN 'READY' ELSE 'DESTROYED' END,
 				CASE WHEN $8::timestamptz IS NULL THEN 'ready' ELSE 'released' END, why, CASE WHEN $8::timestamptz IS NULL THEN 'present' ELSE 'absent' END,
 				CASE WHEN $8::timestamptz IS NULL THEN '{}'::jsonb ELSE '{"code":"other","words":"done"}'::jsonb END, CASE WHEN $8::timestamptz IS NULL THEN '' ELSE 'DESTROY' END, max_tries,
 				CASE WHEN $8::timestamptz IS NULL THEN $6::timestamptz END, $6::timestamptz + interval '1000 days', $6::timestamptz + interval '1000 days', $6, $6, $7, $8,
-				CASE WHEN $8::timestamptz IS NULL THEN 25 ELSE 0 END
-			FROM clusters WHERE id = $1`, seed, l.id, i, l.profile, l.team, at, ready, gone)
+				CASE WHEN $8::timestamptz IS NULL THEN 25 ELSE 0 END, $9
+			FROM clusters WHERE id = $1`, seed, l.id, i, l.profile, l.team, at, ready, gone, began)
 		run(`INSERT INTO jobs (id, cluster_id, job_type, status, created_at, ended_at) VALUES ('job_' || $1, $1, 'CREATE', 'SUCCEEDED', $2, $2)`, l.id, at)
 		attempt := func(number int, kind, outcome, reason string, opened, closed time.Time) {
 			run(`INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, phase, claimed_by, claimed_at, lease_until, closed_at, outcome, reason)
@@ -197,7 +200,7 @@ func copies(t testing.TB, s *store.Store, seed string, lives []life, start time.
 			attempt(n+1, "create", []string{"failed", "lost"}[n%2], []string{"VPCLimitExceeded", ""}[n%2], at, at.Add(time.Minute))
 		}
 		if l.teardown > 0 {
-			attempt(l.fails+1, "destroy", "succeeded", "", gone.Add(-l.teardown), *gone)
+			attempt(l.fails+1, "destroy", "succeeded", "", *began, *gone)
 		}
 	}
 }
@@ -234,6 +237,7 @@ func TestASummaryCountsAsAPlainCountDoes(t *testing.T) {
 		}
 		sum := summary(t, s, f)
 		requireCounted(t, sum, f, lives, start)
+		requireQueried(t, s, sum, f)
 	}
 }
 
@@ -309,6 +313,30 @@ func requireCounted(t *testing.T, sum statistics.Summary, f statistics.Filter, l
 	require.Equal(t, [2]int{failed, failed}, fails)
 }
 
+// requireQueried compares the figures with what PostgreSQL computes of clusters and attempts.
+func requireQueried(t *testing.T, s *store.Store, sum statistics.Summary, f statistics.Filter) {
+	t.Helper()
+	spread := func(took, from string) (p statistics.ProfileSpread) {
+		require.NoError(t, s.Pool().QueryRow(t.Context(), `
+			SELECT n, coalesce(round(p[1]), 0)::bigint, coalesce(round(p[2]), 0)::bigint, coalesce(round(p[3]), 0)::bigint, coalesce(round(p[4]), 0)::bigint
+			FROM (SELECT count(*) AS n, percentile_cont(ARRAY[0.5, 0.9, 0.99, 1]) WITHIN GROUP (ORDER BY extract(epoch FROM `+took+`)::float8) AS p
+				FROM clusters c `+from+` AND ($3::text[] IS NULL OR c.team = ANY ($3))) x`, f.From, f.To, f.Teams).Scan(&p.Clusters, &p.P50, &p.P90, &p.P99, &p.Longest))
+		return p
+	}
+	first := func(lines []statistics.ProfileSpread) statistics.ProfileSpread {
+		return append(lines, statistics.ProfileSpread{})[0]
+	}
+	require.Equal(t, spread("c.destroyed_at - c.created_at", "WHERE c.ready_at IS NOT NULL AND c.destroyed_at >= $1 AND c.destroyed_at < $2"), first(sum.Lifetime))
+	require.Equal(t, spread("c.ready_at - c.created_at", "WHERE c.ready_at >= $1 AND c.ready_at < $2"), first(sum.Ready))
+	torn := append(sum.Teardowns, statistics.Teardown{})[0]
+	require.Equal(t, spread("c.destroyed_at - a.began", `JOIN (SELECT cluster_id, min(opened_at) AS began FROM attempts WHERE kind = 'destroy' GROUP BY 1) a ON a.cluster_id = c.id
+		WHERE c.destroyed_at >= $1 AND c.destroyed_at < $2`), statistics.ProfileSpread{Clusters: torn.Clusters, Spread: torn.Spread})
+	for _, w := range sum.Weeks {
+		in := spread("c.ready_at - c.created_at", fmt.Sprintf("WHERE c.ready_at >= $1 AND c.ready_at < $2 AND date_trunc('week', c.ready_at AT TIME ZONE 'UTC') = '%s'", w.Week.Format(time.DateOnly)))
+		require.Equal(t, in, statistics.ProfileSpread{Clusters: w.Ready, Spread: w.Spread})
+	}
+}
+
 // spreads computes the percentiles with linear interpolation, as PostgreSQL's percentile_cont does.
 func spreads(of map[string][]time.Duration) []statistics.ProfileSpread {
 	out := []statistics.ProfileSpread{}
@@ -328,20 +356,28 @@ func spreads(of map[string][]time.Duration) []statistics.ProfileSpread {
 	return out
 }
 
-// BenchmarkSummary reads the summary of three months over 100,000 clusters.
+// BenchmarkSummary reads summaries over 100,000 clusters: each had a teardown and five usage samples, and a tenth of the attempts failed.
 func BenchmarkSummary(b *testing.B) {
 	s, clock := storetest.Open(b)
 	seed := storetest.Accept(b, s, storetest.FromPR(storetest.Granted("seed"), 41)).ID
 	storetest.CrowdOf(b, s, seed, 100_000, 200)
-	_, err := s.Pool().Exec(b.Context(), `
-		ALTER TABLE clusters DISABLE TRIGGER USER; ALTER TABLE attempts DISABLE TRIGGER USER;
-		UPDATE clusters SET created_at = created_at - random() * interval '300 days', profile = 'p' || (random() * 5)::int WHERE id <> '`+seed+`';
-		UPDATE clusters SET ready_at = created_at + random() * interval '2 hours', destroyed_at = destroyed_at - random() * interval '280 days' WHERE id <> '`+seed+`' AND destroyed_at IS NOT NULL;
-		UPDATE attempts SET closed_at = opened_at - random() * interval '280 days', outcome = 'failed', reason = 'R' || (random() * 12)::int WHERE random() < 0.1;
-		ALTER TABLE clusters ENABLE TRIGGER USER; ALTER TABLE attempts ENABLE TRIGGER USER`)
-	require.NoError(b, err)
-	_, err = s.Pool().Exec(b.Context(), `VACUUM ANALYZE`)
-	require.NoError(b, err)
+	for _, sql := range []string{
+		`ALTER TABLE clusters DISABLE TRIGGER USER; ALTER TABLE attempts DISABLE TRIGGER USER`,
+		`UPDATE clusters SET created_at = created_at - (20 + random() * 330) * interval '1 day', profile = 'p' || (random() * 5)::int WHERE id <> '` + seed + `'`,
+		`UPDATE clusters SET ready_at = created_at + random() * interval '2 hours', destroyed_at = CASE WHEN destroyed_at IS NOT NULL THEN created_at + interval '3 hours' + random() * interval '17 days' END WHERE id <> '` + seed + `'`,
+		`UPDATE attempts SET closed_at = opened_at - random() * interval '280 days', outcome = 'failed', reason = 'R' || (random() * 12)::int WHERE random() < 0.1`,
+		`INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, phase, claimed_by, claimed_at, lease_until, closed_at, outcome)
+			SELECT 'att_d' || id, id, 'job_' || id, 2, 'destroy', 'd' || id, destroyed_at - random() * interval '40 minutes', 'deleting', 'pod', now(), now(), destroyed_at, 'succeeded'
+			FROM clusters WHERE destroyed_at IS NOT NULL`,
+		`UPDATE clusters SET teardown_at = opened_at FROM attempts a WHERE a.cluster_id = clusters.id AND a.kind = 'destroy'`,
+		`INSERT INTO usage_samples (cluster_id, sample_time, state, worker_replicas, estimated_hourly_cost)
+			SELECT id, created_at + i * interval '30 minutes', 'READY', 3, 100 FROM clusters, generate_series(1, 5) i`,
+		`ALTER TABLE clusters ENABLE TRIGGER USER; ALTER TABLE attempts ENABLE TRIGGER USER`,
+		`VACUUM FULL ANALYZE clusters`, `VACUUM ANALYZE`,
+	} {
+		_, err := s.Pool().Exec(b.Context(), sql)
+		require.NoError(b, err, sql)
+	}
 	for _, days := range []int{7, 30, 90, 365} {
 		for name, teams := range map[string][]string{"all teams": nil, "one team": {"team-1"}} {
 			b.Run(fmt.Sprintf("%d days, %s", days, name), func(b *testing.B) {

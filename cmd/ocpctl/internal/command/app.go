@@ -170,11 +170,15 @@ func (a *app) dialServer() (*connect.API, error) {
 }
 
 func (a *app) openContext(c connect.Context) (*connect.API, error) {
+	return connect.Open(c, a.connectOptions())
+}
+
+func (a *app) connectOptions() connect.Options {
 	o := connect.Options{Env: a.Env, Now: a.Now, Sleep: a.Sleep, Stderr: a.Err, Version: a.Version}
 	if a.verbose {
 		o.Trace = func(format string, args ...any) { a.printNotef(format, args...) }
 	}
-	return connect.Open(c, o)
+	return o
 }
 
 func (a *app) newFollower(api *connect.API, view follow.View) *follow.Follower {

@@ -42,7 +42,7 @@ func TestWhatTheServerKnowsIsCompleted(t *testing.T) {
 		"list --status ":                        "PENDING CREATING READY DESTROYING DESTROYED FAILED",
 		"list -o ":                              "json yaml name wide",
 		"completion ":                           "bash zsh fish powershell",
-		"login --auth ":                         "aws github token-file token-command",
+		"login --auth ":                         "browser aws github token-file token-command",
 	} {
 		args := strings.Fields(line)
 		if strings.HasSuffix(line, " ") {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -19,17 +20,21 @@ import (
 func (a *app) newLoginCommand() *cobra.Command {
 	var c connect.Context
 	var name, auth string
-	var blind bool
+	var blind, device bool
 	cmd := &cobra.Command{
-		Use: "login --server URL", Short: "Save a server and how to sign in; no secret is stored",
-		Long: `Save a server and how to sign in there as a context, and check that it works. No secret is stored: every command signs in
-again and keeps the token in memory.
+		Use: "login --server URL", Short: "Sign in at a server, and save how",
+		Long: `Sign in at a server, and save it and the way to sign in as a context.
 
+  browser        you, on the server's pages: your browser opens and asks whether this machine may act as you. Without a browser
+                 here, or with --device, you type a code on any machine. Commands then renew their short token until your sign-in
+                 ends; ocpctl logout ends it at once
   aws            your AWS credentials (profile, SSO, instance or pod role): a signed STS request, which only this server can
                  use and only once, is exchanged for a short-lived token
   github         the OIDC token of a GitHub Actions job (permissions: id-token: write)
   token-file     a file that is kept up to date, e.g. a projected Kubernetes service account token
   token-command  the output of a command
+
+Only browser keeps anything: a file that only you can read. With the others every command signs in again.
 
 In a pipeline no login is needed. Set OCPCTL_SERVER; a GitHub Actions job then signs in by itself, elsewhere set OCPCTL_AUTH=aws,
 OCPCTL_TOKEN_FILE or OCPCTL_TOKEN.`,
@@ -40,35 +45,86 @@ OCPCTL_TOKEN_FILE or OCPCTL_TOKEN.`,
 		RunE: a.runCommand(func(ctx context.Context, _ []string) error {
 			c.Server, c.Auth = cmp.Or(a.want.Server, a.Env("OCPCTL_SERVER")), connect.Method(auth)
 			if auth == "" {
-				c.Auth = a.likelyMethod(c)
+				c.Auth = a.likelyMethod(c, device)
+			}
+			if c.Auth == connect.Browser {
+				if err := a.signInByBrowser(ctx, &c, device); err != nil {
+					return err
+				}
 			}
 			return a.loginTo(ctx, c, cmp.Or(name, a.want.Context), blind)
 		}),
 	}
 	f := cmd.Flags()
 	f.StringVar(&name, "name", "", "the context's `name`; default: the server's host")
-	f.StringVar(&auth, "auth", "", "the sign-in `method`: aws, github, token-file or token-command; default: what fits this machine")
+	f.StringVar(&auth, "auth", "", "the sign-in `method`: browser, aws, github, token-file or token-command; default: what fits this machine")
 	f.StringVar(&c.Audience, "audience", "", "the `audience` of the token, if the administrators of the server chose another one; default: the server's address")
 	f.StringVar(&c.TokenFile, "token-file", "", "the `file` with the token, for token-file")
 	f.StringVar(&c.TokenCommand, "token-command", "", "the shell `command` that prints the token, for token-command")
 	f.StringVar(&c.AWSProfile, "aws-profile", "", "the AWS `profile`; default: the SDK's choice")
 	f.StringVar(&c.AWSRegion, "aws-region", "", "the AWS `region` for STS; default: the SDK's choice")
 	f.StringVar(&c.CAFile, "ca-file", "", "a `file` with the CA certificate of the server")
+	f.BoolVar(&device, "device", false, "sign in with a code that you type in a browser on any machine")
 	f.BoolVar(&blind, "no-check", false, "do not check that it works")
 	return cmd
 }
 
 // likelyMethod returns the sign-in method that fits the flags and the machine.
-func (a *app) likelyMethod(c connect.Context) connect.Method {
+func (a *app) likelyMethod(c connect.Context, device bool) connect.Method {
 	switch {
+	case device:
+		return connect.Browser
 	case c.TokenFile != "":
 		return connect.TokenFile
 	case c.TokenCommand != "":
 		return connect.TokenCommand
 	case a.Env("ACTIONS_ID_TOKEN_REQUEST_URL") != "":
 		return connect.GitHub
+	case c.AWSProfile == "" && a.ErrTTY && !a.hasAWS():
+		return connect.Browser
 	}
 	return connect.AWS
+}
+
+// hasAWS reports whether the machine has AWS credentials as far as can be seen without asking anybody.
+func (a *app) hasAWS() bool {
+	for _, name := range []string{"AWS_PROFILE", "AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONFIG_FILE"} {
+		if a.Env(name) != "" {
+			return true
+		}
+	}
+	for _, file := range []string{"config", "credentials"} {
+		if _, err := os.Stat(filepath.Join(a.Env("HOME"), ".aws", file)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// signInByBrowser signs in a person through the server's pages: with the browser of this machine, else with a typed code.
+func (a *app) signInByBrowser(ctx context.Context, c *connect.Context, device bool) error {
+	settled, err := settleContext(*c)
+	if err != nil {
+		return err
+	}
+	*c = settled
+	signIn, err := connect.NewBrowserSignIn(settled, a.connectOptions())
+	if err != nil {
+		return err
+	}
+	machine, err := os.Hostname()
+	if err != nil {
+		machine = "this machine"
+	}
+	if !device && a.Env("SSH_CONNECTION") == "" {
+		return signIn.Open(ctx, machine, func(address string) {
+			a.printNotef("Confirm in your browser that ocpctl may act as you. If it does not open, open this address on this machine, or run ocpctl login with --device:\n%s", address)
+			_ = a.Browse(ctx, address) // the address is printed
+		})
+	}
+	return signIn.Type(ctx, machine, func(address, code string) {
+		a.printNotef("Open %s in a browser on any machine and type this code:\n\n  %s\n", address, code)
+	})
 }
 
 func (a *app) loginTo(ctx context.Context, c connect.Context, name string, blind bool) error {
@@ -129,10 +185,10 @@ func settleContext(c connect.Context) (connect.Context, error) {
 
 func (a *app) newLogoutCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "logout [NAME]", Short: "Delete a context; default: the current one",
-		Long: "Delete a context; default: the current one. The tokens of clusters that ocpctl credential kept for its server are deleted too.",
+		Use: "logout [NAME]", Short: "Delete a context, and end its sign-in; default: the current one",
+		Long: "Delete a context; default: the current one. A sign-in through the browser ends on the server, too. The tokens of clusters that ocpctl credential kept for its server are deleted too.",
 		Args: rangeArgs(0, 1), ValidArgsFunction: completeFirst(a.completeContexts),
-		RunE: a.runCommand(func(_ context.Context, args []string) error {
+		RunE: a.runCommand(func(ctx context.Context, args []string) error {
 			path := connect.Path(a.Env)
 			config, err := connect.Load(path)
 			if err != nil {
@@ -145,7 +201,7 @@ func (a *app) newLogoutCommand() *cobra.Command {
 			if err := checkContext(config, name); err != nil {
 				return err
 			}
-			server := config.Contexts[name].Server
+			gone := config.Contexts[name]
 			delete(config.Contexts, name)
 			if config.Current == name {
 				config.Current = ""
@@ -154,8 +210,17 @@ func (a *app) newLogoutCommand() *cobra.Command {
 				return err
 			}
 			a.printNotef("Deleted context %q.", name)
-			if err := kube.DefaultKeep(a.Env).Drop(server, ""); err != nil {
+			if err := kube.DefaultKeep(a.Env).Drop(gone.Server, ""); err != nil {
 				return err
+			}
+			if gone.Auth == connect.Browser {
+				signIn, err := connect.NewBrowserSignIn(gone, a.connectOptions())
+				if err != nil {
+					return err
+				}
+				if err := signIn.SignOut(ctx); err != nil {
+					return err
+				}
 			}
 			if a.Env("OCPCTL_TOKEN") != "" {
 				a.printNotef("OCPCTL_TOKEN is still set and is still used.")

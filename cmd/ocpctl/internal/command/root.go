@@ -22,7 +22,7 @@ const (
 
 const long = `ocpctl creates and manages ephemeral OpenShift clusters through an ocpctl server.
 
-Sign in once with ocpctl login; no secret is stored. Give a cluster by its name or id. A name means the live cluster with
+Sign in once with ocpctl login. Give a cluster by its name or id. A name means the live cluster with
 that name; if there is none, the newest one that is gone.
 Every command supports -o json and -o yaml for programs, -o field=NAME for one value in a script, -o name for use in other
 commands, and -o wide for more columns.`

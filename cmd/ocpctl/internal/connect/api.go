@@ -56,6 +56,12 @@ func Open(c Context, o Options) (*API, error) {
 		keep.get = checkAudience(c.Server, c.Audience, fromCommand(c.TokenCommand, o.Stderr))
 	case GitHub:
 		keep.get = fromGitHub(c.proofAudience(), o.Env, anonymous)
+	case Browser:
+		signIn, err := NewBrowserSignIn(c, o)
+		if err != nil {
+			return nil, err
+		}
+		keep.get = fromBrowser(signIn)
 	case AWS:
 		keep.get = fromAWS(c, client.New(c.Server, anonymous.Do))
 	default:

@@ -1,5 +1,6 @@
-// Package connect determines which server ocpctl talks to and how it authenticates. It stores contexts in a file, but no secrets: the
-// proof is made or read anew by every run, stays in memory, and is sent only to the context's own server.
+// Package connect determines which server ocpctl talks to and how it authenticates. It stores contexts in a file without secrets: the
+// proof is made or read anew by every run, stays in memory, and is sent only to the context's own server. Only a sign-in through the
+// browser is kept, in a file of its own.
 package connect
 
 import (
@@ -24,8 +25,9 @@ import (
 // Method is how to sign in.
 type Method string
 
-// The methods. None of them stores anything.
+// The methods. Only Browser stores anything.
 const (
+	Browser      Method = "browser"       // the server's own pages, on this machine or with a code on another
 	AWS          Method = "aws"           // a signed GetCallerIdentity, exchanged for a short-lived token
 	GitHub       Method = "github"        // the OIDC token of a GitHub Actions job
 	TokenFile    Method = "token-file"    // a file that something else renews, e.g. a Kubernetes service account's
@@ -35,7 +37,7 @@ const (
 
 // Methods lists the methods that a context can have.
 func Methods() []string {
-	return []string{string(AWS), string(GitHub), string(TokenFile), string(TokenCommand)}
+	return []string{string(Browser), string(AWS), string(GitHub), string(TokenFile), string(TokenCommand)}
 }
 
 // Context is a server and how to sign in there.

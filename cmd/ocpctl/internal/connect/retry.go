@@ -35,7 +35,11 @@ func (r *retrier) Do(request *http.Request) (*http.Response, error) {
 		res, err := r.sendOnce(request)
 		if err == nil && res.StatusCode == http.StatusUnauthorized && !refused && r.keep != nil {
 			refused = true
-			if _, other, fresh := r.keep.getBearer(request.Context(), true); fresh == nil && other {
+			switch _, other, fresh := r.keep.getBearer(request.Context(), true); {
+			case errors.Is(fresh, errSignInEnded):
+				freeConnection(res)
+				return nil, fresh
+			case fresh == nil && other:
 				freeConnection(res)
 				continue
 			}
