@@ -1,9 +1,11 @@
 package credentials
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
@@ -229,7 +231,12 @@ func (s *Service) Revoke(ctx context.Context, p policy.Principal, ref, id string
 
 // sayNotMade tells somebody that what they asked for could not be made, and why.
 func sayNotMade(name string, a access.Row) string {
-	return messages.AccessNotMade(name, a.Kind == access.Console, a.Trouble)
+	command, why := "kubeconfig", strings.TrimSuffix(cmp.Or(a.Trouble, "the runner did not say why"), ".")
+	if a.Kind == access.Console {
+		command = "open"
+	}
+	return fmt.Sprintf("The %[3]s of %[1]s could not be made: %[2]s. Try again in ten minutes, or now with `ocpctl %[4]s %[1]s --renew`. "+
+		"If it fails again, ask a platform admin to look at the newest ACCESS job of %[1]s.", name, why, messages.AccessKind(a.Kind == access.Console), command)
 }
 
 // sayTooManyKubeconfigs tells somebody that there are as many valid kubeconfigs of a cluster as there may be: of their own, of all jobs of their

@@ -2,10 +2,8 @@ package messages
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
-	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/policy"
 )
@@ -54,23 +52,7 @@ func AccessBeingMade(name string, console bool) string {
 	return fmt.Sprintf("Your kubeconfig of %s is being made. Try again in a few seconds.", name)
 }
 
-// AccessNotMade tells somebody that their kubeconfig, or their account of the console, could not be made, and why.
-func AccessNotMade(name string, console bool, why string) string {
-	command := "kubeconfig"
-	if console {
-		command = "open"
-	}
-	if why == "" {
-		why = "the runner did not say why"
-	}
-	return fmt.Sprintf("The %[3]s of %[1]s could not be made: %[2]s. Try again in ten minutes, or now with `ocpctl %[4]s %[1]s --renew`. "+
-		"If it fails again, ask a platform admin to look at the newest ACCESS job of %[1]s.", name, strings.TrimSuffix(why, "."), AccessKind(console), command)
-}
-
 // BreakGlassSecret names the credential that an approval of this kind is for; empty: it is for none.
 func BreakGlassSecret(approval string) string {
 	return map[string]string{"kubeadmin": "kubeadmin password", "kubeconfig": "installer's kubeconfig"}[approval]
 }
-
-// Until says until when a kubeconfig is valid.
-func Until(at time.Time) string { return "valid until " + chatops.Time(at) }

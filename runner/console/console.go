@@ -71,7 +71,7 @@ func (c *Changer) Change(ctx context.Context, work contract.ConsoleWork) Changed
 	if len(work.Give)+len(work.Take)+len(work.Keep) == 0 {
 		return out
 	}
-	err := c.change(ctx, work, out.Passwords)
+	err := c.changeAccounts(ctx, work, out.Passwords)
 	for _, one := range work.Give {
 		if err != nil {
 			delete(out.Passwords, one.ID)
@@ -91,7 +91,7 @@ func (c *Changer) Change(ctx context.Context, work contract.ConsoleWork) Changed
 	return out
 }
 
-func (c *Changer) change(ctx context.Context, work contract.ConsoleWork, passwords map[string]secret.Text) error {
+func (c *Changer) changeAccounts(ctx context.Context, work contract.ConsoleWork, passwords map[string]secret.Text) error {
 	file, err := c.readFile(ctx)
 	if err != nil {
 		return err
@@ -123,8 +123,8 @@ func (c *Changer) change(ctx context.Context, work contract.ConsoleWork, passwor
 			return err
 		}
 	}
-	gone := c.goneAccounts(file, work)
-	err = cmp.Or(c.unbind(ctx, gone), c.bind(ctx, work.Give), c.endSessions(ctx, gone))
+	gone := c.listGone(file, work)
+	err = cmp.Or(c.unbindAccounts(ctx, gone), c.bindAccounts(ctx, work.Give), c.endSessions(ctx, gone))
 	if err == nil {
 		err = c.awaitServer(ctx, content, server, changed, added)
 	}
@@ -134,8 +134,8 @@ func (c *Changer) change(ctx context.Context, work contract.ConsoleWork, passwor
 	return err
 }
 
-// goneAccounts returns the accounts that are not to stay: those to remove, and those of the file that no row names.
-func (c *Changer) goneAccounts(file map[string]string, work contract.ConsoleWork) []string {
+// listGone returns the accounts that are not to stay: those to remove, and those of the file that no row names.
+func (c *Changer) listGone(file map[string]string, work contract.ConsoleWork) []string {
 	gone := map[string]bool{}
 	for account := range file {
 		gone[account] = true
@@ -206,12 +206,12 @@ func formatFile(lines map[string]string) string {
 }
 
 func (c *Changer) writeFile(ctx context.Context, content string) error {
-	return c.apply(ctx, object{"apiVersion": "v1", "kind": "Secret", "type": "Opaque",
+	return c.applyObjects(ctx, object{"apiVersion": "v1", "kind": "Secret", "type": "Opaque",
 		"metadata": object{"name": fileSecret, "namespace": configNamespace, "labels": object{"app.kubernetes.io/managed-by": "ocpctl"}},
 		"data":     object{"htpasswd": []byte(content)}})
 }
 
-func (c *Changer) apply(ctx context.Context, objects ...any) error {
+func (c *Changer) applyObjects(ctx context.Context, objects ...any) error {
 	if len(objects) == 0 {
 		return nil
 	}
@@ -222,8 +222,8 @@ func (c *Changer) apply(ctx context.Context, objects ...any) error {
 	return c.Cluster.Run(ctx, raw, "apply", "--server-side", "--force-conflicts", "--field-manager=ocpctl", "-f", "-")
 }
 
-// bind gives the accounts their cluster roles. The role edit is bound in namespaces, with the service accounts that have it.
-func (c *Changer) bind(ctx context.Context, give []contract.Access) error {
+// bindAccounts gives the accounts their cluster roles. The role edit is bound in namespaces, with the service accounts that have it.
+func (c *Changer) bindAccounts(ctx context.Context, give []contract.Access) error {
 	var objects []any
 	for _, one := range give {
 		roles := c.Roles(one.Role)
@@ -239,7 +239,7 @@ func (c *Changer) bind(ctx context.Context, give []contract.Access) error {
 				"subjects": []object{{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": one.Account}}})
 		}
 	}
-	return c.apply(ctx, objects...)
+	return c.applyObjects(ctx, objects...)
 }
 
 // named is an object that belongs to an account.
@@ -251,8 +251,8 @@ type named struct {
 	UserName string // of a token
 }
 
-// list returns the objects of a kind that belong to one of the accounts.
-func (c *Changer) list(ctx context.Context, kind string, accounts []string, more ...string) ([]string, error) {
+// findObjects returns the objects of a kind that belong to one of the accounts.
+func (c *Changer) findObjects(ctx context.Context, kind string, accounts []string, more ...string) ([]string, error) {
 	raw, err := c.Cluster.Get(ctx, append([]string{kind}, more...)...)
 	if err != nil {
 		return nil, err
@@ -272,7 +272,7 @@ func (c *Changer) list(ctx context.Context, kind string, accounts []string, more
 	return found, nil
 }
 
-func (c *Changer) remove(ctx context.Context, kind string, names []string) error {
+func (c *Changer) removeObjects(ctx context.Context, kind string, names []string) error {
 	var trouble error
 	for part := range slices.Chunk(names, 100) {
 		trouble = cmp.Or(trouble, c.Cluster.Run(ctx, nil, append([]string{"delete", kind, "--ignore-not-found", "--wait=false"}, part...)...))
@@ -280,16 +280,16 @@ func (c *Changer) remove(ctx context.Context, kind string, names []string) error
 	return trouble
 }
 
-// unbind removes the rights that accounts have in the whole cluster.
-func (c *Changer) unbind(ctx context.Context, accounts []string) error {
+// unbindAccounts removes the rights that accounts have in the whole cluster.
+func (c *Changer) unbindAccounts(ctx context.Context, accounts []string) error {
 	if len(accounts) == 0 {
 		return nil
 	}
-	bound, err := c.list(ctx, bindings, accounts, "-l", label)
+	bound, err := c.findObjects(ctx, bindings, accounts, "-l", label)
 	if err != nil {
 		return err
 	}
-	return c.remove(ctx, bindings, bound)
+	return c.removeObjects(ctx, bindings, bound)
 }
 
 // sessionKinds are the kinds of what an account has after it signed in, in the order in which they are removed.
@@ -301,9 +301,9 @@ func (c *Changer) endSessions(ctx context.Context, accounts []string) error {
 		return nil
 	}
 	for _, kind := range sessionKinds {
-		found, err := c.list(ctx, kind, accounts)
+		found, err := c.findObjects(ctx, kind, accounts)
 		if err == nil {
-			err = c.remove(ctx, kind, found)
+			err = c.removeObjects(ctx, kind, found)
 		}
 		if err != nil {
 			return err
@@ -319,7 +319,7 @@ func (c *Changer) checkGone(ctx context.Context, take []contract.Access) error {
 		accounts = append(accounts, one.Account)
 	}
 	for _, kind := range append([]string{bindings}, sessionKinds...) {
-		found, err := c.list(ctx, kind, accounts)
+		found, err := c.findObjects(ctx, kind, accounts)
 		if err != nil {
 			return err
 		}

@@ -11,9 +11,9 @@ import (
 	"github.com/ocpctl/ocpctl/internal/names"
 )
 
-// provider is our identity provider in the OAuth configuration (openshift/api config/v1 IdentityProvider). With the mapping claim, nobody
+// newProvider returns our identity provider in the OAuth configuration (openshift/api config/v1 IdentityProvider). With the mapping claim, nobody
 // becomes a user whom another provider has.
-func provider() object {
+func newProvider() object {
 	return object{"name": names.ConsoleProvider, "mappingMethod": "claim", "type": "HTPasswd", "htpasswd": object{"fileData": object{"name": fileSecret}}}
 }
 
@@ -45,9 +45,9 @@ func (c *Changer) addProviderOnce(ctx context.Context) (bool, error) {
 		spec = map[string]any{}
 	}
 	if at >= 0 {
-		providers[at] = map[string]any(provider())
+		providers[at] = map[string]any(newProvider())
 	} else {
-		providers = append(providers, map[string]any(provider()))
+		providers = append(providers, map[string]any(newProvider()))
 	}
 	spec["identityProviders"], config["spec"] = providers, spec
 	if metadata, ok := config["metadata"].(map[string]any); ok {

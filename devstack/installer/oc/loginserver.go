@@ -132,7 +132,7 @@ func (s *loginServer) authorizeClient(w http.ResponseWriter, r *http.Request, do
 		writeJSON(w, http.StatusBadRequest, object{"error": "invalid_request", "error_description": "The request is missing a required parameter, includes an invalid parameter value."})
 		return
 	}
-	g := s.loginOf(r, domain)
+	g := s.loginOf(r, domain, l)
 	if g.user == "" {
 		s.chooseProvider(w, r, l)
 		return
@@ -157,13 +157,17 @@ func permits(client, redirect, domain string) bool {
 	return client == "console" && redirect == "https://console-openshift-console.apps."+domain+"/auth/callback"
 }
 
-func (s *loginServer) loginOf(r *http.Request, domain string) grant {
+// loginOf returns who signed in to the OAuth server before. A user who was deleted meanwhile is nobody.
+func (s *loginServer) loginOf(r *http.Request, domain string, l *resources.Living) grant {
 	cookie, err := r.Cookie(loginCookie)
 	if err != nil {
 		return grant{}
 	}
-	if g := s.logins[cookie.Value]; g.domain == domain && time.Now().Before(g.expires) {
-		return g
+	g := s.logins[cookie.Value]
+	for _, p := range providersOf(l) {
+		if p.Name == g.provider && g.domain == domain && time.Now().Before(g.expires) && l.Passwords(p.Htpasswd.FileData.Name)[g.user] != "" {
+			return g
+		}
 	}
 	return grant{}
 }
