@@ -22,6 +22,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack"
 	"github.com/ocpctl/ocpctl/devstack/installer"
+	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
 // consoleAccount is what the page shows of somebody's account.
@@ -258,5 +259,7 @@ func TestAReaderOpensTheConsoleAsThemselvesUntilTheyAreRevoked(t *testing.T) {
 	require.Contains(t, page, "Signed in as", "the viewer's stays")
 
 	require.NoError(t, l.GitHub.Unlabel(number, label, "maya"))
+	l.runUntil("gone", 90*time.Second, l.every(lifecycle.Released))
 	l.assertNothingLeft()
+	require.Zero(t, l.count(`SELECT count(*) FROM access WHERE removed_at IS NULL`), "no account outlives its cluster")
 }
