@@ -8,7 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/internal/closest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -30,7 +32,7 @@ func (s *Service) Cluster(ctx context.Context, p policy.Principal, ref string) (
 		return clusters.Row{}, err
 	}
 	if held.Access == "" {
-		return clusters.Row{}, notFoundError(p, ref)
+		return clusters.Row{}, s.reportMissing(ctx, p, ref)
 	}
 	return row, nil
 }
@@ -81,7 +83,7 @@ func (s *Service) authorizeAct(ctx context.Context, p policy.Principal, ref stri
 		shown = shown || row.PR != nil && request.PR != nil && row.PR.Repo == request.PR.Repo && row.PR.Number == request.PR.Number
 	}
 	if !shown {
-		return clusters.Row{}, held, origin, s.recordRefusal(ctx, p, ref, act, origin, notFoundError(p, ref), "not permitted to see the cluster")
+		return clusters.Row{}, held, origin, s.recordRefusal(ctx, p, ref, act, origin, s.reportMissing(ctx, p, ref), "not permitted to see the cluster")
 	}
 	ofRun, err := s.ownsCluster(ctx, p, row)
 	if err != nil {
@@ -265,13 +267,30 @@ func visibleFilter(p policy.Principal) store.Filter {
 	return store.Filter{Principal: p.ID, Teams: append([]string{}, teams...)}
 }
 
-// notFoundError is the error for a cluster that does not exist, or that this principal may not see.
-func notFoundError(p policy.Principal, ref string) *Error {
+// reportMissing is the error for a cluster that does not exist, or that this principal may not see. It names one that they may have meant.
+func (s *Service) reportMissing(ctx context.Context, p policy.Principal, ref string) *Error {
 	if len(p.Seats) == 0 {
 		return noRoleError(p)
 	}
-	return Fail(NotFound, fmt.Sprintf("There is no cluster %s that you may see. The list of clusters shows yours.", ref))
+	next := "See the list of your clusters."
+	visible := visibleFilter(p)
+	visible.Live, visible.Limit = true, mostSuggested
+	rows, _, err := s.store.List(ctx, visible)
+	if err != nil { // the answer is right without a suggestion
+		rows = nil
+	}
+	names := make([]string, 0, len(rows))
+	for _, row := range rows {
+		names = append(names, row.Name)
+	}
+	if near, ok := closest.Match(ref, names); ok {
+		next = fmt.Sprintf("Did you mean %s?", near)
+	}
+	return Fail(NotFound, fmt.Sprintf("You have no cluster called %s. %s", chatops.Bare(ref, 100), next))
 }
+
+// mostSuggested is among how many of somebody's newest clusters the one they may have meant is looked for.
+const mostSuggested = 200
 
 // noRoleError is the error for somebody without any role. A workflow that no identity may match is told why.
 func noRoleError(p policy.Principal) *Error {
@@ -308,7 +327,7 @@ func MayForEverybody(p policy.Principal, act policy.Act, what string) error {
 		return Fail(Denied, fmt.Sprintf("To %s you need the role %s in every team, because it concerns all of them; you have it in some. Ask a platform admin of every team.",
 			what, policy.RoleText(act)))
 	}
-	return Fail(Denied, fmt.Sprintf("To %s you need the role %s; yours is %s. Ask a platform admin.", what, policy.RoleText(act), p.Role().Text()))
+	return Fail(Denied, fmt.Sprintf("To %s you need the role %s. You are %s. Ask a platform admin.", what, policy.RoleText(act), p.Role().WithArticle()))
 }
 
 // saySeveralClusters tells somebody that a name means several clusters, and their ids.

@@ -69,7 +69,7 @@ func (s *Service) Approval(ctx context.Context, p policy.Principal, id string) (
 		return Approval{}, lookErr
 	}
 	if err != nil || !p.May(policy.ActSee, a.Team) && !mine {
-		return Approval{}, Fail(NotFound, fmt.Sprintf("There is no approval %s that you may see. The list of approvals shows yours.", id))
+		return Approval{}, Fail(NotFound, fmt.Sprintf("You have no approval %q. See the list of approvals.", id))
 	}
 	return s.SeenBy(p, a), nil
 }

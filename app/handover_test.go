@@ -65,7 +65,7 @@ func TestAnOfferIsMadeByWhoMayTransferTheClusterToSomebodyElse(t *testing.T) {
 		kind app.Kind
 		want string
 	}{
-		{willOf("security"), toWill, app.NotFound, "no cluster demo that you may see"},
+		{willOf("security"), toWill, app.NotFound, "no cluster called demo"},
 		{policy.As("saml:a", "a", policy.Auditor, "platform"), toWill, app.Denied, "auditor"},
 		{maya, people.Grantee{}, app.Invalid, "cannot be transferred like this"},
 		{maya, people.Grantee{Account: maya.ID}, app.Conflict, "cannot offer demo to yourself"},

@@ -31,7 +31,7 @@ func (s *Service) Log(ctx context.Context, p policy.Principal, ref, job string, 
 		return Log{}, err
 	}
 	if of.ID != row.ID {
-		return Log{}, Fail(NotFound, fmt.Sprintf("There is no job %s of %s that you may see. The list of jobs shows its own.", job, row.Name))
+		return Log{}, Fail(NotFound, fmt.Sprintf("%[2]s has no job %[1]q. See the list of its jobs.", job, row.Name))
 	}
 	out := Log{Job: found}
 	if out.mark, err = s.store.Attempts.LogEnd(ctx, job); err != nil {

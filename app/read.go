@@ -34,10 +34,12 @@ type JobDetails struct {
 	Log []string
 }
 
-// List returns a page of the clusters that the principal may see, newest first, and the next page's cursor.
+// List returns a page of the clusters that the principal may see, and the next page's cursor. A query that says itself whether clusters live
+// is not limited to current ones.
 func (s *Service) List(ctx context.Context, p policy.Principal, f store.Filter) ([]clusters.Row, string, error) {
 	cut := visibleFilter(p)
 	f.Teams, f.Principal = cut.Teams, cut.Principal
+	f.Current = f.Current && !f.Query.NamesState()
 	rows, next, err := s.store.List(ctx, f)
 	if err != nil {
 		return nil, "", fmt.Errorf("list clusters: %w", err)
@@ -129,7 +131,7 @@ func (s *Service) Job(ctx context.Context, p policy.Principal, id string, lines 
 }
 
 func (s *Service) findJob(ctx context.Context, p policy.Principal, id string) (reports.Job, clusters.Row, error) {
-	missing := Fail(NotFound, fmt.Sprintf("There is no job %s that you may see. The list of jobs shows yours.", id))
+	missing := Fail(NotFound, fmt.Sprintf("You have no job %q. See the list of your jobs.", id))
 	job, err := s.store.Reports.Job(ctx, id)
 	if errors.Is(err, db.ErrNotFound) {
 		if len(p.Seats) == 0 {

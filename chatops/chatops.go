@@ -83,7 +83,7 @@ type Command struct {
 	Lines    int                // logs: number of last lines, 1 to MaxLogLines
 	With     string             // share: a principal's id or a login; exactly one of With and Team is set
 	Role     policy.ClusterRole // kubeconfig, console: empty is the most that one may have; share: empty only shows the cluster
-	Commit   string             // approve: the commit to approve, 7 to 40 lower-case hexadecimal digits; empty: the one that the approval was requested for
+	Commit   string             // approve: the commit to approve, 7 to 40 lowercase hexadecimal digits; empty: the one that the approval was requested for
 	Code     string             // link: what the page of the link shows; empty: begin
 	Reason   string             // hold, destroy: why, empty: not given; refuse: why, see For
 

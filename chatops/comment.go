@@ -104,23 +104,22 @@ func describeAwaited(c lifecycle.Card) string {
 	if !waitsForApproval(c) {
 		return ""
 	}
-	return fmt.Sprintf("**Needs approval** by someone who may approve for team %s, or by a platform admin. They comment %s, or %s with a reason. "+
-		"An approval counts for the commit that was shown when the comment was written; %s names one. A push needs a new approval. "+
-		"The check's Approve button counts for the check's commit.",
-		plain(c.Team), Code(Prefix+" approve"), Code(Prefix+" refuse"), Code(Prefix+" approve <commit>"))
+	return fmt.Sprintf("**Needs approval** by someone who may approve for team %s, or by a platform admin. To approve the newest commit shown here, comment %s; to refuse, %s. "+
+		"The check's *Approve* button approves its commit. After another push, approve again.",
+		plain(c.Team), Code(Prefix+" approve"), Code(Prefix+" refuse <reason>"))
 }
 
 // because gives the reason of the last move and, while it is destroyed or after that, why it had to end.
 func because(c lifecycle.Card) string {
 	var lines []string
 	if !c.Why.IsZero() && c.Why.Code != lifecycle.MoveAccepted { // a waiting cluster's own text says what it waits for
-		lines = append(lines, "**Why:** "+plain(sentence(Brief(c))))
+		lines = append(lines, "**Reason:** "+plain(sentence(Brief(c))))
 	}
 	if !isWanted(c) && !c.DesiredWhy.IsZero() && !c.NeverReady() && c.Why.Cause != c.DesiredWhy {
 		lines = append(lines, "**Why it ends:** "+plain(sentence(c.DesiredWhy.String())))
 	}
 	if c.Phase == lifecycle.Cleaning && c.FailMessage != "" && c.Why.Failure != c.FailMessage {
-		lines = append(lines, "**Last try:** "+plain(sentence(c.FailMessage)))
+		lines = append(lines, "**Last attempt:** "+plain(sentence(c.FailMessage)))
 	}
 	return strings.Join(lines, "\n\n")
 }
@@ -153,12 +152,7 @@ func proof(c lifecycle.Card) string {
 	if c.Status != lifecycle.Destroyed || len(c.Identities) == 0 {
 		return ""
 	}
-	names, all := c.Identities, "the one identity"
-	if len(names) > 1 {
-		all = fmt.Sprintf("the %d identities", len(names))
-	}
-	return fmt.Sprintf("**Proof:** ocpctl counted twice after the installer had finished, and found nothing left of %s recorded for it (%s).",
-		all, list(names[:min(len(names), 5)]))
+	return fmt.Sprintf("**Proof:** two independent counts after the teardown found nothing of it in the cloud (cloud IDs: %s).", list(c.Identities[:min(len(c.Identities), 5)]))
 }
 
 // failure says why it was never ready, whose problem it is and what to do.
@@ -242,7 +236,7 @@ func blocker(b lifecycle.Blocker) string {
 func facts(c lifecycle.Card) string {
 	rows := [][2]string{
 		{"Profile", Code(c.Profile)},
-		{"OpenShift", fmt.Sprintf("%s on %s in %s, under %s", plain(c.Release), plain(c.Platform), plain(c.Region), Code(c.BaseDomain))},
+		{"OpenShift", fmt.Sprintf("%s on %s in %s, under %s", plain(c.Release), plain(price.PlatformText(c.Platform)), plain(c.Region), Code(c.BaseDomain))},
 		{"Owner", fmt.Sprintf("%s, team %s", plain(c.Owner), plain(c.Team))},
 		{"Price", costs(c)},
 	}
@@ -365,11 +359,7 @@ func typing(c lifecycle.Card) string {
 	for i, command := range commands {
 		commands[i] = Prefix + " " + command
 	}
-	text := "You can type: " + list(commands)
-	if isWanted(c) {
-		text += fmt.Sprintf(". If the pull request has several clusters, add %s for this one", Code(c.Profile))
-	}
-	return text
+	return "You can type: " + list(commands)
 }
 
 func page(c lifecycle.Card, links Links) string {

@@ -15,8 +15,8 @@ type face struct {
 
 var faces = map[lifecycle.Phase]face{
 	lifecycle.Queued:           {"⚪", "is waiting to start", "It starts as soon as a runner is free."},
-	lifecycle.AwaitingApproval: {"⚪", "is waiting for an approval", "Nothing runs before a maintainer approves it."},
-	lifecycle.AwaitingCapacity: {"⚪", "is waiting for capacity", "It starts as soon as the cloud account has enough capacity. Waiting does not count as a try."},
+	lifecycle.AwaitingApproval: {"⚪", "is waiting for approval", "Nothing runs before a maintainer approves it."},
+	lifecycle.AwaitingCapacity: {"⚪", "is waiting for capacity", "It starts as soon as the cloud account has enough capacity. Waiting does not count as an attempt."},
 
 	lifecycle.Preflight:   {"🔵", "is being created", ""},
 	lifecycle.Claiming:    {"🔵", "is being created", ""},
@@ -24,7 +24,7 @@ var faces = map[lifecycle.Phase]face{
 	lifecycle.Recording:   {"🔵", "is being created", ""},
 	lifecycle.Installing:  {"🔵", "is being created", ""},
 	lifecycle.Configuring: {"🔵", "is being created", ""},
-	lifecycle.Cleaning:    {"🟠", "is being cleaned up for another try", ""},
+	lifecycle.Cleaning:    {"🟠", "is being cleaned up for another attempt", ""},
 
 	lifecycle.PhaseReady: {"🟢", "is ready", ""},
 	lifecycle.Degraded:   {"🟠", "is ready, but degraded", ""},
@@ -38,7 +38,7 @@ var faces = map[lifecycle.Phase]face{
 	lifecycle.Stopping:       {"🟠", "is being destroyed", "The running install is stopped first."},
 	lifecycle.Restoring:      {"🟠", "is being destroyed", ""},
 	lifecycle.DestroyingRuns: {"🟠", "is being destroyed", ""},
-	lifecycle.Verifying:      {"🟠", "is being destroyed", "It counts as destroyed after two counts in a row have found nothing left."},
+	lifecycle.Verifying:      {"🟠", "is being destroyed", "ocpctl is checking twice that nothing is left in the cloud."},
 
 	lifecycle.Released: {"⚫", "is gone", ""},
 
@@ -70,7 +70,7 @@ func faceOf(c lifecycle.Card) face {
 		if at := c.End(); at.Before(by) {
 			by = at
 		}
-		f.doing = fmt.Sprintf("Nothing runs before somebody with permission approves it. Without an approval it ends at %s.", moment(by, life(c)))
+		f.doing = fmt.Sprintf("If nobody approves it by %s, the request is dropped.", moment(by, life(c)))
 	}
 	if c.Phase == lifecycle.PhaseAsleep {
 		f.doing = asleep(c)

@@ -28,6 +28,7 @@ type SlackCommand struct {
 type ListFilter struct {
 	Team, Profile string
 	Owner         string // a person in Slack, U… or W…, or an owner's name as it is shown
+	Query         string // a filter, see package filter; people are as Slack writes them
 	Cursor        string // where the page begins; nobody types it
 }
 
@@ -103,7 +104,7 @@ type Waiting struct {
 // SlackWaiting lists pending approvals. more: there are more than listed.
 func SlackWaiting(all []Waiting, more bool, links Links) string {
 	if len(all) == 0 {
-		return "No approval that you may see is pending.\n"
+		return "No approval is waiting for you.\n"
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "**Waiting for approval**\n\n")

@@ -19,7 +19,7 @@ func TestWhatWaitsIsListedInWordsThatNobodyElseWrote(t *testing.T) {
 		require.Contains(t, got, text)
 	}
 	require.NotContains(t, got, "approve apr_2", "nobody is offered what would be refused")
-	require.Contains(t, SlackWaiting(nil, false, Links{}), "No approval that you may see")
+	require.Contains(t, SlackWaiting(nil, false, Links{}), "No approval is waiting for you")
 }
 
 func TestAVoteInSlackSaysWhatItCameTo(t *testing.T) {

@@ -136,7 +136,7 @@ func TestAReadyCommentTellsEverythingOneNeeds(t *testing.T) {
 		"[open it](http://127.0.0.1:8080/clusters/clu_1#console) with an account of your own", "<https://api.pr41-shop.labs.example.com:6443>",
 		"curl -fsS --retry 5 -H \"Authorization: Bearer $TOKEN\" \\\n  -o kubeconfig 'http://127.0.0.1:8080/api/v1/clusters/clu_1/kubeconfig?wait=20'\n",
 		"$0.75 an hour", "$18.00 if it runs until its end", "**Thursday 2 January 2025 at 12:00 UTC** (2025-01-02T12:00:00Z)", "24 h after it was requested", "extended to 2025-01-04 12:00 UTC",
-		"`/ocp kubeconfig`, `/ocp console`, `/ocp extend 4h`, `/ocp logs`, `/ocp destroy`, `/ocp help`", "Installed on try 1 of 2.",
+		"`/ocp kubeconfig`, `/ocp console`, `/ocp extend 4h`, `/ocp logs`, `/ocp destroy`, `/ocp help`", "Installed on attempt 1 of 2.",
 	} {
 		require.Contains(t, body, part)
 	}
@@ -389,7 +389,7 @@ func TestAnApprovalIsAwaitedNoLongerThanTheClusterItself(t *testing.T) {
 	c := lives()["awaiting-approval"]
 	c.Ends = ready().Ends
 	c.ApproveBy, c.Ends.PRClosed = start.Add(24*time.Hour), start.Add(time.Hour)
-	require.Contains(t, Comment(c, Detail{}, ui), "Without an approval it ends at 2025-01-01 13:00 UTC.")
+	require.Contains(t, Comment(c, Detail{}, ui), "If nobody approves it by 2025-01-01 13:00 UTC")
 }
 
 func TestABlockedTeardownSaysWhoTheCloudWaitsForAndTheCommandCanBeCopied(t *testing.T) {
@@ -399,7 +399,7 @@ func TestABlockedTeardownSaysWhoTheCloudWaitsForAndTheCommandCanBeCopied(t *test
 	whose, next := Turn(c)
 	require.Equal(t, "you", whose)
 	require.Contains(t, next, "--no-disable-api-termination")
-	require.Contains(t, next, "The next try starts by itself.")
+	require.Contains(t, next, "The next attempt starts by itself.")
 
 	require.Equal(t, "instance i-1 (shop-master-0): ask whoever protected it to run: `aws ec2 modify --id i-1` (TerminationProtected: it may not be terminated)",
 		blocker(lifecycle.Blocker{Name: "instance i-1 (shop-master-0)", Free: "ask whoever protected it to run", Command: "aws ec2 modify --id i-1", Remark: "TerminationProtected: it may not be terminated"}))

@@ -24,11 +24,11 @@ func Turn(c lifecycle.Card) (whose, next string) {
 	}
 	switch {
 	case c.Phase == lifecycle.DestroyBlocked && c.StuckNext != "" && c.StuckWhose != "":
-		return owners[c.StuckWhose], sentence(strings.TrimSpace(c.StuckNext)) + " The next try starts by itself."
+		return owners[c.StuckWhose], sentence(strings.TrimSpace(c.StuckNext)) + " The next attempt starts by itself."
 	case c.Phase == lifecycle.DestroyBlocked && len(c.Blockers) == 0:
-		return "the platform team", "Fix what the reason names. The next try starts by itself."
+		return "the platform team", "Fix what the reason names. The next attempt starts by itself."
 	case c.Phase == lifecycle.DestroyBlocked:
-		return "the platform team", "Remove what is listed, or its protection. The next try starts by itself."
+		return "the platform team", "Remove what is listed, or its protection. The next attempt starts by itself."
 	case c.Phase == lifecycle.Abandoned:
 		return "nobody: an admin abandoned it", "Remove what is listed. The teardown is tried again until nothing is left."
 	case !c.NeverReady():

@@ -43,7 +43,7 @@ func TestEveryPlaceShowsTheClusterThroughItsLife(t *testing.T) {
 	f.shown(row)
 	deployment = f.hub.Deployments()[0]
 	require.Equal(t, "success", deployment.State())
-	require.Equal(t, "https://console.example.com", deployment.Statuses[len(deployment.Statuses)-1].EnvironmentURL)
+	require.Contains(t, deployment.Statuses[len(deployment.Statuses)-1].EnvironmentURL, "/clusters/"+row.ID+"#console")
 	pr, _ := f.hub.PullRequest(41)
 	require.True(t, pr.Has("ocp/aws-minimal-test"), "it tells the truth")
 
@@ -480,5 +480,5 @@ func TestWhatIsAnnouncedAndBegunIsOneLineOfTheTimeline(t *testing.T) {
 	f.reconcile(row.ID)
 	require.Equal(t, lifecycle.Destroy, f.open(row.ID).Kind)
 	f.settle()
-	require.Equal(t, 1, strings.Count(f.ours(41)[0], " cleaning: try 1 of 2 did not finish"), f.ours(41)[0])
+	require.Equal(t, 1, strings.Count(f.ours(41)[0], " cleaning: attempt 1 of 2 did not finish"), f.ours(41)[0])
 }

@@ -94,7 +94,7 @@ func (c *Controller) findRemains(ctx context.Context) error {
 		}
 		found = append(found, lifecycle.Finding{
 			Kind: lifecycle.Remains, Cluster: r.Cluster, Since: r.Since, Evidence: []string{r.Problem},
-			Why: fmt.Sprintf("%s is destroyed, but %s could not be deleted from the bucket in %d tries", r.Name, what, r.Tries),
+			Why: fmt.Sprintf("%s is destroyed, but %s could not be deleted from the bucket in %d attempts", r.Name, what, r.Tries),
 		})
 	}
 	_, err = c.Store.Reports.SaveFindings(ctx, []lifecycle.FindingKind{lifecycle.Remains}, found)

@@ -82,7 +82,7 @@ func TestTheRunbookOfABlockedTeardownBringsTheNextTryForward(t *testing.T) {
 	row, open := h.blocked("shop")
 	was := len(h.attempts(row.ID))
 	h.reconcile(row.ID)
-	require.Len(t, h.attempts(row.ID), was, "the next try is not due")
+	require.Len(t, h.attempts(row.ID), was, "the next attempt is not due")
 	h.now2real()
 	run := func(text string) {
 		for _, sql := range statements(t, runbooks+"destroy-blocked.md", row.ID, open.Attempt) {

@@ -262,7 +262,7 @@ func TestATurnIsWaitedForAndItsPlaceIsShown(t *testing.T) {
 	require.Equal(t, 1, granted)
 	h.reconcile(row.ID)
 	got = h.cluster(row.ID)
-	require.Equal(t, []any{lifecycle.Preflight, 0, "try 1 of 2 begins"}, []any{got.Phase, got.Position, got.Why.String()})
+	require.Equal(t, []any{lifecycle.Preflight, 0, "attempt 1 of 2 begins"}, []any{got.Phase, got.Position, got.Why.String()})
 	require.Equal(t, []string{"create open"}, h.attempts(row.ID))
 }
 

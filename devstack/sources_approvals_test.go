@@ -96,7 +96,7 @@ func (l *life) aPushMakesAVoteVoid(*testing.T) {
 	l.hears(number, "This one takes a platform admin's word.")
 	l.runUntil("the check says so too", 20*time.Second, func() bool {
 		for _, c := range l.GitHub.Checks(number) {
-			if c.Head == first.Head && c.Status == "queued" && strings.Contains(c.Title, "waiting for an approval") {
+			if c.Head == first.Head && c.Status == "queued" && strings.Contains(c.Title, "waiting for approval") {
 				return true
 			}
 		}

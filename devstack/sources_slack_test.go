@@ -44,10 +44,10 @@ func (l *life) twoVotesInSlack() {
 	const number = 44
 	a := l.requestApproval(number)
 	name := l.nameOf(number)
-	require.Contains(l.t, l.types("rob", slack.Clusters, "approve "+a.ApprovalID), "There is no approval "+a.ApprovalID+" that you may see")
-	require.Contains(l.t, l.types("rob", slack.Clusters, "refuse "+name+" mine now"), "There is no cluster "+name+" that you may see")
+	require.Contains(l.t, l.types("rob", slack.Clusters, "approve "+a.ApprovalID), "You have no approval \""+a.ApprovalID+"\"")
+	require.Contains(l.t, l.types("rob", slack.Clusters, "refuse "+name+" mine now"), "You have no cluster called "+name+".")
 	require.Contains(l.t, l.types("ada", slack.Clusters, "approvals"), name, "an auditor sees everything")
-	require.Contains(l.t, l.types("ada", slack.Clusters, "approve "+a.ApprovalID), "yours is auditor")
+	require.Contains(l.t, l.types("ada", slack.Clusters, "approve "+a.ApprovalID), "You are an auditor")
 	require.Contains(l.t, l.types("will", slack.Clusters, "approve "+a.ApprovalID), "`/ocp link`", "nobody knows him in Slack")
 
 	l.cli("admin").run("approve", name, "--reason", "looks fine").ends(0)

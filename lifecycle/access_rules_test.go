@@ -81,7 +81,7 @@ func accessIsGivenUp(_ *world, c Cluster, f Facts, d Decision) string {
 	return ""
 }
 
-// Rule 8 of revoking: it goes on for as long as the cluster does, and the next try is never far.
+// Rule 8 of revoking: it goes on for as long as the cluster does, and the next attempt is never far.
 func revokingGoesOn(_ *world, _ Cluster, f Facts, d Decision) string {
 	n := d.Next
 	if n.SleepMode == SleepStopped && n.Power != Awake { // nobody reaches it, and its runner neither
@@ -96,7 +96,7 @@ func revokingGoesOn(_ *world, _ Cluster, f Facts, d Decision) string {
 	case !next.After(f.Now):
 		return "something has to be revoked and nobody does it"
 	case next.After(f.Now.Add(accessRetryMost)):
-		return "something has to be revoked and the next try is far"
+		return "something has to be revoked and the next attempt is far"
 	}
 	return ""
 }

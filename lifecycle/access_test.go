@@ -103,7 +103,7 @@ func TestACreateThatGaveNoAccessIsReadyAndItIsTriedAgain(t *testing.T) {
 	w := kindWorld()
 	w.row.Addons = nil
 	w.ends(Attempt{Outcome: Succeeded})
-	require.Equal(t, []any{Ready, "installed on try 1 of 2"}, []any{w.row.Status, w.row.Why.String()})
+	require.Equal(t, []any{Ready, "installed on attempt 1 of 2"}, []any{w.row.Status, w.row.Why.String()})
 	require.Equal(t, []publicJob{{JobCreate, JobSucceeded}, {JobAccess, JobRetrying}}, w.jobs)
 	w.settledAccess()
 	require.True(t, w.access[0].made)

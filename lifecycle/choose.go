@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -28,13 +27,13 @@ func (m *deciding) chooseAlone() {
 	m.d, m.blocked = before, true
 	m.stopOthers()
 	n := m.next()
-	why := fmt.Sprintf("the runner of attempt %d has not ended; it is stopped before the next attempt begins", m.f.Beside[0])
+	const why = "stopping the previous attempt first"
 	switch {
 	case !m.isWanted() && n.Status != Failed:
 		m.move(Destroying, Stopping, MoveReason{Cause: n.DesiredWhy, Words: why})
 	case n.Phase == AwaitingCapacity && n.Why.Runner == "": // what it shows does not depend on runners
 	case n.Status == Pending:
-		m.say(Pending, Queued, "%s", why)
+		m.say(Pending, Queued, why)
 	case n.Status == Ready:
 		m.showReady()
 		n.Progress.Step = why
@@ -51,7 +50,7 @@ func (m *deciding) chooseUnwanted() {
 		return
 	}
 	if last != nil && m.provesZero(*last) {
-		m.release("two counts in a row found nothing left of " + names(len(m.f.Identities)))
+		m.release("nothing of it is left in the cloud")
 		return
 	}
 	if n.Status != Failed && n.Status != Destroying {
@@ -102,7 +101,7 @@ func (m *deciding) begin() {
 	default:
 		n.Tries++
 		if !checks {
-			m.say(Creating, Preflight, "try %d of %d begins", n.Tries, n.MaxTries)
+			m.say(Creating, Preflight, "attempt %d of %d begins", n.Tries, n.MaxTries)
 		}
 		m.open(Create, JobCreate)
 	}
@@ -184,14 +183,4 @@ func (m *deciding) release(words string) {
 	n.StuckReason, n.StuckWhose, n.StuckNext = "", "", ""
 	m.job(JobCreate, JobFailed, "Cancelled", n.DesiredWhy.String()) // affects the job only if it is unfinished
 	m.job(n.Teardown, JobSucceeded, "", "")
-}
-
-func names(n int) string {
-	switch n {
-	case 0:
-		return "it (no name was ever recorded)"
-	case 1:
-		return "the one name it was recorded under"
-	}
-	return fmt.Sprintf("the %d names it was recorded under", n)
 }

@@ -146,11 +146,11 @@ func TestNothingBeginsBesideALivingRunner(t *testing.T) {
 			c.Desired, c.DesiredWhy = Absent, Reason{Code: ReasonAsked, Words: "somebody asked for its end"}
 		}, func(t *testing.T, n Cluster) {
 			require.Equal(t, Stopping, n.Phase)
-			require.Equal(t, "somebody asked for its end; the runner of attempt 1 has not ended; it is stopped before the next attempt begins", n.Why.String())
+			require.Equal(t, "somebody asked for its end; stopping the previous attempt first", n.Why.String())
 		}},
 		"a clean-up": {func(*Cluster) {}, func(t *testing.T, n Cluster) {
 			require.Equal(t, Cleaning, n.Phase)
-			require.Equal(t, "the runner of attempt 1 has not ended; it is stopped before the next attempt begins", n.Progress.Step)
+			require.Equal(t, "stopping the previous attempt first", n.Progress.Step)
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

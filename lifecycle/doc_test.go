@@ -59,11 +59,9 @@ var variable = []struct {
 	text    string
 }{
 	{regexp.MustCompile(`\d\d:\d\d(:\d\d)? UTC on \d+ \w+`), "‹time›"},
-	{regexp.MustCompile(`try \d+ of \d+`), "try ‹k› of ‹m›"},
+	{regexp.MustCompile(`attempt \d+ of \d+`), "attempt ‹k› of ‹m›"},
 	{regexp.MustCompile(`^teardown \d+`), "teardown ‹n›"},
-	{regexp.MustCompile(`the runner of attempt \d+`), "the runner of attempt ‹n›"},
 	{regexp.MustCompile(`\d+ teardowns`), "‹n› teardowns"},
-	{regexp.MustCompile(`the \d+ names it was|the one name it was`), "‹names› it was"},
 	{regexp.MustCompile(`still there: [^.;]*|the count of what is left was incomplete`), "‹message›"},
 	{regexp.MustCompile(`the install failed: [^;]*|somebody asked for its end|the end of its time to live|the pull request was closed|` +
 		`its label was removed|its workflow run finished|its claim ended|the profile's maximum lifetime|nobody approved it by ‹time›`), "‹why it ends›"},

@@ -111,7 +111,7 @@ const (
 
 	FailingDelivery FindingKind = "delivery_failing" // a delivery has been failing for minutes
 	LostDelivery    FindingKind = "delivery_lost"    // a delivery was given up or refused, so what it says was not done
-	FailedJob       FindingKind = "job_failed"       // a queue job used up its tries
+	FailedJob       FindingKind = "job_failed"       // a queue job used up its attempts
 
 	AccessNotRevoked FindingKind = "access_not_revoked" // a ready cluster still has the account of access that ended
 

@@ -68,7 +68,7 @@ func (c KnownCluster) troubles(now time.Time, l FindingLimits) (found []Finding)
 	return found
 }
 
-// BlockedTeardown returns the finding for a blocked teardown: what is still there, and when the next try is.
+// BlockedTeardown returns the finding for a blocked teardown: what is still there, and when the next attempt is.
 func (c KnownCluster) BlockedTeardown() (f Finding, blocked bool) {
 	if c.Phase != DestroyBlocked && c.Phase != Abandoned {
 		return Finding{}, false

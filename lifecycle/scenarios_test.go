@@ -49,7 +49,7 @@ func (w *world) stayUnreleased(t *testing.T) {
 func TestAPullRequestsClusterIsReadyAndGoneAfterItCloses(t *testing.T) {
 	w := kindWorld()
 	w.reach(t, PhaseReady)
-	require.Equal(t, "installed on try 1 of 2", w.row.Why.String())
+	require.Equal(t, "installed on attempt 1 of 2", w.row.Why.String())
 	require.Equal(t, w.now.UTC(), w.row.ReadyAt)
 	w.tick(2 * time.Hour)
 	w.setEnd(prClosed, w.now.Add(endGrace))
@@ -58,7 +58,7 @@ func TestAPullRequestsClusterIsReadyAndGoneAfterItCloses(t *testing.T) {
 		Preflight, Claiming, Rendering, Recording, Installing, Configuring, PhaseReady, Expiring,
 		Restoring, DestroyingRuns, Verifying, Released,
 	}, w.path)
-	require.Equal(t, "the pull request was closed; two counts in a row found nothing left of the one name it was recorded under", w.row.Why.String())
+	require.Equal(t, "the pull request was closed; nothing of it is left in the cloud", w.row.Why.String())
 	require.Equal(t, []publicJob{{JobCreate, JobSucceeded}, {JobJanitorDestroy, JobSucceeded}}, w.jobs)
 	require.Len(t, w.attempts, 2)
 }
@@ -142,7 +142,7 @@ func TestAClusterOutOfTriesFailsAndIsTornDownAllTheSame(t *testing.T) {
 	w.reach(t, Cleaning)
 	w.installFails(t, true)
 	w.reach(t, CreateFailed)
-	require.Equal(t, "try 2 of 2 failed: the bootstrap never came up", w.row.Why.String())
+	require.Equal(t, "attempt 2 of 2 failed: the bootstrap never came up", w.row.Why.String())
 	require.Equal(t, Absent, w.row.Desired)
 	require.Equal(t, []publicJob{{JobCreate, JobFailed}, {JobJanitorDestroy, JobRunning}}, w.jobs, "the teardown begins at once")
 	w.reach(t, Released)
@@ -163,7 +163,7 @@ func TestABlockedTeardownNamesWhatIsLeftAndEndsOnceItIsFreed(t *testing.T) {
 	w.destroy()
 	w.reach(t, DestroyBlocked)
 	require.Equal(t, []Blocker{{Name: "vpc of infra-1"}}, w.row.Blockers)
-	require.Contains(t, w.row.Why.String(), "3 teardowns left something behind; still there: vpc of infra-1. The next try is at ")
+	require.Contains(t, w.row.Why.String(), "3 teardowns left something behind; still there: vpc of infra-1. The next attempt is at ")
 	tried := len(w.attempts)
 	w.stayUnreleased(t)
 	require.Greater(t, len(w.attempts), tried+5, "it goes on trying")
@@ -376,7 +376,7 @@ func TestATeardownThatFindsTheWrongAccountSaysWhatToDoAndGoesOn(t *testing.T) {
 		require.Equal(t, w.now.Add(limits.backoff(failures)), w.row.RetryAt, "an error no retry can mend is tried again all the same")
 	}
 	require.Equal(t, DestroyBlocked, w.row.Phase)
-	require.Contains(t, w.row.Why.String(), "these are the keys of another account. Give the runner the keys of 123456789012. The next try is at ")
+	require.Contains(t, w.row.Why.String(), "these are the keys of another account. Give the runner the keys of 123456789012. The next attempt is at ")
 	w.reach(t, Released)
 }
 

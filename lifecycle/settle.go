@@ -46,7 +46,7 @@ func (m *deciding) settleCreate(a Attempt) {
 			n.ReadyAt = m.f.Now
 		}
 		if m.isWanted() {
-			m.say(Ready, PhaseReady, "installed on try %d of %d", try, n.MaxTries)
+			m.say(Ready, PhaseReady, "installed on attempt %d of %d", try, n.MaxTries)
 			m.oweAddons(a)
 			m.oweAccess(a)
 		}
@@ -71,7 +71,7 @@ func (m *deciding) settleCreate(a Attempt) {
 	default:
 		m.job(JobCreate, JobFailed, n.FailReason, a.Message)
 		m.dismiss(Reason{Code: ReasonInstallFailed, Words: a.Message})
-		m.move(Failed, CreateFailed, MoveReason{Words: fmt.Sprintf("try %d of %d failed", try, n.MaxTries), Failure: a.Message})
+		m.move(Failed, CreateFailed, MoveReason{Words: fmt.Sprintf("attempt %d of %d failed", try, n.MaxTries), Failure: a.Message})
 	}
 }
 
@@ -95,12 +95,12 @@ func (m *deciding) again(a Attempt) {
 
 // retryText shows what the retry begins with: cleaning up if something may exist, otherwise the queue.
 func (m *deciding) retryText(a Attempt, try int) {
-	tries := fmt.Sprintf("try %d of %d", try, m.next().MaxTries)
+	tries := fmt.Sprintf("attempt %d of %d", try, m.next().MaxTries)
 	if a.Recorded {
 		m.move(Creating, Cleaning, MoveReason{Words: tries + " did not finish", Failure: a.Message, Next: "what it created is removed first"})
 		return
 	}
-	m.move(Pending, Queued, MoveReason{Words: tries + " created nothing", Failure: a.Message, Next: "the next try follows"})
+	m.move(Pending, Queued, MoveReason{Words: tries + " created nothing", Failure: a.Message, Next: "the next attempt follows"})
 }
 
 func (m *deciding) settleDestroy(a Attempt) {
@@ -136,7 +136,7 @@ func (m *deciding) settleDestroy(a Attempt) {
 		what = withNext(what, a.Next)
 	}
 	if n.DestroyFailures >= m.l.BlockAfter && n.Phase != Abandoned {
-		m.say(Failed, DestroyBlocked, "%d teardowns left something behind; %s. The next try is at %s; ocpctl retries until nothing is left",
+		m.say(Failed, DestroyBlocked, "%d teardowns left something behind; %s. The next attempt is at %s; ocpctl retries until nothing is left",
 			n.DestroyFailures, what, n.RetryAt.UTC().Format("15:04:05 MST on 2 January"))
 		return
 	}

@@ -87,7 +87,7 @@ func sleepEnds(_ *world, c Cluster, f Facts, d Decision) string {
 	return ""
 }
 
-// Rule 8 of waking: it goes on for as long as the cluster does, and the next try is never far.
+// Rule 8 of waking: it goes on for as long as the cluster does, and the next attempt is never far.
 func wakingGoesOn(_ *world, _ Cluster, f Facts, d Decision) string {
 	n := d.Next
 	if n.SleepWanted || n.Power == Awake || f.Open != nil || n.Status != Ready || n.Desired != Present || len(f.Beside) > 0 || d.Wait != nil || d.Open != "" {
@@ -97,7 +97,7 @@ func wakingGoesOn(_ *world, _ Cluster, f Facts, d Decision) string {
 	case !n.Work[Wake].RetryAt.After(f.Now):
 		return "a cluster should be awake and nobody wakes it"
 	case n.Work[Wake].RetryAt.After(f.Now.Add(wakeRetryMost)):
-		return "a cluster should be awake and the next try is far"
+		return "a cluster should be awake and the next attempt is far"
 	}
 	return ""
 }

@@ -112,7 +112,7 @@ func checkRole(r Request, act Act, t Target) Check {
 		check.Next = fmt.Sprintf("Ask someone of team %s to share it with you for use.", t.Team)
 	default:
 		check.Result = Fail
-		check.Message = fmt.Sprintf("%s belongs to team %s. To %s you need the role %s there; %s.",
+		check.Message = fmt.Sprintf("%s belongs to team %s. To %s you need the role %s there. %s.",
 			t.Name, t.Team, act.Phrase(), RoleText(act), p.OwnRole(t.Team))
 		check.Next = "Ask " + whoHolds(act, t.Team) + "."
 	}
@@ -148,13 +148,21 @@ func (p Principal) roleIn(team string) Role {
 // OwnRole says in a sentence which role the principal has in a team.
 func (p Principal) OwnRole(team string) string {
 	if role := p.roleIn(team); role != "" {
-		return "yours is " + role.Text()
+		return "You are " + role.WithArticle()
 	}
-	return "you have none"
+	return "You have no role there"
 }
 
 // Text is the role as people write it.
 func (r Role) Text() string { return strings.ReplaceAll(string(r), "_", " ") }
+
+// WithArticle is the role as people write it, with its article: "a requester", "an auditor".
+func (r Role) WithArticle() string {
+	if r == Auditor {
+		return "an " + r.Text()
+	}
+	return "a " + r.Text()
+}
 
 // RoleText are the roles that may do an act, as people write them: "platform admin or requester".
 func RoleText(act Act) string {

@@ -22,10 +22,10 @@ func TestAuthorizeAsksForTheRoleInTheClustersTeam(t *testing.T) {
 		text   string
 	}{
 		"of the team":                     {As("saml:will", "will", Requester, "shop"), ActExtend, shop, "", "will has the role requester in team shop."},
-		"of another team":                 {As("saml:will", "will", Requester, "billing"), ActExtend, shop, "role", "demo belongs to team shop. To extend it you need the role requester or platform admin there; you have none."},
+		"of another team":                 {As("saml:will", "will", Requester, "billing"), ActExtend, shop, "role", "demo belongs to team shop. To extend it you need the role requester or platform admin there. You have no role there."},
 		"who requested it, elsewhere":     {As("saml:maya", "maya", Requester, "billing"), ActExtend, shop, "role", "demo belongs to team shop."},
-		"an auditor":                      {As("saml:will", "will", Auditor, "shop"), ActDestroy, shop, "role", "yours is auditor."},
-		"an admin's act":                  {As("saml:will", "will", Requester, "shop"), ActAbandon, shop, "role", "you need the role platform admin there; yours is requester."},
+		"an auditor":                      {As("saml:will", "will", Auditor, "shop"), ActDestroy, shop, "role", "You are an auditor."},
+		"an admin's act":                  {As("saml:will", "will", Requester, "shop"), ActAbandon, shop, "role", "you need the role platform admin there. You are a requester."},
 		"shared to use":                   {As("saml:will", "will", Requester, "billing"), ActKubeconfig, shared, "", "demo is shared with will."},
 		"shared to see":                   {As("saml:will", "will", Requester, "billing"), ActKubeconfig, seen, "role", "demo is shared with you to see it, not to use it."},
 		"a share does not let it go":      {As("saml:will", "will", Requester, "billing"), ActDestroy, shared, "role", "demo belongs to team shop."},

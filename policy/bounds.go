@@ -27,7 +27,7 @@ func checkListed(name, asked string, list profiles.Allowed, p profiles.Profile) 
 		check.Message = fmt.Sprintf("%s %q is not on the list of profile %s.", listed[name], asked, p.Name)
 		check.Next, check.NextSaysAccept = "Choose one of: "+check.Accept+".", true
 		if near, ok := closest.Match(asked, list.Allow); ok && name == "region" {
-			check.Next = fmt.Sprintf("Did you mean %s? There are: %s.", near, check.Accept)
+			check.Next = fmt.Sprintf("Did you mean %s? The list: %s.", near, check.Accept)
 		}
 	}
 	return check
@@ -41,7 +41,7 @@ func checkRegion(r Request, p profiles.Profile) Check {
 // scaled hours.
 func checkTTL(r Request, p profiles.Profile) Check {
 	check := Check{Name: "ttl", Result: Pass, Accept: "above 0, at most " + duration.Format(p.MaxTTL)}
-	next := fmt.Sprintf("Ask for at most %s. Without a lifetime, it is %s.", duration.Format(p.MaxTTL), duration.Format(p.DefaultTTL))
+	next := fmt.Sprintf("The longest is %s; the default is %s.", duration.Format(p.MaxTTL), duration.Format(p.DefaultTTL))
 	if p.Name == "" { // without a known profile there is no maximum to compare with
 		check.Accept, next = "above 0, at most the profile's maximum", "Ask for a lifetime such as 24h, or leave it out."
 	}
@@ -83,13 +83,13 @@ func NameCheck(name string) Check { return checkName(Request{Name: name}, "") }
 func checkName(r Request, profile string) Check {
 	name, _ := nameOf(r, profile)
 	check := Check{Name: "name", Result: Pass, Asked: r.Name, Message: fmt.Sprintf("Its name is %s.", name),
-		Accept: fmt.Sprintf("lower-case letters, digits and dashes, starting with a letter, ending in a letter or digit, at most %d", profiles.MaxName)}
+		Accept: fmt.Sprintf("up to %d characters: a to z, 0 to 9 and dashes, starting with a letter and not ending with a dash", profiles.MaxName)}
 	if len(name) <= profiles.MaxName && profiles.NameForm.MatchString(name) {
 		return check
 	}
-	check.Result, check.Next, check.NextSaysAccept = Fail, "Choose a name of "+check.Accept+".", true
+	check.Result, check.Next, check.NextSaysAccept = Fail, "Use "+check.Accept+".", true
 	if r.PR != nil {
-		check.Next = "Choose a name of " + check.Accept + ", or leave it out."
+		check.Next = "Use " + check.Accept + ", or leave the name out."
 	}
 	check.Message = fmt.Sprintf("%q cannot be a cluster's name.", name)
 	if len(name) > profiles.MaxName {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/internal/closest"
+	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
@@ -20,17 +21,17 @@ func (j judging) checkProfile() Check {
 	case r.Profile == "":
 		check.Result, check.Message, check.Next = Fail, "No profile is enabled on this control plane.", "Ask a platform admin to enable one."
 	default:
-		check.Result, check.Message = Fail, fmt.Sprintf("There is no profile %q%s.", r.Profile, j.defaults.explainProfile(r))
+		check.Result, check.Message = Fail, fmt.Sprintf("No profile is called %q%s.", r.Profile, j.defaults.explainProfile(r))
 		check.Next, check.NextSaysAccept = "Choose one of: "+check.Accept+".", true
 		if near, ok := closest.Match(r.Profile, listOffered(r, c)); ok {
-			check.Next = fmt.Sprintf("Did you mean %s? There are: %s.", near, check.Accept)
+			check.Next = fmt.Sprintf("Did you mean %s? The profiles are: %s.", near, check.Accept)
 		}
 	}
 	return check
 }
 
 func checkPlatform(r Request, p profiles.Profile, c profiles.Catalogue) Check {
-	check := Check{Name: "platform", Result: Pass, Asked: p.Platform, Message: fmt.Sprintf("Profile %s on %s is enabled.", p.Name, p.Platform)}
+	check := Check{Name: "platform", Result: Pass, Asked: p.Platform, Message: fmt.Sprintf("Profile %s on %s is enabled.", p.Name, price.PlatformText(p.Platform))}
 	if !p.Enabled {
 		check.Result, check.Accept = Fail, strings.Join(listOffered(r, c), ", ")
 		check.Message = fmt.Sprintf("Profile %s cannot be used: %s.", p.Name, strings.TrimSuffix(p.DisabledReason, "."))

@@ -141,7 +141,7 @@ func (j judging) refuseUndeclaredTeam(check Check) Check {
 	if check.Accept != "" {
 		check.Next, check.NextSaysAccept = fmt.Sprintf("Choose one of: %s.", check.Accept), true
 		if near, ok := closest.Match(team, teams); ok {
-			check.Next = fmt.Sprintf("Did you mean %s? There are: %s.", near, check.Accept)
+			check.Next = fmt.Sprintf("Did you mean %s? Your teams are: %s.", near, check.Accept)
 		}
 	}
 	if r.PR != nil && team == r.Ownership.Team {

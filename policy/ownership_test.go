@@ -115,7 +115,7 @@ func TestASeatIsOfOneTeam(t *testing.T) {
 	r.Team = "billing"
 	require.True(t, Evaluate(r, Usage{}, declaredTerms(t), Settings{}).Allowed)
 	r.Team = "biling"
-	require.Contains(t, find(t, Evaluate(r, Usage{}, declaredTerms(t), Settings{}), "team").Next, "There are: billing, shop.")
+	require.Contains(t, find(t, Evaluate(r, Usage{}, declaredTerms(t), Settings{}), "team").Next, "Your teams are: billing, shop.")
 }
 
 func TestWithoutDeclaredTeamsAnyNameIsOne(t *testing.T) {

@@ -94,7 +94,7 @@ func TestTheServersGuardrailsWinOverTheFile(t *testing.T) {
 			profiles.RepositoryFile{Grace: minutes(90)}, Settings{MaxGrace: 2 * time.Hour}, "", "repository file", Pass, "has nothing against it", ""},
 		"a default that nobody knows": {
 			profiles.RepositoryFile{Default: "aws-minmal-test"}, Settings{}, "", "profile", Fail,
-			`There is no profile "aws-minmal-test", which .github/ocpctl.yaml of acme/shop names as default.`, "Did you mean aws-minimal-test?"},
+			`No profile is called "aws-minmal-test", which .github/ocpctl.yaml of acme/shop names as default.`, "Did you mean aws-minimal-test?"},
 		"a default that is not enabled": {
 			profiles.RepositoryFile{Default: "ibm-standard"}, Settings{}, "", "platform", Fail, ibmOff, "Choose one of"},
 		"a default for admins": {

@@ -55,12 +55,12 @@ func (a Approval) Text() string {
 	if a.By == Requester {
 		one, several = "member of the team", "members of the team"
 	}
-	who := "One " + one + " other than the one who asked has to approve it"
+	who := "Another " + one + " must approve this"
 	switch {
 	case a.Count > 1:
-		who = fmt.Sprintf("%d %s have to approve it, none of them the one who asked,", a.Count, several)
+		who = fmt.Sprintf("%d other %s must approve this", a.Count, several)
 	case a.Self:
-		who = "One " + one + " has to approve it"
+		who = "A " + one + " must approve this"
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s within %s. %s", who, duration.Format(a.For), strings.Join(a.Why, " ")))
 }

@@ -23,7 +23,7 @@ func TestAnApprovalIsWhatAllWhoAskForItAgreeOn(t *testing.T) {
 	v := Evaluate(validRequest(), Usage{}, base, Settings{})
 	require.True(t, v.Allowed)
 	require.Equal(t, &Approval{Count: 2, By: Requester, For: time.Hour, Why: []string{"One.", "Two."}}, v.Approval)
-	require.Equal(t, "Accepted. It starts when it is approved. 2 members of the team have to approve it, none of them the one who asked, within 1 h. One. Two.", v.Text())
+	require.Equal(t, "Accepted. It starts when it is approved. 2 other members of the team must approve this within 1 h. One. Two.", v.Text())
 	require.Len(t, v.Asks(), 2)
 	require.Len(t, v.Warnings(), 1)
 	base.Rules = objecting{checks: []Check{

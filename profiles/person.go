@@ -42,7 +42,7 @@ func (c Catalogue) PersonOf(id string) (Person, bool) {
 	return Person{}, false
 }
 
-// Spellings maps lower-case texts for an owner to the person they mean: the name, the display name and the identities, with and
+// Spellings maps lowercase texts for an owner to the person they mean: the name, the display name and the identities, with and
 // without their source. A text that could mean two people is left out.
 func Spellings(people []Person) map[string]Person {
 	found, twice := map[string]Person{}, map[string]bool{}

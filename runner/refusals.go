@@ -73,7 +73,7 @@ func (r *refusals) refusalOf(l contract.Leftover) (installer.Refusal, bool) {
 }
 
 // notReached is said of a leftover that nobody refused to remove, after a destroyer that was stopped.
-const notReached = "nothing to do: openshift-install was stopped before it came to this; the next try continues"
+const notReached = "nothing to do: openshift-install was stopped before it came to this; the next attempt continues"
 
 // explainPass writes beside each leftover why it is there. What the count says about removing it would be refused too unless the cause is gone, so
 // the advice of a refusal that does not heal takes its place. What never heals comes first, because people read the beginning of a list.

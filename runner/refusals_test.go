@@ -222,7 +222,7 @@ func TestWhatAStoppedDestroyerDidNotComeToIsNobodysTurn(t *testing.T) {
 	require.NoError(t, w.run(t.Context()))
 	left := w.lastPass().Leftovers
 	require.Equal(t, "i-0a1", left[0].ID)
-	require.Equal(t, "nothing to do: openshift-install was stopped before it came to this; the next try continues", left[1].Advice(), "nobody has to delete the network by hand")
+	require.Equal(t, "nothing to do: openshift-install was stopped before it came to this; the next attempt continues", left[1].Advice(), "nobody has to delete the network by hand")
 }
 
 // lastPass is the newest count that the server was told of.

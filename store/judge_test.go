@@ -162,7 +162,7 @@ func TestWhateverFailsAfterTheJudgementLeavesNothing(t *testing.T) {
 	}
 	judged, err := s.Judge(t.Context(), ask, storetest.AtMost(3, false, a))
 	require.NoError(t, err)
-	require.True(t, judged.Allowed, "and the next try is judged anew")
+	require.True(t, judged.Allowed, "and the next attempt is judged anew")
 }
 
 func TestARepeatedRequestIsToldOfItsApprovalAndItsTurn(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 // Once identifies a request that may be sent again, and then has the same result.
 type Once struct {
 	Key     string        // as the client chose it, unique per principal
-	Request string        // SHA-256 of its content, lower-case hex
+	Request string        // SHA-256 of its content, lowercase hex
 	Keep    time.Duration // how long it is kept; zero: a day
 }
 
@@ -77,7 +77,7 @@ type ApprovalAsk struct {
 	Self  bool          // the requester may approve, if one is enough
 	By    string        // their role: "requester" (of the team) or "platform_admin"
 	For   time.Duration // after that it counts as refused
-	Asked string        // SHA-256 of what is approved, lower-case hex
+	Asked string        // SHA-256 of what is approved, lowercase hex
 	Head  string        // of the pull request; empty: of none
 	At    time.Time     // requested no later than this, by GitHub's clock; zero: GitHub gives no time for it
 }

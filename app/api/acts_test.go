@@ -26,7 +26,7 @@ func TestDestroyingAgainAnswersWithTheSameJob(t *testing.T) {
 	require.Equal(t, v1.Status("DESTROYED"), again.Status)
 
 	p := h.refused(http.MethodPost, "/api/v1/clusters/"+made.ClusterID+"/destroy", h.as(oidc.Auditor), nil, http.StatusForbidden)
-	require.Contains(t, p.Detail, "you need the role requester or platform admin there; yours is auditor")
+	require.Contains(t, p.Detail, "you need the role requester or platform admin there. You are an auditor")
 	require.Contains(t, p.Detail, "Ask someone of team platform")
 }
 

@@ -36,7 +36,7 @@ func TestWhatNeedsAWordBeginsOnceItIsGiven(t *testing.T) {
 	h.does(http.MethodGet, "/api/v1/approvals/"+made.ApprovalID, h.as(oidc.Admin), nil, http.StatusOK, &a)
 	require.True(t, a.MayVote)
 	theirs := h.refused(http.MethodGet, "/api/v1/approvals/"+made.ApprovalID, h.as(will), nil, http.StatusNotFound)
-	require.Contains(t, theirs.Detail, "that you may see")
+	require.Contains(t, theirs.Detail, "You have no approval")
 	h.refused(http.MethodPost, "/api/v1/approvals/"+made.ApprovalID+"/approve", h.as(will), nil, http.StatusNotFound)
 	p := h.refused(http.MethodPost, "/api/v1/approvals/"+made.ApprovalID+"/approve", h.as(oidc.Requester), nil, http.StatusForbidden)
 	require.Contains(t, p.Detail, "Only a platform admin")

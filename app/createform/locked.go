@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
@@ -16,7 +17,7 @@ var RequiredTags = []string{"ManagedBy", "ClusterId", "ClusterName", "Owner", "T
 // Locked lists what a profile fixes.
 func Locked(p profiles.Profile) []Fact {
 	return []Fact{
-		{"Platform", p.Platform},
+		{"Platform", price.PlatformText(p.Platform)},
 		{"Machines", sayMachines(p.ControlPlane.Replicas, p.ControlPlane.InstanceType, p.ControlPlane.Schedulable, messages.WorkerMachines{Replicas: p.Workers.Replicas, Type: p.Workers.InstanceType, Least: p.Workers.Least, Most: p.Workers.Most})},
 		{"Lifetime", fmt.Sprintf("%s by default, at most %s; %s after its pull request closes", duration.Format(p.DefaultTTL), duration.Format(p.MaxTTL), duration.Format(p.Grace))},
 		{"When full", sayWhenFull(p.WhenFull == profiles.WhenFullWait)},

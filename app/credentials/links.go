@@ -203,7 +203,7 @@ func (s *Service) Means(ctx context.Context, p policy.Principal, handle, account
 	if _, short, _ := strings.Cut(name, ":"); err != nil || strings.EqualFold(name, account) || strings.EqualFold(short, strings.TrimPrefix(account, "@")) {
 		return err
 	}
-	return &app.Error{Kind: app.Invalid, Message: fmt.Sprintf("This link connects the account %s to you: whoever uses that account then acts as you. Nothing was changed. "+
+	return &app.Error{Kind: app.Invalid, Message: fmt.Sprintf("This link lets anyone who uses the account %s act as you in ocpctl. Nothing was changed. "+
 		"Confirm it if you requested the link from that account yourself. If somebody sent it to you, do not.", name), Fields: []app.Field{
 		app.ProblemOf("account", messages.Problem{"it must be the account that the link is for", []string{name}}),
 	}}

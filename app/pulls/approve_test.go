@@ -154,7 +154,7 @@ func TestALateCommentApprovesNothingThatWasAskedForSince(t *testing.T) {
 	h, asked := asking(t)
 	h.Comment(1, "will", "/ocp create aws-standard")
 	require.Len(t, h.Clusters(), 2)
-	require.Contains(t, h.approves(2, asked.Add(time.Second), "/ocp approve"), "was not waiting for an approval of `6dcb09b` when you wrote this")
+	require.Contains(t, h.approves(2, asked.Add(time.Second), "/ocp approve"), "was not waiting for approval of `6dcb09b` when you wrote this")
 	for _, row := range h.Clusters() {
 		require.True(t, row.NeedsApproval, "not even what it may have meant: that is for its author to say")
 	}

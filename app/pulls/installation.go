@@ -39,7 +39,7 @@ var lostBy = map[string]lifecycle.ReasonCode{
 
 // InstallationChanged ends the clusters that the App can no longer look after, and lifts such ends when it can again. It asks
 // GitHub about each repository that has something to end or to lift. What was done stays done: if the time does not suffice for
-// all, the next try continues.
+// all, the next attempt continues.
 func (s *Service) InstallationChanged(ctx context.Context, e InstallationEvent) (note string, err error) {
 	_, ends := lostBy[e.Action]
 	lifts := slices.Contains([]string{actionUnsuspend, actionCreated, actionAdded}, e.Action)

@@ -234,7 +234,7 @@ func TestALabelOfIBMCloudAsksForAClusterThere(t *testing.T) {
 
 func TestWhatWaitsForAnApprovalOrHasAWarningSaysSoInItsOneComment(t *testing.T) {
 	for effect, text := range map[profiles.Effect]string{
-		profiles.EffectRequireApproval: "One platform admin other than the one who asked has to approve it",
+		profiles.EffectRequireApproval: "Another platform admin must approve this",
 		profiles.EffectWarn:            "Worth knowing",
 	} {
 		t.Run(string(effect), func(t *testing.T) {

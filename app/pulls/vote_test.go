@@ -26,7 +26,7 @@ func TestALabelsClusterWaitsForAWordInAComment(t *testing.T) {
 	require.Equal(t, []string{"maya"}, row.Spec.Approvers, "who is called there")
 	h.Comment(1, "will", "/ocp approve")
 	require.True(t, h.Only().NeedsApproval)
-	require.Contains(t, h.Replies()[0], "Only a platform admin of team platform can approve this; yours is requester")
+	require.Contains(t, h.Replies()[0], "Only a platform admin of team platform can approve this. You are a requester")
 	h.Comment(2, "rita", "/ocp approve")
 	require.Contains(t, h.Replies()[1], "only read permission")
 	h.Comment(3, "maya", "/ocp approve")

@@ -51,7 +51,7 @@ func TestAClusterIsSharedWithTheMembersThatAGroupHasNow(t *testing.T) {
 	h := ours(t)
 	h.mate("demo")
 	h.workspace.groups = map[string][]string{"S1": {"UPAY", "UBOT", "ULEFT", "UOTHER", "UGUEST", "UANY"}}
-	require.Contains(t, h.slack("UPAY", "status demo"), "There is no cluster demo")
+	require.Contains(t, h.slack("UPAY", "status demo"), "You have no cluster called demo")
 	said := h.slack("UMATE", "share demo <!subteam^S1|@oncall>")
 	require.Contains(t, said, "`demo` is shared with the current members of the group (2 people)")
 	require.Contains(t, said, "People who join the group later are not included")

@@ -19,7 +19,7 @@ func TestWhatCannotBeReadIsSaidAtOnce(t *testing.T) {
 	}
 	require.Empty(t, formErrors(view(map[string]string{"name": "shop-smoke", "ttl": "12", "extraTags": "A=b"})), "whether the region exists is not a question of form")
 	require.Equal(t, map[string]string{
-		"name":      `"Shop.One" cannot be a cluster's name. Choose a name of lower-case letters, digits and dashes, starting with a letter, ending in a letter or digit, at most 21.`,
+		"name":      `"Shop.One" cannot be a cluster's name. Use up to 21 characters: a to z, 0 to 9 and dashes, starting with a letter and not ending with a dash.`,
 		"ttl":       `"a day" is not a duration. Accepted: 90m, 4h, 1h30m, 2d, or a number of hours.`,
 		"extraTags": `"x" is not a tag. Accepted: a line such as Purpose=smoke. A is given twice. Accepted: each key once.`,
 	}, formErrors(view(map[string]string{"name": "Shop.One", "ttl": "a day", "extraTags": "x\nA=1\nA=2"})))

@@ -24,7 +24,7 @@ func (s *Service) destroyCluster(ctx context.Context, t task) (slack.Message, er
 		if out.Already {
 			return fmt.Sprintf("`%s` is already being destroyed (%s).", row.Card.Name, chatops.Plain(row.Card.DesiredWhy.String()))
 		}
-		return fmt.Sprintf("`%s` is being destroyed (job `%s`). It counts as destroyed once two checks in a row have found nothing left of it. `%s status %s` shows the progress.",
+		return fmt.Sprintf("`%s` is being destroyed (job `%s`). It counts as destroyed when two counts in a row have found nothing left. `%s status %s` shows the progress.",
 			row.Name, out.Job, chatops.Prefix, row.Name)
 	}))
 	if err == nil && app.IsGone(row) { // nothing was changed, so nothing was saved

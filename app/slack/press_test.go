@@ -66,7 +66,7 @@ func TestAButtonOfAClusterThatIsGoneSaysSo(t *testing.T) {
 		}
 		require.Contains(t, h.press("UMATE", p), want, verb)
 	}
-	require.Contains(t, h.press("UMATE", blocks.Press{Verb: chatops.VerbExtend, Cluster: "clu_unknown", Value: "4h"}), "There is no cluster clu_unknown that you may see")
+	require.Contains(t, h.press("UMATE", blocks.Press{Verb: chatops.VerbExtend, Cluster: "clu_unknown", Value: "4h"}), "You have no cluster called clu_unknown.")
 }
 
 func TestAnUnknownButtonIsAnsweredPolitely(t *testing.T) {
@@ -208,7 +208,7 @@ func TestAVoteByButtonBringsItsNoticeUpToDate(t *testing.T) {
 	a := h.waits()
 	id := h.notice(blocks.Approval, a.Cluster, blocks.Facts{Approval: a.ID})
 	p := blocks.Press{Verb: chatops.VerbApprove, Approval: a.ID, Notice: id}
-	require.Contains(t, h.press("UAUDIT", p), "yours is auditor")
+	require.Contains(t, h.press("UAUDIT", p), "You are an auditor")
 	_, before := h.told(id)
 	require.Contains(t, h.press("UMATE", p), "1 of the 2 votes")
 	_, half := h.told(id)
@@ -232,7 +232,7 @@ func TestRefusingByButtonAsksForTheReasonInAForm(t *testing.T) {
 	press.Trigger = press.ID
 	h.triggers[press.ID] = true
 	h.handle(press)
-	require.Contains(t, h.open[0].raw, "yours is requester", "no form for who may not")
+	require.Contains(t, h.open[0].raw, "You are a requester", "no form for who may not")
 	require.Empty(t, h.open[0].entered)
 
 	press = h.pressOf("UBOSS", blocks.Press{Verb: chatops.VerbRefuse, Approval: a.ID, Notice: id})

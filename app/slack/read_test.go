@@ -22,7 +22,7 @@ func TestStatusPostsADeletedMessageAgainWhereItStood(t *testing.T) {
 	require.Contains(t, h.slackAs(elsewhere), "demo is ready")
 	muted := func() []string { return h.Query(`SELECT kind FROM subscribers WHERE muted`) }
 	require.Len(t, muted(), 2, "another channel is not its place")
-	require.Contains(t, h.slack("UPAY", "status demo"), "There is no cluster demo that you may see")
+	require.Contains(t, h.slack("UPAY", "status demo"), "You have no cluster called demo.")
 	require.Len(t, muted(), 2, "who may not see it shows it to nobody")
 
 	h.Query(`DELETE FROM river_job WHERE kind = 'publish' RETURNING id`)
@@ -38,8 +38,8 @@ func TestStatusPostsADeletedMessageAgainWhereItStood(t *testing.T) {
 
 func TestStatusAndListWithoutAClusterSayHowToGetOne(t *testing.T) {
 	h := ours(t)
-	require.Contains(t, h.slack("UMATE", "status"), "There is no live cluster that you may see")
-	require.Contains(t, h.slack("UMATE", "list"), "There is no live cluster that you may see. `/ocp create` creates one.")
+	require.Contains(t, h.slack("UMATE", "status"), "You have no live cluster")
+	require.Contains(t, h.slack("UMATE", "list"), "You have no live cluster. `/ocp create` creates one.")
 	require.Contains(t, h.slack("UMATE", "list --team platform --owner <@UROB>"), "with team platform, owner rob")
 	require.Contains(t, h.slack("UMATE", "extend 4h"), "You have no cluster, so `/ocp extend` has nothing to act on. `/ocp create` creates one.")
 	require.Contains(t, h.slack("UNOBODY", "list"), "`/ocp link`")
@@ -93,7 +93,7 @@ func TestTheListSaysWhoHasWhatPageByPage(t *testing.T) {
 	require.Contains(t, second, "c00")
 	require.NotContains(t, second, "c02")
 	press.ID, press.User = "stranger's", "UPAY"
-	require.Contains(t, h.slackAs(press), "There is no live cluster that you may see", "a page is judged for whoever looks")
+	require.Contains(t, h.slackAs(press), "You have no live cluster", "a page is judged for whoever looks")
 
 	robs := h.slack("UMATE", "list --owner <@UROB>")
 	require.Contains(t, robs, "c01")
@@ -126,7 +126,7 @@ func TestAnAccountIsUnlinkedFromWhereItIs(t *testing.T) {
 	h := ours(t)
 	require.Contains(t, h.slack("UANY", "unlink"), "This Slack account is not linked to anybody")
 	h.links("UANY", proved("saml:any", "ocpctl-team-platform"))
-	require.Contains(t, h.slack("UANY", "list"), "There is no live cluster")
+	require.Contains(t, h.slack("UANY", "list"), "You have no live cluster")
 	require.Contains(t, h.slack("UANY", "unlink"), "`T1/UANY` is no longer linked")
 	require.Contains(t, h.slack("UANY", "approvals"), "`/ocp link`")
 	require.Equal(t, []string{"account_unlinked slack:T1/UANY"}, h.Query(`SELECT action || ' ' || actor FROM audit_events WHERE action = 'account_unlinked'`))

@@ -139,10 +139,10 @@ func TestWhoseWordCountsInSlack(t *testing.T) {
 	for _, c := range []struct{ user, approve, approvals, status string }{
 		{"UNOBODY", "Link it with `/ocp link`", "`/ocp link`", "`/ocp link`"},
 		{"UFINANCE", "ask a platform admin for a role", "`/ocp link`", "`/ocp link`"},
-		{"UPAY", "There is no approval " + a.ID + " that you may see", "No approval that you may see is pending", "no live cluster that you may see"},
-		{"UPAYBOSS", "There is no approval " + a.ID + " that you may see", "No approval that you may see is pending", "no live cluster that you may see"},
-		{"UMATE", "Only a platform admin of team platform can approve this; yours is requester", "yours is requester", a.ClusterName},
-		{"UAUDIT", "yours is auditor", a.ClusterName, a.ClusterName},
+		{"UPAY", "You have no approval \"" + a.ID + "\"", "No approval is waiting for you", "have no live cluster"},
+		{"UPAYBOSS", "You have no approval \"" + a.ID + "\"", "No approval is waiting for you", "have no live cluster"},
+		{"UMATE", "Only a platform admin of team platform can approve this. You are a requester", "You are a requester", a.ClusterName},
+		{"UAUDIT", "You are an auditor", a.ClusterName, a.ClusterName},
 	} {
 		for _, verb := range []string{"approve ", "refuse "} {
 			require.Contains(t, h.slack(c.user, verb+a.ID+" because"), c.approve, c.user+" "+verb)
@@ -150,8 +150,8 @@ func TestWhoseWordCountsInSlack(t *testing.T) {
 		require.Contains(t, h.slack(c.user, "approvals"), c.approvals, c.user)
 		require.Contains(t, h.slack(c.user, "status"), c.status, c.user)
 	}
-	require.Contains(t, h.slack("UPAY", "approve "+a.ClusterName), "There is no cluster "+a.ClusterName+" that you may see")
-	require.Contains(t, h.slack("UPAY", "status "+a.Cluster), "There is no cluster "+a.Cluster+" that you may see")
+	require.Contains(t, h.slack("UPAY", "approve "+a.ClusterName), "You have no cluster called "+a.ClusterName+".")
+	require.Contains(t, h.slack("UPAY", "status "+a.Cluster), "You have no cluster called "+a.Cluster+".")
 	require.Empty(t, h.approval(a.ID).Votes)
 	require.Contains(t, h.slackAs(inbound.Request{Kind: inbound.Command, ID: "1", Workspace: "TOTHER", Channel: "C1", User: "UADMIN", Text: "approve " + a.ID}), "`/ocp link`", "a user of another workspace is another's")
 	require.Contains(t, h.slack("UBOSS", "approvals"), a.ClusterName)
@@ -162,7 +162,7 @@ func TestWhoseWordCountsInSlack(t *testing.T) {
 	require.Equal(t, []string{"slack:T1/UBOSS", "slack", "go ahead"}, []string{votes[0].Principal, votes[0].Source, votes[0].Reason})
 	require.Contains(t, h.slack("UADMIN", "approve "+a.ID), "no longer pending")
 	require.Contains(t, h.slack("UADMIN", "approve "+a.ClusterName), "`"+a.ClusterName+"` has no pending approval")
-	require.Contains(t, h.slack("UADMIN", "approve apr_nothing"), "There is no approval apr_nothing")
+	require.Contains(t, h.slack("UADMIN", "approve apr_nothing"), "You have no approval \"apr_nothing\"")
 }
 
 func TestARefusalInSlackEndsItWithAReason(t *testing.T) {
@@ -231,7 +231,7 @@ func TestStatusInSlackShowsWhatThePersonMaySee(t *testing.T) {
 	for _, ref := range []string{"", " " + row.Name, " " + row.ID} {
 		require.Contains(t, h.slack("UANY", "status"+ref), row.Name, ref)
 	}
-	require.Contains(t, h.slack("UANY", "approvals"), "No approval that you may see is pending")
+	require.Contains(t, h.slack("UANY", "approvals"), "No approval is waiting for you")
 	require.Contains(t, h.slackAs(inbound.Request{Kind: inbound.Command, ID: "9", Workspace: "T1", Channel: "C2", User: "UANY", Text: "status"}), "`/ocp link`", "in another channel")
 	require.Contains(t, h.slack("UANY", "hepl"), "Did you mean `/ocp help`?")
 	require.Contains(t, h.slack("UANY", "help"), "*Commands*")
@@ -243,5 +243,5 @@ func TestSlackTellsOfTheClusterThatIsGone(t *testing.T) {
 	row := h.Create(policy.As("oidc:https://issuer.example.com#maya", "maya", policy.Requester, "platform"), "demo")
 	h.Release(row)
 	require.Contains(t, h.slack("UMATE", "status demo"), "demo is gone")
-	require.Contains(t, h.slack("UPAY", "status demo"), "There is no cluster demo that you may see")
+	require.Contains(t, h.slack("UPAY", "status demo"), "You have no cluster called demo.")
 }

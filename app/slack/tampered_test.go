@@ -65,7 +65,7 @@ func TestAValueThatIsNotOursReachesNoMoreThanACommand(t *testing.T) {
 	require.Equal(t, 1, version)
 	require.Equal(t, []string{"offered"}, h.Query(`SELECT state FROM handovers`))
 	require.Len(t, h.Clusters(), 2)
-	require.Empty(t, h.Query(`SELECT body FROM replies WHERE person = 'UPAY' AND body LIKE '%' || $1 || '%' AND body NOT LIKE 'There is no cluster%'`, row.ID), "nor is it shown")
+	require.Empty(t, h.Query(`SELECT body FROM replies WHERE person = 'UPAY' AND body LIKE '%' || $1 || '%' AND body NOT LIKE 'You have no cluster%'`, row.ID), "nor is it shown")
 	require.Empty(t, h.Query(`SELECT hash FROM links WHERE kind = 'kubeconfig'`))
 }
 

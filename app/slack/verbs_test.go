@@ -164,7 +164,7 @@ func TestWhoMayNotIsRefusedInWords(t *testing.T) {
 	h := ours(t)
 	row := h.mate("demo")
 	for _, verb := range []string{"destroy demo", "extend demo 2h", "hold demo 2h", "unhold demo", "scale demo 2", "share demo --team payments", "unshare demo --team payments", "transfer demo --team payments", "retry demo", "kubeconfig demo", "logs demo", "explain demo", "status demo"} {
-		require.Contains(t, h.slack("UPAY", verb), "There is no cluster demo that you may see", verb)
+		require.Contains(t, h.slack("UPAY", verb), "You have no cluster called demo.", verb)
 		require.Contains(t, h.slack("UNOBODY", verb), "`/ocp link`", verb)
 	}
 	for _, verb := range []string{"destroy demo", "extend demo 2h", "hold demo 2h", "scale demo 2", "share demo --team payments", "transfer demo --team payments"} {
@@ -173,7 +173,7 @@ func TestWhoMayNotIsRefusedInWords(t *testing.T) {
 	lines := h.audited()
 	for _, p := range []blocks.Press{{Verb: chatops.VerbDestroy}, {Verb: chatops.VerbExtend, Value: "4h"}, {Verb: chatops.VerbShare}, {Verb: chatops.VerbLogs}, {Verb: chatops.VerbKubeconfig}, {Verb: chatops.VerbRetry}} {
 		p.Cluster = row.ID
-		require.Contains(t, h.press("UPAY", p), "There is no cluster "+row.ID+" that you may see", p.Verb)
+		require.Contains(t, h.press("UPAY", p), "You have no cluster called "+row.ID+".", p.Verb)
 		require.Contains(t, h.press("UNOBODY", p), "`/ocp link`", p.Verb)
 	}
 	require.Equal(t, lines, h.audited())
@@ -205,7 +205,7 @@ func TestABadArgumentIsRefusedInWords(t *testing.T) {
 		"transfer demo --team nope":   "nope",
 		"refresh demo":                "add-on",
 		"retry demo":                  "There is nothing to retry",
-		"destroy dmeo":                "There is no cluster dmeo that you may see",
+		"destroy dmeo":                "You have no cluster called dmeo.",
 		"approve":                     "Say which one",
 		"refuse demo":                 "Add a reason",
 		"list --owner":                "--owner",

@@ -111,7 +111,7 @@ func TestAVoteForAnotherStandsOnTheClustersPageUntilItIsGiven(t *testing.T) {
 	made := h.make("maya", "soak", "platform", 60)
 	at := "/clusters/" + made.Row.ID
 	_, page, _ := h.as("maya").get(at)
-	for _, want := range []string{"It is waiting for approval", "More than two days take a platform admin&#39;s word.", "$44.40 until its planned end", "yours is requester"} {
+	for _, want := range []string{"It is waiting for approval", "More than two days take a platform admin&#39;s word.", "$44.40 until its planned end", "You are a requester"} {
 		require.Contains(t, page, want)
 	}
 	require.NotContains(t, page, "/approve")

@@ -106,7 +106,7 @@ func TestEverythingThatIsWrongIsShownAtItsFieldAndValuesAreKept(t *testing.T) {
 		}))
 		require.Equal(t, map[string]int{"check": http.StatusOK, "create": http.StatusUnprocessableEntity}[do], status)
 		for field, want := range map[string]string{
-			"name": "lower-case letters", "ttl": "&#34;a day&#34; is not a duration. Accepted: 90m, 4h, 1h30m, 2d, or a number of hours.", "region": "us-east-2",
+			"name": "up to 21 characters", "ttl": "&#34;a day&#34; is not a duration. Accepted: 90m, 4h, 1h30m, 2d, or a number of hours.", "region": "us-east-2",
 			"team": "payments", "sshPublicKey": "not a public key", "extraTags": "&#34;nonsense&#34; is not a tag", "owner": "cannot be a tag",
 		} {
 			require.Contains(t, page, `id="wrong-`+field+`"`, do)

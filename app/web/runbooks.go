@@ -76,7 +76,7 @@ func renderRunbook(markdown goldmark.Markdown, source []byte) (runbook, error) {
 	return page, nil
 }
 
-// anchors makes words linkable: code in a table's first column gets an anchor with its lower-case name. Links between the pages'
+// anchors makes words linkable: code in a table's first column gets an anchor with its lowercase name. Links between the pages'
 // files become links between the pages.
 type anchors struct{}
 

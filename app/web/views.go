@@ -49,16 +49,16 @@ type loginView struct {
 	Demo            bool
 }
 
+// listed is a row of a list, with what is around it.
+type listed struct {
+	Row   clusters.Row
+	Frame frame
+}
+
 type problemView struct {
 	Status  int
 	Title   string
 	Message string
-}
-
-type listView struct {
-	Rows  []clusters.Row
-	All   bool
-	Older string // cursor of the next page
 }
 
 type detailView struct {
@@ -143,14 +143,15 @@ func (p *pages) renderParts(name string, f frame) (main string, parts []part, er
 }
 
 var functions = template.FuncMap{
-	"lower": func(s lifecycle.Status) string { return strings.ToLower(string(s)) },
-	"plain": func(s any) string { return plainState(fmt.Sprint(s)) },
-	"price": func(cents int) string { return price.Dollars(int64(cents)) + "/h" },
-	"stamp": formatStamp,
-	"clock": func(t time.Time) string { return t.UTC().Format("15:04:05") },
-	"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-	"away":  formatAway,
-	"part":  beginPart, "endpart": endPart,
+	"platform": price.PlatformText,
+	"lower":    func(s lifecycle.Status) string { return strings.ToLower(string(s)) },
+	"plain":    func(s any) string { return plainState(fmt.Sprint(s)) },
+	"price":    func(cents int) string { return price.Dollars(int64(cents)) + "/h" },
+	"stamp":    formatStamp,
+	"clock":    func(t time.Time) string { return t.UTC().Format("15:04:05") },
+	"iso":      func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"away":     formatAway,
+	"part":     beginPart, "endpart": endPart,
 	"name": formatPullRequest, "runText": chatops.RunText, "signalText": chatops.SignalText, "saved": chatops.Saved, "slept": describeSleep, "unused": chatops.Unused, "nights": chatops.Nights,
 	"told":  auditText,
 	"moved": describeMove,
@@ -165,6 +166,8 @@ var functions = template.FuncMap{
 	"lasted":  formatSeconds,
 	"percent": formatPercent,
 	"titled":  titleTable,
+
+	"beside": func(row clusters.Row, f frame) listed { return listed{row, f} },
 
 	"going": func(r clusters.Row) bool { return r.Desired == lifecycle.Absent },
 

@@ -131,10 +131,10 @@ func TestAFailuresMessageStandsOnThePageOnce(t *testing.T) {
 		r.Status, r.Phase, r.Desired = lifecycle.Destroyed, lifecycle.Released, lifecycle.Absent
 		r.FailReason, r.FailMessage = "BootstrapFailed", "the control plane never took over"
 		r.DesiredWhy = lifecycle.Reason{Code: lifecycle.ReasonInstallFailed, Words: "the control plane never took over"}
-		r.Why = lifecycle.MoveReason{Cause: r.DesiredWhy, Words: "two counts in a row found nothing left of it"}
+		r.Why = lifecycle.MoveReason{Cause: r.DesiredWhy, Words: "nothing of it is left in the cloud"}
 	})
 	require.Equal(t, 1, strings.Count(html, "the control plane never took over"))
-	require.Contains(t, html, "the install failed; two counts in a row found nothing left of it")
+	require.Contains(t, html, "the install failed; nothing of it is left in the cloud")
 }
 
 func TestTheCommandThatFreesABlockerCanBeCopied(t *testing.T) {

@@ -66,7 +66,7 @@ func TestTheListShowsWhatTheTeamOwns(t *testing.T) {
 	require.NotContains(t, page, "vault")
 	status, page, _ := b.get("/clusters/" + theirs.ID)
 	require.Equal(t, http.StatusNotFound, status)
-	require.Contains(t, page, "There is no cluster")
+	require.Contains(t, page, "You have no cluster")
 }
 
 func TestTheDetailShowsTheHistory(t *testing.T) {

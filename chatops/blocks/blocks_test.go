@@ -90,7 +90,7 @@ func noticed() map[string]NoticeView {
 		digest.More = append(digest.More, one)
 	}
 	findings := NoticeView{Event: Finding, Facts: Facts{Title: "A cluster is past its end", Text: "its end passed an hour ago\n- `a`", Runbook: "overdue"}}
-	for _, f := range []Facts{{Title: "A queue job used up its tries", Text: "`reconcile`: no route", Runbook: "failed-jobs"}, {Title: "A cluster is past its end", Text: "its end passed two hours ago", Runbook: "overdue"}, {Title: "A finding: new kind", Text: "x"}} {
+	for _, f := range []Facts{{Title: "A queue job used up its attempts", Text: "`reconcile`: no route", Runbook: "failed-jobs"}, {Title: "A cluster is past its end", Text: "its end passed two hours ago", Runbook: "overdue"}, {Title: "A finding: new kind", Text: "x"}} {
 		findings.More = append(findings.More, NoticeView{Event: Finding, Facts: f, Links: ui})
 	}
 	resting := NoticeView{Event: Resting, Card: lives["ready"], Mention: "U0MAYA", Facts: Facts{End: start.Add(10 * time.Hour)}}

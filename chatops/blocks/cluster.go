@@ -9,6 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
@@ -26,7 +27,7 @@ func Cluster(v ClusterView) slack.Message {
 	}
 	blocks = append(blocks, factFields(
 		Fact{"Profile", chatops.Code(c.Profile)},
-		Fact{"OpenShift", fmt.Sprintf("%s on %s in %s", chatops.Plain(c.Release), chatops.Plain(c.Platform), chatops.Plain(c.Region))},
+		Fact{"OpenShift", fmt.Sprintf("%s on %s in %s", chatops.Plain(c.Release), chatops.Plain(price.PlatformText(c.Platform)), chatops.Plain(c.Region))},
 		Fact{"Owner", fmt.Sprintf("%s, team %s", chatops.Plain(c.Owner), chatops.Plain(c.Team))},
 		Fact{"Price", strings.Join(nonEmpty([]string{s.Hourly, s.Spent}), "; ")},
 		Fact{"Votes", votes}, Fact{"Workers", s.Workers}, Fact{"Off-hours", s.OffHours}, Fact{"Ends", s.Ends}, Fact{"Lived", s.Lived},

@@ -28,14 +28,14 @@ var kinds = map[Event]kind{
 	Ready: {sign: "🟢", head: "is ready", past: "was ready", many: "clusters are ready", call: "your cluster is ready.", verbs: []chatops.Verb{chatops.VerbConsole, chatops.VerbKubeconfig, chatops.VerbExtend, chatops.VerbLogs}},
 	Failed: {sign: "🔴", head: "could not be created", many: "clusters could not be created", call: "your cluster could not be created.",
 		verbs: []chatops.Verb{chatops.VerbRetry, chatops.VerbLogs}},
-	Expiring: {sign: "🟡", head: "ends soon", past: "was about to end", many: "clusters end soon", call: "your cluster ends soon."},
+	Expiring: {sign: "🟡", head: "ends soon", past: "was to end soon", many: "clusters end soon", call: "your cluster ends soon."},
 	Resting: {sign: "🌙", head: "falls asleep soon", past: "was about to fall asleep", many: "clusters fall asleep soon", call: "your cluster falls asleep soon.",
 		verbs: []chatops.Verb{chatops.VerbHold}},
 	Idle: {sign: "💤", head: "is not used", past: "was not used", many: "clusters are not used", call: "nobody uses your cluster.",
 		verbs: []chatops.Verb{chatops.VerbDestroy}},
 	Blocked:   {sign: "🔴", head: "cannot be destroyed yet", many: "clusters cannot be destroyed yet", verbs: []chatops.Verb{chatops.VerbRetry, chatops.VerbLogs}},
 	Destroyed: {sign: "⚫", head: "is gone", many: "clusters are gone"},
-	Approval: {sign: "⚪", head: "is waiting for an approval", past: "was waiting for an approval", many: "clusters are waiting for an approval",
+	Approval: {sign: "⚪", head: "is waiting for approval", past: "was waiting for approval", many: "clusters are waiting for approval",
 		verbs: []chatops.Verb{chatops.VerbApprove, chatops.VerbRefuse}},
 	HandoverAsk: {sign: "🔵", head: "is offered to you", past: "was offered to you", many: "clusters are offered to you", call: "a cluster is offered to you.",
 		verbs: []chatops.Verb{chatops.VerbAcceptHandover, chatops.VerbDeclineHandover}},
@@ -103,7 +103,7 @@ func eventParagraphs(v NoticeView, s chatops.Summary) []string {
 		if len(s.Trouble) > 0 {
 			return s.Trouble
 		}
-		return []string{"**Why:** " + chatops.Plain(v.Card.Why.String()), f.Text}
+		return []string{"**Reason:** " + chatops.Plain(v.Card.Why.String()), f.Text}
 	case Expiring:
 		return []string{endText(v, s)}
 	case Resting:

@@ -25,7 +25,7 @@ func TestAnOfferHasOneButtonAndIsReadableWithoutIt(t *testing.T) {
 func TestQuestionsWithButtonsAreGolden(t *testing.T) {
 	goldenMessage(t, "offer", Offer("The form could not be shown. Press the button to open it.", "Open the form", Press{Verb: chatops.VerbOpenForm, Value: `{"name":"demo"}`}))
 	goldenMessage(t, "pick", Pick("You may create clusters for several teams. To which one does `demo` go?", []Option{{"hnd_1/payments", "payments"}, {"hnd_1/platform", "platform"}}, Press{Verb: chatops.VerbAcceptHandover, Notice: "not_1"}))
-	for name, view := range map[string]api.ModalViewRequest{"opening": Opening("Create a cluster"), "shown": Shown("My clusters", Answer("There is no live cluster that you may see."))} {
+	for name, view := range map[string]api.ModalViewRequest{"opening": Opening("Create a cluster"), "shown": Shown("My clusters", Answer("You have no live cluster."))} {
 		goldenView(t, "window-"+name, view, view.Blocks.BlockSet)
 	}
 }

@@ -35,7 +35,7 @@ func At(c lifecycle.Card, s lifecycle.Status, p lifecycle.Phase, why string) lif
 
 // Ready is a cluster that became ready after forty minutes.
 func Ready() lifecycle.Card {
-	c := At(Card(), lifecycle.Ready, lifecycle.PhaseReady, "installed on try 1 of 2")
+	c := At(Card(), lifecycle.Ready, lifecycle.PhaseReady, "installed on attempt 1 of 2")
 	c.ReadyAt, c.UpdatedAt = Start.Add(40*time.Minute), Start.Add(40*time.Minute)
 	c.APIURL, c.ConsoleURL = "https://api.pr41-shop.labs.example.com:6443", "https://console-openshift-console.apps.pr41-shop.labs.example.com"
 	c.Identities = []string{"pr41-shop-x7k2p"}
@@ -78,12 +78,12 @@ func Lives() map[string]lifecycle.Card {
 	expiring.Ends.TTL, expiring.UpdatedAt = expiring.Ends.Max, Start.Add(71*time.Hour)
 	verifying := Going(lifecycle.Verifying, "counting what is left in the cloud")
 	verifying.Progress = lifecycle.Progress{Percent: 90, Step: "pass 1 of 2"}
-	gone := At(Going("", ""), lifecycle.Destroyed, lifecycle.Released, "two counts in a row found nothing left of 1 name")
+	gone := At(Going("", ""), lifecycle.Destroyed, lifecycle.Released, "nothing of it is left in the cloud")
 	gone.Why.Cause = gone.DesiredWhy
 	gone.ReleasedAt, gone.Ends.PRClosed = Start.Add(4*time.Hour), Start.Add(3*time.Hour)
 	again := At(gone, lifecycle.Destroying, lifecycle.DestroyingRuns, "the installer is removing the cluster's resources")
 	again.ReleasedAt, again.ReopenedAt, again.Reopened = time.Time{}, Start.Add(30*time.Hour), 1
-	failed := At(Card(), lifecycle.Failed, lifecycle.CreateFailed, "try 2 of 2 failed")
+	failed := At(Card(), lifecycle.Failed, lifecycle.CreateFailed, "attempt 2 of 2 failed")
 	failed.Desired, failed.DesiredWhy = lifecycle.Absent, lifecycle.Reason{Code: lifecycle.ReasonInstallFailed, Words: "bootstrap did not complete in time"}
 	failed.FailReason, failed.FailMessage = "InstallFailed", "bootstrap did not complete in time"
 	failed.Why.Failure = failed.FailMessage
@@ -92,15 +92,15 @@ func Lives() map[string]lifecycle.Card {
 	quota.FailWhose, quota.FailNext = "quota", "raise the limit L-1216C47A, or release clusters there; then ask again with /ocp create aws-minimal-test"
 	lost := failed
 	lost.FailReason, lost.FailMessage = "lost", "nothing was heard from the runner for 15 minutes"
-	never := At(failed, lifecycle.Destroyed, lifecycle.Released, "two counts in a row found nothing left of 2 names")
+	never := At(failed, lifecycle.Destroyed, lifecycle.Released, "nothing of it is left in the cloud")
 	never.Why.Cause = never.DesiredWhy
 	never.ReleasedAt, never.Identities = Start.Add(2*time.Hour), []string{"pr41-shop-x7k2p", "pr41-shop-b4r9d"}
-	asked := At(Card(), lifecycle.Destroyed, lifecycle.Released, "two counts in a row found nothing left of the one name it was recorded under")
+	asked := At(Card(), lifecycle.Destroyed, lifecycle.Released, "nothing of it is left in the cloud")
 	asked.Desired, asked.DesiredWhy, asked.FailReason, asked.FailMessage = lifecycle.Absent, lifecycle.Reason{Code: lifecycle.ReasonAsked, By: "@maya"}, "stopped", "the runner was told to stop"
 	asked.Why.Cause = asked.DesiredWhy
 	asked.ReleasedAt, asked.Identities = Start.Add(30*time.Minute), []string{"pr41-shop-x7k2p"}
 	blocked := Going("", "")
-	blocked = At(blocked, lifecycle.Failed, lifecycle.DestroyBlocked, "3 teardowns left something behind; still there: vpc vpc-0a1. The next try is at 15:30:00 UTC on 1 January and there is no last one")
+	blocked = At(blocked, lifecycle.Failed, lifecycle.DestroyBlocked, "3 teardowns left something behind; still there: vpc vpc-0a1. The next attempt is at 15:30:00 UTC on 1 January and there is no last one")
 	blocked.Blockers = []lifecycle.Blocker{{Name: "vpc vpc-0a1 (pr41-shop-x7k2p-vpc)", Free: "detach the network interface eni-7 of another team"}, {Name: "network-interface eni-7"}}
 	stopping := Going(lifecycle.Stopping, "the running install is stopped first")
 	stopping.Why.Cause = stopping.DesiredWhy
@@ -140,7 +140,7 @@ func queues() map[string]lifecycle.Card {
 	teardown := Going(lifecycle.Restoring, "")
 	teardown.Why = lifecycle.MoveReason{Cause: teardown.DesiredWhy, Runner: "at most 50 run at once in this installation"}
 	teardown.Position, teardown.WaitsSince = 1, Start.Add(3*time.Hour+10*time.Minute)
-	unscaled := At(Ready(), lifecycle.Ready, lifecycle.PhaseReady, "installed on try 1 of 2")
+	unscaled := At(Ready(), lifecycle.Ready, lifecycle.PhaseReady, "installed on attempt 1 of 2")
 	unscaled.Why.Runner = "at most 40 run at once in this installation besides teardowns"
 	unscaled.WorkersBase, unscaled.WorkersWanted, unscaled.Position, unscaled.WaitsSince = new(3), new(1), 2, Start.Add(time.Hour)
 	return map[string]lifecycle.Card{

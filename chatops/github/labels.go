@@ -96,7 +96,7 @@ func (w *labelWriter) writeLabels(ctx context.Context, labels []chatops.Label) e
 	return nil
 }
 
-// readLabels reads the repository's labels by lower-case name: GitHub ignores case in label names.
+// readLabels reads the repository's labels by lowercase name: GitHub ignores case in label names.
 func (w *labelWriter) readLabels(ctx context.Context) (map[string]*gh.Label, error) {
 	labels, err := allPages(func(page gh.ListOptions) ([]*gh.Label, *gh.Response, error) {
 		return w.client.Issues.ListLabels(ctx, w.owner, w.repo, &page)

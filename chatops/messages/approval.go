@@ -9,14 +9,14 @@ import (
 
 // NotYourApproval tells somebody that their role in the team cannot approve, and whose can.
 func NotYourApproval(voters []policy.Role, team string, p policy.Principal) string {
-	return fmt.Sprintf("Only %s of team %s can approve this; %s. Ask one of them.", votersText(voters), team, p.OwnRole(team))
+	return fmt.Sprintf("Only %s of team %s can approve this. %s. Ask one of them.", votersText(voters), team, p.OwnRole(team))
 }
 
 // votersText names the roles whose votes count.
 func votersText(voters []policy.Role) string {
 	roles := make([]string, 0, len(voters))
 	for _, r := range voters {
-		roles = append(roles, "a "+r.Text())
+		roles = append(roles, r.WithArticle())
 	}
 	return strings.Join(roles, " or ")
 }

@@ -11,7 +11,7 @@ import (
 func KeptAwake(c lifecycle.Card) string {
 	text := fmt.Sprintf("%s stays awake until %s.", c.Name, c.AwakeUntil.UTC().Format("15:04 MST on Monday, 2 January"))
 	if c.SleepWanted || c.Power != lifecycle.Awake {
-		text += " It is woken; that takes some minutes."
+		text += " It is waking up and will be ready in a few minutes."
 	}
 	return text
 }

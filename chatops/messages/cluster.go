@@ -20,7 +20,7 @@ func Destroying(c lifecycle.Card) string {
 	if c.Phase == lifecycle.Released {
 		return GoneSince(c)
 	}
-	return c.Name + " is being destroyed. It counts as destroyed after two counts in a row have found nothing left."
+	return c.Name + " is being destroyed. It counts as destroyed when two counts in a row have found nothing left."
 }
 
 // changed are the acts on a wanted cluster, as participles.

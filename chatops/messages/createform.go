@@ -10,7 +10,7 @@ import (
 // FormField returns the label and the hint of a field of the form for a cluster; the hint may be empty.
 func FormField(name string) (label, hint string) {
 	texts := map[string][2]string{
-		"name":          {"Name", "at most 21 lower-case letters, digits and dashes"},
+		"name":          {"Name", "at most 21 lowercase letters, digits and dashes"},
 		"profile":       {"Profile", ""},
 		"region":        {"Region", ""},
 		"version":       {"Version", ""},

@@ -5,8 +5,8 @@ import (
 )
 
 // NoRoleOnSlack tells a Slack user that their account has no role, and how to get one.
-const NoRoleOnSlack = "This Slack account has no role. Link it with `/ocp link`: open the link and sign in. You then have the same rights here as there, " +
-	"until a week after your last sign-in. If you have no role there either, ask a platform admin for a role in your team."
+const NoRoleOnSlack = "This Slack account has no role. Link it with `/ocp link`: open the link and sign in. Your roles on the web then apply in Slack, too. " +
+	"Sign in at least once a week to keep the link. If you have no role on the web either, ask a platform admin for a role in your team."
 
 // What somebody may lack the role for, as NeedsRole and NeedsRoleEverywhere say it.
 const (

@@ -10,7 +10,7 @@ const (
 )
 
 // WouldBeRefused begins the preview of a request that would be refused.
-const WouldBeRefused = "**It would be refused.** The reasons are at the fields and above them."
+const WouldBeRefused = "**It would be refused.** See the marked fields."
 
 // FieldHint is a field's hint as a line of its own.
 func FieldHint(hint string) string {

@@ -3,6 +3,7 @@ package messages
 import (
 	"fmt"
 
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
@@ -13,7 +14,7 @@ func UnreadyForSleep(name string) string {
 }
 
 // SleepIsPast is the problem of a time to wake that is over.
-const SleepIsPast = "The cluster would be woken before it sleeps. Give a time to come."
+const SleepIsPast = "That time has passed. Give a time in the future."
 
 // FallingAsleep answers sleep. No job: it is asleep already.
 func FallingAsleep(c lifecycle.Card, job string) string {
@@ -24,7 +25,7 @@ func FallingAsleep(c lifecycle.Card, job string) string {
 	if job == "" {
 		return c.Name + " is asleep already." + cost
 	}
-	return fmt.Sprintf("%s is put to sleep (job %s).%s It cannot be used until it is awake. Its end does not move.", c.Name, job, cost)
+	return fmt.Sprintf("Putting %s to sleep (job %s).%s It cannot be used until it is awake, and still ends at %s.", c.Name, job, cost, chatops.Time(c.End()))
 }
 
 // WakingUp answers wake. No job: it is awake already.
@@ -32,5 +33,5 @@ func WakingUp(c lifecycle.Card, job string) string {
 	if job == "" {
 		return c.Name + " is awake already."
 	}
-	return fmt.Sprintf("%s is woken (job %s). That takes some minutes; it can be used as soon as it is ready.", c.Name, job)
+	return fmt.Sprintf("Waking %s (job %s). It will be ready in a few minutes.", c.Name, job)
 }

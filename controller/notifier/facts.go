@@ -54,7 +54,7 @@ var (
 		lifecycle.Stuck: "A cluster makes no progress", lifecycle.Blocked: "A teardown is blocked",
 		lifecycle.Remains: "A destroyed cluster's objects could not be deleted", lifecycle.FailingDelivery: "A request cannot be processed",
 		lifecycle.LostDelivery: "A request was given up or refused",
-		lifecycle.FailedJob:    "A queue job used up its tries", lifecycle.SlackChannel: "A channel in Slack takes no messages",
+		lifecycle.FailedJob:    "A queue job used up its attempts", lifecycle.SlackChannel: "A channel in Slack takes no messages",
 		lifecycle.SlackRefused: "Slack refuses the bot", lifecycle.AccessNotRevoked: "Revoked access still works",
 		lifecycle.ScanFailing: "A cloud account cannot be looked through",
 	}

@@ -5,7 +5,7 @@ variable "name" {
 
   validation {
     condition     = can(regex("^[a-z][a-z0-9-]{1,19}$", var.name))
-    error_message = "name must have 2 to 20 lower-case letters, digits and dashes, and begin with a letter."
+    error_message = "name must have 2 to 20 lowercase letters, digits and dashes, and begin with a letter."
   }
 }
 
@@ -15,7 +15,7 @@ variable "installation" {
 
   validation {
     condition     = can(regex("^[a-z0-9][a-z0-9-]{0,30}$", var.installation))
-    error_message = "installation must be the short name in the server's configuration: lower-case letters, digits and dashes."
+    error_message = "installation must be the short name in the server's configuration: lowercase letters, digits and dashes."
   }
 }
 

@@ -78,7 +78,7 @@ func TestARunIsGoodOnlyIfEveryAttackWasHeld(t *testing.T) {
 func TestLiveMarkupIsSeen(t *testing.T) {
 	for body, live := range map[string]bool{
 		"`https://evil.example/x` is no profile": false, "```\n@acme/everybody\n```": false, "``x`@acme/everybody``": false, "evil&#46;example": false,
-		"There is no profile \"https://evil.example/x\".": true, "@acme/everybody": true, "`a` [x](https://evil.example)": true, "see acme/shop#1": true,
+		"No profile is called \"https://evil.example/x\".": true, "@acme/everybody": true, "`a` [x](https://evil.example)": true, "see acme/shop#1": true,
 		"`unclosed\n\nwww.evil.example`": true, "<img src=x>": true,
 	} {
 		require.Equal(t, live, liveMarkdown(body) != "", body)

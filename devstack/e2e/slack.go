@@ -68,11 +68,11 @@ func (t *scenario) aWordInSlack(ctx context.Context) {
 		return err
 	})
 	hears("in Slack rob, of another team, finds nothing of it", "rob", slack.Clusters,
-		"approve "+c.Name, "There is no cluster", "that you may see")
+		"approve "+c.Name, "You have no cluster")
 	hears("ada, an auditor, sees it, and her word does not count", "ada", slack.Clusters,
-		"approve "+c.Name+" fine", "platform admin", "yours is auditor")
+		"approve "+c.Name+" fine", "platform admin", "You are an auditor")
 	t.step("she presses Approve in #admins, and it counts as little", func() error {
-		return t.answered(ctx, "ada", []string{"yours is auditor"}, func() error { return t.press(ctx, "ada", slack.Admins, "", c.Name, "Approve") })
+		return t.answered(ctx, "ada", []string{"You are an auditor"}, func() error { return t.press(ctx, "ada", slack.Admins, "", c.Name, "Approve") })
 	})
 	must.Do(t.unlinked(ctx, will))
 	hears("will is nobody there yet, and is told how to be somebody", "will", slack.Clusters, "approvals", "/ocp link")
@@ -80,7 +80,7 @@ func (t *scenario) aWordInSlack(ctx context.Context) {
 	hears("now he sees what waits; where the bot is not it is a direct message", "will", slack.Random,
 		"approvals", "Waiting for approval", "requested by Maya")
 	hears("/ocp approve: his word counts", "will", slack.Clusters, "approve "+c.Name+" go ahead", "You approved", "It starts now")
-	t.step("in #admins the buttons are gone", t.shown(ctx, "ada", slack.Admins, "", 10*time.Second, c.Name+" was waiting for an approval"))
+	t.step("in #admins the buttons are gone", t.shown(ctx, "ada", slack.Admins, "", 10*time.Second, c.Name+" was waiting for approval"))
 	t.step("the cluster begins", t.inPhase(ctx, spoken, "installing", 20*time.Second))
 	hears("/ocp status shows it", "will", slack.Clusters, "status "+c.Name, "is being created")
 	t.step("maya takes it down, and it is DESTROYED", func() error {

@@ -71,13 +71,13 @@ func (t *scenario) approvedByButton(ctx context.Context) {
 		if _, err := t.inSlack(ctx, "maya", slack.Clusters, "create aws-standard --name "+approved+" --ttl 101h", "waits for an approval"); err != nil {
 			return err
 		}
-		return t.shown(ctx, "will", slack.Admins, "", 10*time.Second, approved+" is waiting for an approval")()
+		return t.shown(ctx, "will", slack.Admins, "", 10*time.Second, approved+" is waiting for approval")()
 	})
 	t.step("will presses Approve in #admins, which then shows that he did", func() error {
-		if err := t.press(ctx, "will", slack.Admins, "", approved+" is waiting for an approval", "Approve"); err != nil {
+		if err := t.press(ctx, "will", slack.Admins, "", approved+" is waiting for approval", "Approve"); err != nil {
 			return err
 		}
-		return t.shown(ctx, "ada", slack.Admins, "", 10*time.Second, approved+" was waiting for an approval", "It was approved by will@")()
+		return t.shown(ctx, "ada", slack.Admins, "", 10*time.Second, approved+" was waiting for approval", "It was approved by will@")()
 	})
 	t.step("she destroys it with the button of its message", func() error {
 		if err := t.shown(ctx, "maya", slack.Clusters, "", 10*time.Second, approved+" is being created")(); err != nil {

@@ -38,7 +38,7 @@ type Snapshot struct {
 	Type        Type
 	Key         string
 	ManifestKey string
-	SHA256      string // of the archive, lower-case hex
+	SHA256      string // of the archive, lowercase hex
 	Size        int64
 	InfraID     string
 	TakenAt     time.Time

@@ -141,8 +141,8 @@ var Table = []Command{
 			{"watch", "w", "", "then print a line for each change, until Ctrl-C"},
 		},
 		PullRequest: &Form{Summary: "Show all clusters of this pull request", Example: "list"},
-		Slack:       &Form{Common: true, Summary: "List who has which cluster, until when, and what it has cost", Options: []string{"team", "profile", "owner"}, Example: "list --team platform"},
-		CLI:         &Form{Aliases: []string{"ls"}, Summary: "List the clusters you may see, newest first", Options: []string{"run", "all", "limit", "name", "owner", "platform", "profile", "status", "team", "watch"}},
+		Slack:       &Form{Common: true, Summary: "List who has which cluster, until when, and what it has cost", Arguments: []Argument{{Kind: Filter}}, Options: []string{"team", "profile", "owner"}, Example: "list owner:me ends:<2h"},
+		CLI:         &Form{Aliases: []string{"ls"}, Summary: "List the clusters you may see, newest first", Arguments: []Argument{{Kind: Filter}}, Options: []string{"run", "all", "limit", "name", "owner", "platform", "profile", "status", "team", "watch"}},
 	},
 	{
 		Name: "scale", Permission: "scale", Synonyms: []string{"workers", "resize"},
@@ -185,9 +185,9 @@ var Table = []Command{
 			reason,
 			{"until", "", "time", "hold until this `time`, instead of a duration from now"},
 		},
-		PullRequest: &Form{Summary: "Keep it that long even if the pull request is closed, up to the profile's maximum; or tonight: keep it awake until the next working hours", Arguments: []Argument{aSpan, aProfile}, Options: []string{"reason"}, Example: `hold 8h --reason "a demo on Friday"`},
-		Slack:       &Form{Summary: "Keep it that long even if its pull request is closed, up to the profile's maximum; or tonight: keep it awake until the next working hours", Arguments: []Argument{oneOfMine, aSpan}, Options: []string{"reason"}, Example: `hold demo 8h --reason "a demo on Friday"`},
-		CLI:         &Form{Summary: "Keep a cluster even if its pull request is closed, up to the profile's maximum; or tonight: keep it awake until the next working hours", Arguments: []Argument{aCluster, aSpan}, Options: []string{"reason", "until"}},
+		PullRequest: &Form{Summary: "Keep the cluster for that long even if the pull request closes, up to the profile's maximum; hold tonight keeps it awake until the next working hours", Arguments: []Argument{aSpan, aProfile}, Options: []string{"reason"}, Example: `hold 8h --reason "a demo on Friday"`},
+		Slack:       &Form{Summary: "Keep the cluster for that long even if its pull request closes, up to the profile's maximum; hold tonight keeps it awake until the next working hours", Arguments: []Argument{oneOfMine, aSpan}, Options: []string{"reason"}, Example: `hold demo 8h --reason "a demo on Friday"`},
+		CLI:         &Form{Summary: "Keep a cluster for a while even if its pull request closes, up to the profile's maximum; hold NAME tonight keeps it awake until the next working hours", Arguments: []Argument{aCluster, aSpan}, Options: []string{"reason", "until"}},
 	},
 	{
 		Name: "retry", Permission: "retry", Synonyms: []string{"again", "rerun", "restart"}, Options: []Option{reason},
@@ -253,8 +253,8 @@ var Table = []Command{
 	},
 	{
 		Name: "unhold", Permission: "hold", Synonyms: []string{"unkeep", "unpin"},
-		Slack: &Form{Summary: "Remove a hold; the cluster then ends as without it", Arguments: []Argument{oneOfMine}, Example: "unhold demo"},
-		CLI:   &Form{Summary: "Remove a hold; the cluster then ends as without it", Arguments: []Argument{aCluster}},
+		Slack: &Form{Summary: "Remove the hold; the normal end applies again", Arguments: []Argument{oneOfMine}, Example: "unhold demo"},
+		CLI:   &Form{Summary: "Remove the hold; the normal end applies again", Arguments: []Argument{aCluster}},
 	},
 	{
 		Name: "transfer", Permission: "transfer", Synonyms: []string{"move", "give"}, Options: []Option{

@@ -180,7 +180,7 @@ type Identity struct {
 	ReleaseDigest string `json:"releaseDigest"`
 	Metadata      string `json:"metadata,omitempty"` // metadata.json, which contains no secret; in a Spec it is built by the server
 
-	InstallerSHA256 string `json:"installerSha256,omitempty"` // of the openshift-install that renders it, lower-case hex; the same program destroys it
+	InstallerSHA256 string `json:"installerSha256,omitempty"` // of the openshift-install that renders it, lowercase hex; the same program destroys it
 	ResourceGroupID string `json:"resourceGroupId,omitempty"` // of the group called CCOName (IBM Cloud), recorded before anything is created in it
 }
 
@@ -189,7 +189,7 @@ type Snapshot struct {
 	Type        string    `json:"type"` // INSTALL_DIR_SNAPSHOT (destroy bundle) or AUTH_BUNDLE (operate bundle)
 	Key         string    `json:"key"`  // of the archive
 	ManifestKey string    `json:"manifestKey"`
-	SHA256      string    `json:"sha256"` // of the archive, lower-case hex
+	SHA256      string    `json:"sha256"` // of the archive, lowercase hex
 	Size        int64     `json:"size"`
 	InfraID     string    `json:"infraId"`
 	TakenAt     time.Time `json:"takenAt"`

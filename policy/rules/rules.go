@@ -136,7 +136,7 @@ func (r rule) toCheck() policy.Check {
 	case profiles.EffectWarn:
 		c.Result, next = policy.Warn, "Nothing to do, unless you meant something else."
 	case profiles.EffectRequireApproval:
-		c.Result, c.Approval, next = policy.Ask, r.approval, "Wait for the approval, or change the request so that the rule does not hold."
+		c.Result, c.Approval, next = policy.Ask, r.approval, "Wait for approval, or ask for less, so that the rule no longer applies."
 	default:
 		c.Result, next = policy.Fail, fmt.Sprintf("Change the request, or ask a platform admin about rule %s of policy %s.", r.name, r.policy)
 	}

@@ -43,7 +43,7 @@ func (p pattern) mayMatch(lower string) bool {
 	return len(p.needles) == 0
 }
 
-// findNeedles lists lower-case texts one of which is in everything that an expression matches; none if there are no such texts.
+// findNeedles lists lowercase texts one of which is in everything that an expression matches; none if there are no such texts.
 func findNeedles(re *syntax.Regexp) (found []string) {
 	switch re.Op {
 	case syntax.OpLiteral:

@@ -43,7 +43,7 @@ func Digest(image string) string {
 	return digest
 }
 
-// Checksum returns the SHA-256 of the program itself, in lower-case hex.
+// Checksum returns the SHA-256 of the program itself, in lowercase hex.
 func (t *Tool) Checksum() (string, error) {
 	file, err := os.Open(t.Binary)
 	if err != nil {

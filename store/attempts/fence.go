@@ -221,7 +221,7 @@ type ArtifactRow struct {
 	Type        string // INSTALL_DIR_SNAPSHOT, LOG, AUTH_BUNDLE or METADATA
 	Key         string
 	ManifestKey string
-	SHA256      string // lower-case hex
+	SHA256      string // lowercase hex
 	Size        int64
 	InfraID     string
 	TakenAt     time.Time

@@ -12,7 +12,7 @@ import (
 type LogBundle struct {
 	Attempt int // number
 	Key     string
-	SHA256  string // lower-case hex
+	SHA256  string // lowercase hex
 	Size    int64
 	TakenAt time.Time
 }

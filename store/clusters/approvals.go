@@ -50,7 +50,7 @@ type Approval struct {
 	Team                 string
 	RequestedBy          string // principal id
 	Why                  []string
-	Asked                string     // SHA-256 of what is asked for, lower-case hex
+	Asked                string     // SHA-256 of what is asked for, lowercase hex
 	AskedAt              *time.Time // requested no later than this, by GitHub's clock; nil: GitHub gives no time for it
 	Head                 string     // of the pull request it is bound to; empty: of none
 	Needs                int        // votes

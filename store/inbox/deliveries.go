@@ -117,7 +117,7 @@ func (s *Store) Replay(ctx context.Context, row int64, d clusters.Origin) (Deliv
 		if err != nil {
 			return fmt.Errorf("put it back: %w", err)
 		}
-		// A job that waits for its next try is brought forward; if there is none, a new one is inserted.
+		// A job that waits for its next attempt is brought forward; if there is none, a new one is inserted.
 		if err := c.RunNow(ctx, queue.InboxArgs{}.Kind(), `args = jsonb_build_object('row', @row::bigint)`, river.NamedArgs{"row": row}); err != nil {
 			return err
 		}

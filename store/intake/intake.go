@@ -91,7 +91,7 @@ func (e *Invalid) snapshots(list []contract.Snapshot, of Scope) {
 		if err := snapshot.CheckKeys(of.Cluster, of.Attempt); err != nil {
 			e.check(true, at+".key", err.Error(), "the key this attempt's own archive was stored under")
 		}
-		e.check(!checksum.MatchString(s.SHA256), at+".sha256", "it is not a checksum", "64 lower-case hex digits")
+		e.check(!checksum.MatchString(s.SHA256), at+".sha256", "it is not a checksum", "64 lowercase hex digits")
 		e.check(s.Size < 0, at+".size", fmt.Sprintf("%d is negative", s.Size), "the archive's size in bytes")
 		e.check(s.InfraID != "" && !of.IsInfraID(s.InfraID), at+".infraId", fmt.Sprintf("%.80q is not an infraID of this cluster", s.InfraID), of.InfraIDPrefix()+"xxxxx")
 	}

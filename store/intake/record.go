@@ -33,10 +33,10 @@ func Record(r contract.Record, of Scope) (attempts.IdentityRow, []attempts.Artif
 	i := r.Identity
 	bad.check(i.InfraID == "" && i.CCOName == "", "identity.infraId", "it is empty, and so is identity.ccoName", "the infraID of metadata.json")
 	bad.check(i.CCOName != "" && i.CCOName != of.CCOName(), "identity.ccoName", fmt.Sprintf("%.80q is not this attempt's name for ccoctl", i.CCOName), of.CCOName())
-	bad.check(i.InstallerSHA256 != "" && !checksum.MatchString(i.InstallerSHA256), "identity.installerSha256", "it is not a checksum", "64 lower-case hex digits")
-	bad.check(i.ReleaseDigest != "" && !digest.MatchString(i.ReleaseDigest), "identity.releaseDigest", "it is not a digest", "sha256: and 64 lower-case hex digits")
+	bad.check(i.InstallerSHA256 != "" && !checksum.MatchString(i.InstallerSHA256), "identity.installerSha256", "it is not a checksum", "64 lowercase hex digits")
+	bad.check(i.ReleaseDigest != "" && !digest.MatchString(i.ReleaseDigest), "identity.releaseDigest", "it is not a digest", "sha256: and 64 lowercase hex digits")
 	bad.check(i.ResourceGroupID != "" && (i.CCOName == "" || !names.IsResourceGroupID(i.ResourceGroupID)), "identity.resourceGroupId",
-		fmt.Sprintf("%.80q is not the id of a resource group that was made under identity.ccoName", i.ResourceGroupID), "32 lower-case hex digits, on IBM Cloud")
+		fmt.Sprintf("%.80q is not the id of a resource group that was made under identity.ccoName", i.ResourceGroupID), "32 lowercase hex digits, on IBM Cloud")
 	bad.check(!plainName.MatchString(i.Account), "identity.account", fmt.Sprintf("%.80q is not an account id", i.Account), "the account the runner is in")
 	bad.check(i.Region != of.Region, "identity.region", fmt.Sprintf("%.80q is not the cluster's region", i.Region), of.Region)
 	bad.snapshots(r.Snapshots, of)

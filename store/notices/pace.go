@@ -49,7 +49,7 @@ const (
 	probeEveryMax = time.Hour
 )
 
-// probeAgain is when the next try is due where something is wrong, as an SQL expression.
+// probeAgain is when the next attempt is due where something is wrong, as an SQL expression.
 const probeAgain = db.PaceClock + ` + least(greatest(` + db.PaceClock + ` - s.problem_since, @probe::interval), @probe_max::interval)`
 
 // takeTurn writes nothing and waits for no lock if it is too soon, except to keep an awaited turn. Where something is wrong, in the channel or in the whole

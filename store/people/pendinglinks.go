@@ -79,7 +79,7 @@ func (s *Store) CompleteLink(ctx context.Context, account, code string, d cluste
 		case p.Over:
 			why = "the code's time was over"
 		case p.Code != hashCode(account, code):
-			why = fmt.Sprintf("the code was wrong, try %d of %d", p.Tries+1, MaxCodeTries)
+			why = fmt.Sprintf("the code was wrong, attempt %d of %d", p.Tries+1, MaxCodeTries)
 		}
 		if refused = why != ""; refused { // committed, for the try and its audit line
 			return refuseCode(ctx, c, account, why, d)

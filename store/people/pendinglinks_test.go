@@ -41,7 +41,7 @@ func TestALinkIsCompletedOnlyByItsAccountWithItsCodeOnceAndInTime(t *testing.T) 
 	require.Zero(t, storetest.Count(t, s, `SELECT count(*) FROM pending_links p, audit_events e WHERE p::text LIKE '%' || $1 || '%' OR e::text LIKE '%' || $1 || '%'`, code),
 		"the code is kept nowhere")
 	tries("github:id/8", code, "no link of the account")
-	tries("github:id/7", wrongCode, "try 1 of 5")
+	tries("github:id/7", wrongCode, "attempt 1 of 5")
 	clock.Pass(people.CodeLasts)
 	tries("github:id/7", code, "time was over")
 

@@ -8,7 +8,7 @@ import (
 	"github.com/ocpctl/ocpctl/store/db"
 )
 
-// SpendSignature accepts a signature once. hash is its SHA-256 in lower-case hex; until is when the signature expires: it is
+// SpendSignature accepts a signature once. hash is its SHA-256 in lowercase hex; until is when the signature expires: it is
 // remembered at least that long. fresh is false if any replica accepted it before.
 func (s *Store) SpendSignature(ctx context.Context, hash string, until time.Time) (fresh bool, err error) {
 	tag, err := s.db.Pool().Exec(ctx, `INSERT INTO signatures (hash, expires_at) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING`, hash, until)

@@ -34,7 +34,7 @@ const life = time.Minute
 // Proof is a signed request that was not sent.
 type Proof struct {
 	URL     string            `json:"url"`
-	Headers map[string]string `json:"headers"` // the signed headers besides host, by lower-case name
+	Headers map[string]string `json:"headers"` // the signed headers besides host, by lowercase name
 }
 
 // Sign proves to the server with this audience whose the configuration's credentials are. It does not call STS; the configuration's

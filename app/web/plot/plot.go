@@ -15,7 +15,7 @@ import (
 
 // Chart is what a chart shows.
 type Chart struct {
-	ID     string // unique on the page: lower-case letters, digits and dashes
+	ID     string // unique on the page: lowercase letters, digits and dashes
 	Title  string
 	Labels []string // of the places on the horizontal axis, from left to right
 	Series []Series // at most as many as there are colors in the style sheet: 4

@@ -275,8 +275,8 @@ func TestAValueThatLooksLikeAFlagIsAValue(t *testing.T) {
 	o, machine := inTekton(t)
 	for action, c := range map[string]struct{ param, says string }{
 		"ocpctl-create-cluster":        {"profile", "--help"},
-		"ocpctl-wait-and-collect-logs": {"clusterName", "There is no cluster --help"},
-		"ocpctl-get-credentials":       {"clusterName", "There is no cluster --help"},
+		"ocpctl-wait-and-collect-logs": {"clusterName", "You have no cluster called --help"},
+		"ocpctl-get-credentials":       {"clusterName", "You have no cluster called --help"},
 		"ocpctl-get-versions":          {"profile", "--help"},
 	} {
 		step := steps.Step{Name: "one", Params: given("server", o.url, c.param, "--help")}

@@ -42,7 +42,7 @@ type report func(field, format string, args ...any)
 func (s Settings) checkNames(wrong report) {
 	name := func(field, value string, optional bool) {
 		if (value != "" || !optional) && len(validation.IsDNS1123Subdomain(value)) > 0 {
-			wrong(field, "is %q; give the name of an object in the runners' namespace: lower-case letters, digits and dashes", value)
+			wrong(field, "is %q; give the name of an object in the runners' namespace: lowercase letters, digits and dashes", value)
 		}
 	}
 	a := s.ServiceAccounts

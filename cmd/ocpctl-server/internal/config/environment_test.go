@@ -126,6 +126,6 @@ func TestIBMCloudIsOffUntilItsFeatureIsOn(t *testing.T) {
 		_, err = read(t, changed)
 		require.NoError(t, err, "AWS keeps it")
 		_, err = read(t, changed+on)
-		require.ErrorContains(t, err, `installation is "`+name+`"; with features.ibm_cloud give lower-case letters, digits and _ - . alone`)
+		require.ErrorContains(t, err, `installation is "`+name+`"; with features.ibm_cloud give lowercase letters, digits and _ - . alone`)
 	}
 }

@@ -27,5 +27,5 @@ func (c Config) checkFeatures() []error {
 	if !c.Features.IBMCloud || tagkey.IBM(tagkey.Installation, c.Installation) == strings.ToLower(tagkey.Installation)+":"+c.Installation {
 		return nil
 	}
-	return []error{fmt.Errorf("installation is %q; with features.ibm_cloud give lower-case letters, digits and _ - . alone, because a tag on IBM Cloud keeps nothing else", c.Installation)}
+	return []error{fmt.Errorf("installation is %q; with features.ibm_cloud give lowercase letters, digits and _ - . alone, because a tag on IBM Cloud keeps nothing else", c.Installation)}
 }

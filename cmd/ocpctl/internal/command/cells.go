@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/progress"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
 	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/internal/price"
 )
 
 // statusCell shows a cluster's status with a colour.
@@ -160,7 +161,7 @@ func (a *app) writeCluster(s *table.Screen, c v1.Cluster, brief bool) {
 	f.Add("workers", describeWorkers(c))
 	f.Add("add-ons", describeAddons(c))
 	if !brief {
-		f.Add("profile", fmt.Sprintf("%s, OpenShift %s on %s in %s, domain %s", c.Profile, c.Version, c.Platform, c.Region, c.BaseDomain))
+		f.Add("profile", fmt.Sprintf("%s, OpenShift %s on %s in %s, domain %s", c.Profile, c.Version, price.PlatformText(c.Platform), c.Region, c.BaseDomain))
 		f.Add("owner", fmt.Sprintf("%s, team %s, cost center %s", c.Owner, c.Team, c.CostCenter))
 		f.Add("requested", fmt.Sprintf("%s by %s, through %s", humanize.When(c.AcceptedAt, s.Now), cmp.Or(c.RequestedByName, c.RequestedBy), humanize.Plain(c.Source)))
 		f.Add("pull request", pullRequest(c))

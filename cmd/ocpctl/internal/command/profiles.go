@@ -74,7 +74,7 @@ func (a *app) printProfile(res *http.Response, err error) error {
 		if !p.Enabled {
 			f.Paint("off", cmp.Or(p.DisabledReason, "no reason given"), table.Warn)
 		}
-		f.Add("platform", p.Platform)
+		f.Add("platform", price.PlatformText(p.Platform))
 		f.Add("machines", describeMachines(p))
 		if p.Workers.Most > 0 {
 			f.Add("workers", fmt.Sprintf("%d to %d with scale-workers", p.Workers.Least, p.Workers.Most))

@@ -23,7 +23,7 @@ func (a *app) newWaitCommand() *cobra.Command {
 		Use: "wait CLUSTER", Short: "Wait until a cluster is ready, destroyed, scaled, refreshed or asleep",
 		Long: `Wait until a cluster is ready, destroyed, scaled, refreshed or asleep, show the progress, and then print the cluster.
 
-Time in the queue or waiting for an approval counts too. The exit code is 8 if the cluster can no longer reach the goal, 124
+Time in the queue or waiting for approval counts too. The exit code is 8 if the cluster can no longer reach the goal, 124
 if the timeout passes, and 7 if it passes while the cluster waits for an approval. Ctrl-C stops only the waiting.`,
 		Example: "  ocpctl wait team-a-smoke-01 --for=ready --timeout 90m",
 	}
