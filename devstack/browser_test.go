@@ -111,7 +111,7 @@ func (l *life) pathsOf(s scene, approval, orphan string) (paths []string) {
 	var delivery string
 	require.NoError(l.t, l.pool.QueryRow(l.ctx, "SELECT id::text FROM deliveries ORDER BY id LIMIT 1").Scan(&delivery))
 	visits := map[string][]string{
-		"/{$}": {"/", "/?show=all"}, "/new": {"/new"}, "/me": {"/me"}, "/device": {"/device"}, "/links/{link}": {"/links/none"},
+		"/{$}": {"/"}, "/clusters": {"/clusters", "/clusters?show=all", "/clusters?q=status:nothing"}, "/new": {"/new"}, "/me": {"/me"}, "/device": {"/device"}, "/links/{link}": {"/links/none"},
 		"/clusters/{id}/destroy": {"/clusters/" + s.Clusters["shown"] + "/destroy"},
 		"/approvals":             {"/approvals"}, "/approvals/{id}": {"/approvals/" + approval},
 		"/orphans/removal": {"/orphans/removal?id=" + orphan}, "/deliveries/{id}": {"/deliveries/" + delivery},

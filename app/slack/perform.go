@@ -35,7 +35,7 @@ func (s *Service) performCommand(ctx context.Context, r inbound.Request, p polic
 }
 
 // open are the commands that somebody without a role may use, as far as clusters are shared with them.
-var open = []chatops.Verb{chatops.VerbStatus, chatops.VerbList, chatops.VerbPage, chatops.VerbLogs, chatops.VerbExplain, chatops.VerbKubeconfig}
+var open = []chatops.Verb{chatops.VerbStatus, chatops.VerbList, chatops.VerbPage, chatops.VerbLogs, chatops.VerbExplain, chatops.VerbKubeconfig, chatops.VerbConsole}
 
 func (s *Service) runTask(ctx context.Context, t task) (slack.Message, error) {
 	switch t.Verb {
@@ -67,7 +67,7 @@ func (s *Service) useCases() map[chatops.Verb]func(context.Context, task) (slack
 		chatops.VerbDestroy: s.destroyCluster, chatops.VerbExtend: s.extendCluster, chatops.VerbHold: s.holdCluster, chatops.VerbUnhold: s.unholdCluster,
 		chatops.VerbScale: s.scaleCluster, chatops.VerbRefresh: s.refreshAddons, chatops.VerbSleep: s.putToSleep, chatops.VerbWake: s.wakeCluster,
 		chatops.VerbStatus: s.showStatus, chatops.VerbLogs: s.showLogs, chatops.VerbExplain: s.explainCluster, chatops.VerbList: s.listClusters, chatops.VerbPage: s.listClusters,
-		chatops.VerbKubeconfig: s.sendKubeconfigLink, chatops.VerbShare: s.shareCluster, chatops.VerbUnshare: s.unshareCluster, chatops.VerbTransfer: s.transferCluster,
+		chatops.VerbKubeconfig: s.sendAccessLink, chatops.VerbConsole: s.sendAccessLink, chatops.VerbShare: s.shareCluster, chatops.VerbUnshare: s.unshareCluster, chatops.VerbTransfer: s.transferCluster,
 		chatops.VerbAcceptHandover: s.answerOffer, chatops.VerbDeclineHandover: s.answerOffer,
 		chatops.VerbApprovals: s.listApprovals, chatops.VerbApprove: s.castVote, chatops.VerbRefuse: s.castVote, chatops.VerbNotify: s.handleSubscription,
 	}
@@ -119,7 +119,7 @@ func (s *Service) findCluster(ctx context.Context, t task) (clusters.Row, error)
 	if t.Cluster != "" {
 		return s.core.Cluster(ctx, t.by, t.Cluster)
 	}
-	rows, more, err := s.core.List(ctx, t.by, s.ownClusters(t, store.Filter{Live: true, Limit: mostChoices}))
+	rows, more, err := s.core.List(ctx, t.by, s.core.OwnedBy(t.by, store.Filter{Live: true, Limit: mostChoices}))
 	if err != nil {
 		return clusters.Row{}, err
 	}
@@ -133,13 +133,6 @@ func (s *Service) findCluster(ctx context.Context, t task) (clusters.Row, error)
 		return rows[0], nil
 	}
 	return clusters.Row{}, t.askWhich(rows, more != "")
-}
-
-// ownClusters narrows a filter to the clusters of the person: those that they asked for under any of their identities, and those that they
-// own. A name in Slack proves nothing, so ownership counts only for people of the catalogue.
-func (s *Service) ownClusters(t task, f store.Filter) store.Filter {
-	f.Mine, f.MyName = t.by.ID, s.core.NameOf(t.by.ID)
-	return f
 }
 
 // mostValue is the most bytes of a command that a button repeats: Slack allows 2,000 characters for a button's value.
