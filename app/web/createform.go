@@ -35,7 +35,7 @@ type newView struct {
 	Content createForm
 	Form    createform.Form
 	Wrong   []app.Field
-	Wrongs  int      // at fields
+	Wrongs  int // at fields
 	Blamed  []createform.Field
 	Others  []string // problems that belong to no field of the form
 	Verdict *verdictView
