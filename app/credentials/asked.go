@@ -29,6 +29,9 @@ func (s *Service) LinkToAsked(ctx context.Context, account, number string, row c
 		return Link{}, err
 	}
 	l, lasts := people.Link{Kind: people.LinkKubeconfig, Cluster: row.ID, Role: string(want.Role)}, people.AskedLasts
+	if want.Console {
+		l.Kind = people.LinkConsole
+	}
 	owner, err := s.store.People.AccountOf(ctx, account)
 	switch {
 	case errors.Is(err, db.ErrNotFound):
@@ -41,9 +44,9 @@ func (s *Service) LinkToAsked(ctx context.Context, account, number string, row c
 	return s.makeLink(ctx, l, lasts, origin)
 }
 
-// LinkMade returns the link to what was asked for before an account was linked; ok is false if nothing was.
-func (s *Service) LinkMade(out clusters.Outcome) (link Link, ok bool) {
-	return Link{URL: s.urlOf(out.Handle), ExpiresAt: out.HandleUntil}, out.Handle != ""
+// LinkMade returns the link to what was asked for before an account was linked, and what that is; ok is false if nothing was.
+func (s *Service) LinkMade(out clusters.Outcome) (link Link, what string, ok bool) {
+	return Link{URL: s.urlOf(out.Handle), ExpiresAt: out.HandleUntil}, messages.AccessKind(out.HandleOf == string(people.LinkConsole)), out.Handle != ""
 }
 
 func (s *Service) urlOf(handle string) secret.Text {
@@ -63,7 +66,7 @@ func (s *Service) awaitAsked(ctx context.Context, p policy.Principal, link peopl
 		return err
 	}
 	if given.State == access.Asked {
-		return app.Fail(app.Busy, messages.AccessBeingMade(row.Name)+" Your link still works.")
+		return app.Fail(app.Busy, messages.AccessBeingMade(row.Name, given.Kind == access.Console)+" Your link still works.")
 	}
 	return nil
 }
@@ -82,7 +85,9 @@ func (s *Service) accessOf(ctx context.Context, p policy.Principal, used people.
 }
 
 // wantOf is what a link that has no access yet is for.
-func wantOf(l people.Link) Want { return Want{Role: policy.ClusterRole(l.Role)} }
+func wantOf(l people.Link) Want {
+	return Want{Role: policy.ClusterRole(l.Role), Console: l.Kind == people.LinkConsole}
+}
 
 // BeginProof keeps that the principal goes to prove that the account of a link is theirs, and returns the state with which their browser comes back.
 func (s *Service) BeginProof(ctx context.Context, p policy.Principal, handle string) (state string, err error) {

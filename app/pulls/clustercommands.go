@@ -32,26 +32,27 @@ func (s *Service) logsByComment(ctx context.Context, c command) (reply, note str
 	return chatops.LogReply(c.event.Author, row.Card, log.Lines, chatops.Links{UI: s.ui}), fmt.Sprintf("%d lines of %s", len(log.Lines), row.Name), nil
 }
 
-// kubeconfigByComment replies with a one-time link that works only for the signed-in owner of the author's account: others who
+// accessByComment replies with a one-time link to a kubeconfig or an account of the console, which works only for the signed-in owner of the author's account: others who
 // read the comment gain nothing.
-func (s *Service) kubeconfigByComment(ctx context.Context, c command) (reply, note string, err error) {
+func (s *Service) accessByComment(ctx context.Context, c command) (reply, note string, err error) {
 	row, err := s.findCluster(ctx, c)
 	if err != nil {
 		return "", "", err
 	}
+	console := c.Verb == chatops.VerbConsole
 	p, linked, err := s.core.LinkedOwner(ctx, c.event.actorOf().principalID())
 	if err != nil {
 		return "", "", err
 	}
 	if !linked {
-		return s.linkToAsked(ctx, c, row, credentials.Want{Role: c.Role})
+		return s.linkToAsked(ctx, c, row, credentials.Want{Role: c.Role, Console: console})
 	}
-	link, err := s.credentials.KubeconfigLink(ctx, p, row.ID, credentials.Want{Role: c.Role}, c.originWith(lifecycle.Noted(c.Line)))
+	link, err := s.credentials.AccessLink(ctx, p, row.ID, credentials.Want{Role: c.Role, Console: console}, c.originWith(lifecycle.Noted(c.Line)))
 	if err != nil {
 		return "", "", err
 	}
-	return fmt.Sprintf("@%s, open %s and sign in to get your own kubeconfig of `%s`. The link works once, until %s, and only for you.",
-		c.event.Author, link.URL.Reveal(), row.Name, chatops.Time(link.ExpiresAt)), "kubeconfig link of " + row.Name, nil
+	return fmt.Sprintf("@%s, open %s and sign in to get your own %s of `%s`. The link works once, until %s, and only for you.",
+		c.event.Author, link.URL.Reveal(), messages.AccessKind(console), row.Name, chatops.Time(link.ExpiresAt)), messages.AccessKind(console) + " link of " + row.Name, nil
 }
 
 // linkToAsked replies with the one link of somebody whose account is linked to nobody: it also links the account.
@@ -61,8 +62,8 @@ func (s *Service) linkToAsked(ctx context.Context, c command, row clusters.Row, 
 	if err != nil {
 		return "", "", err
 	}
-	return fmt.Sprintf("@%[1]s, open %[2]s and sign in to link the GitHub account `%[1]s` to you and get your own kubeconfig of `%[3]s`. The link works once, until %[4]s. Nobody else should use it.",
-		c.event.Author, link.URL.Reveal(), row.Name, chatops.Time(link.ExpiresAt)), "kubeconfig link of " + row.Name, nil
+	return fmt.Sprintf("@%[1]s, open %[2]s and sign in to link the GitHub account `%[1]s` to you and get your own %[5]s of `%[3]s`. The link works once, until %[4]s. Nobody else should use it.",
+		c.event.Author, link.URL.Reveal(), row.Name, chatops.Time(link.ExpiresAt), messages.AccessKind(want.Console)), messages.AccessKind(want.Console) + " link of " + row.Name, nil
 }
 
 func (s *Service) scaleByComment(ctx context.Context, c command) (reply, note string, err error) {

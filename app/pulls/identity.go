@@ -91,8 +91,8 @@ func (s *Service) linkByComment(ctx context.Context, c command) (reply, note str
 		origin.Why = "/ocp link"
 		origin.Reply = &clusters.ReplyOnce{Cause: c.cause, Build: func(out clusters.Outcome) clusters.Reply {
 			text := fmt.Sprintf("@%s, this GitHub account is now linked to you. Commands from it now count as yours. Sign in at least once a week to keep the link.", c.event.Author)
-			if link, asked := s.credentials.LinkMade(out); asked {
-				text += fmt.Sprintf("\n\nHere is what you asked for, your own %s: %s. The link works once, until %s, and only for you.", out.HandleOf, link.URL.Reveal(), chatops.Time(link.ExpiresAt))
+			if link, what, asked := s.credentials.LinkMade(out); asked {
+				text += fmt.Sprintf("\n\nHere is what you asked for, your own %s: %s. The link works once, until %s, and only for you.", what, link.URL.Reveal(), chatops.Time(link.ExpiresAt))
 			}
 			return c.replyWith(text)
 		}}

@@ -16,13 +16,14 @@ import (
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
-// sendKubeconfigLink answers with a one-time link that works only for the signed-in owner of the account.
-func (s *Service) sendKubeconfigLink(ctx context.Context, t task) (slack.Message, error) {
+// sendAccessLink answers with a one-time link to a kubeconfig or an account of the console, which works only for the signed-in owner of the account.
+func (s *Service) sendAccessLink(ctx context.Context, t task) (slack.Message, error) {
 	row, err := s.findCluster(ctx, t)
 	if err != nil {
 		return slack.Message{}, err
 	}
-	account, want := accountOf(t.request.Workspace, t.request.User), credentials.Want{Role: t.Role}
+	console := t.Verb == chatops.VerbConsole
+	account, want := accountOf(t.request.Workspace, t.request.User), credentials.Want{Role: t.Role, Console: console}
 	p, linked, err := s.core.LinkedOwner(ctx, account)
 	if err != nil {
 		return slack.Message{}, err
@@ -30,11 +31,11 @@ func (s *Service) sendKubeconfigLink(ctx context.Context, t task) (slack.Message
 	if !linked {
 		return s.linkToAsked(ctx, t, account, row, want)
 	}
-	link, err := s.credentials.KubeconfigLink(ctx, p, row.ID, want, t.originWith(s.reasonOf(t)))
+	link, err := s.credentials.AccessLink(ctx, p, row.ID, want, t.originWith(s.reasonOf(t)))
 	if err != nil {
 		return slack.Message{}, err
 	}
-	return secretAnswer(fmt.Sprintf("Open <%s> and sign in to get your own kubeconfig of `%s`. The link works once, until %s, and only for you.", link.URL.Reveal(), row.Name, chatops.Time(link.ExpiresAt))), nil
+	return secretAnswer(fmt.Sprintf("Open <%s> and sign in to get your own %s of `%s`. The link works once, until %s, and only for you.", link.URL.Reveal(), messages.AccessKind(console), row.Name, chatops.Time(link.ExpiresAt))), nil
 }
 
 // linkToAsked answers with the one link of somebody whose account is linked to nobody: it also links the account.
@@ -43,8 +44,8 @@ func (s *Service) linkToAsked(ctx context.Context, t task, account string, row c
 	if err != nil {
 		return slack.Message{}, err
 	}
-	return secretAnswer(fmt.Sprintf("Open <%s> and sign in to link the Slack account %s to you and get your own kubeconfig of `%s`. The link works once, until %s. Do not share it.",
-		link.URL.Reveal(), chatops.Code(subjectOf(t.request)), row.Name, chatops.Time(link.ExpiresAt))), nil
+	return secretAnswer(fmt.Sprintf("Open <%s> and sign in to link the Slack account %s to you and get your own %s of `%s`. The link works once, until %s. Do not share it.",
+		link.URL.Reveal(), chatops.Code(subjectOf(t.request)), messages.AccessKind(want.Console), row.Name, chatops.Time(link.ExpiresAt))), nil
 }
 
 // mostMembers is how many people a cluster is shared with at once: each share is a line in the audit trail.

@@ -21,12 +21,12 @@ func (s *Service) linkAccount(ctx context.Context, t task) (slack.Message, error
 	if t.Code != "" {
 		said := &clusters.ReplyOnce{Cause: causeOf(t.request), Build: func(out clusters.Outcome) clusters.Reply {
 			const text = "This Slack account is now linked to you. Your web roles now apply in Slack too. Sign in at least once a week to keep the link. `/ocp unlink` undoes it."
-			link, asked := s.credentials.LinkMade(out)
+			link, what, asked := s.credentials.LinkMade(out)
 			if !asked {
 				return replyTo(t.request, blocks.Answer(text))
 			}
 			return replyTo(t.request, secretAnswer(fmt.Sprintf("%s\n\nHere is what you asked for, your own %s: <%s>. The link works once, until %s, and only for you.",
-				text, out.HandleOf, link.URL.Reveal(), chatops.Time(link.ExpiresAt))))
+				text, what, link.URL.Reveal(), chatops.Time(link.ExpiresAt))))
 		}}
 		return slack.Message{}, s.credentials.CompleteLink(ctx, account, t.Code, clusters.Origin{Actor: account, Source: string(policy.SourceSlack), Why: "/ocp link", Reply: said})
 	}
