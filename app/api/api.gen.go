@@ -57,7 +57,7 @@ type operations interface {
 	ExplainCluster(w http.ResponseWriter, r *http.Request, id string)
 	// ExtendCluster Extend a cluster's lifetime, up to the profile's maximum, if the team's budget and node hours allow it.
 	ExtendCluster(w http.ResponseWriter, r *http.Request, id string, params v1.ExtendClusterParams)
-	// ReleaseHold Remove a hold; the cluster then ends as without it.
+	// ReleaseHold Remove the hold; the normal end applies again.
 	ReleaseHold(w http.ResponseWriter, r *http.Request, id string, params v1.ReleaseHoldParams)
 	// HoldCluster Hold a cluster. It is then kept even if its pull request closes, up to the profile's maximum lifetime.
 	HoldCluster(w http.ResponseWriter, r *http.Request, id string, params v1.HoldClusterParams)

@@ -120,7 +120,7 @@ func (c *Client) ExtendCluster(ctx context.Context, id string, params *v1.Extend
 	return c.send(ctx, http.MethodPost, pathOf("/api/v1/clusters/%s/extend", id), params, body)
 }
 
-// ReleaseHold Remove a hold; the cluster then ends as without it.
+// ReleaseHold Remove the hold; the normal end applies again.
 func (c *Client) ReleaseHold(ctx context.Context, id string, params *v1.ReleaseHoldParams) (*http.Response, error) {
 	return c.send(ctx, http.MethodDelete, pathOf("/api/v1/clusters/%s/hold", id), params, nil)
 }
