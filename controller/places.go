@@ -52,14 +52,20 @@ func (c *Controller) comment(ctx context.Context, sub outbox.Subscriber, row clu
 	if detail.Log, err = c.Store.Attempts.LogTail(ctx, row.JobID, chat.LogLines); err != nil {
 		return shown{}, err
 	}
+	hash := hashOf(fmt.Sprintf("%s%t", chat.Comment(card, chat.Detail{Requester: detail.Requester, Mention: detail.Mention, Tests: detail.Tests}, c.Links), isArrivalKnown(row.Card)))
+	card.Progress.ETA, card.Progress.Late = row.Progress.ETA, row.Progress.Late // as of this edit: that it moves is no reason for another one
 	body := chat.Comment(card, detail, c.Links)
-	hash := hashOf(chat.Comment(card, chat.Detail{Requester: detail.Requester, Mention: detail.Mention, Tests: detail.Tests}, c.Links))
 	return shown{hash: hash, post: func(ctx context.Context, at place) (int64, error) {
 		return c.GitHub.UpsertComment(ctx, github.CommentTarget{
 			Installation: sub.Installation, Repo: sub.Repo, Number: sub.Number,
 			ExternalID: at.id, Sure: at.sure, Marker: "cluster:" + row.ID,
 		}, body)
 	}}, nil
+}
+
+// isArrivalKnown reports whether it is known when a cluster that is being created may be ready.
+func isArrivalKnown(card lifecycle.Card) bool {
+	return card.Status == lifecycle.Creating && (!card.Progress.ETA.IsZero() || !card.Progress.Late.IsZero())
 }
 
 // detail returns what the pages show about a cluster as far as everybody may read it: its moves, without the people who made them.

@@ -74,9 +74,5 @@ func (s *Service) explainCluster(ctx context.Context, t task) (slack.Message, er
 	if err != nil {
 		return slack.Message{}, err
 	}
-	ends := make([]string, 0, len(why.Ends))
-	for _, end := range why.Ends {
-		ends = append(ends, chatops.Time(end.At)+": "+end.Message)
-	}
-	return blocks.Answer(messages.ExplainedInSlack(row.Name, why.Why, ends, why.Next)), nil
+	return blocks.Answer(messages.Explained(row.Name, why.Why, why.EndLines(), why.Next)), nil
 }

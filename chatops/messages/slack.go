@@ -105,8 +105,8 @@ func IdleSince(at time.Time, never bool) string {
 	return fmt.Sprintf(idleSince, chatops.Time(at))
 }
 
-// ExplainedInSlack says why a cluster is in its state, why it ends, and what can be done, with the commands of Slack.
-func ExplainedInSlack(name string, why, ends, next []string) string {
+// Explained says why a cluster is in its state, why it ends, and what can be done, with the commands of Slack.
+func Explained(name string, why, ends, next []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**About `%s`**\n", name)
 	part := func(title string, lines []string) {

@@ -116,7 +116,7 @@ func (s *step) awaitReady(ctx context.Context, id, name string, turn bool) error
 	if err := errors.Join(s.setFacts(c.Cluster), s.exportCluster(c.Cluster, path)); err != nil {
 		return err
 	}
-	return s.Summary(s.clusterSummary(c.Cluster, name+" is ready", ""))
+	return s.Summary(s.readySummary(c.Cluster))
 }
 
 // writeKubeconfig writes the kubeconfig to a file below the job's own folder, which the runner empties. Its secrets are masked before.
