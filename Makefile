@@ -27,6 +27,7 @@ help: ## print this help
 
 .PHONY: build
 build: ## build every program into .demo/bin
+	@tools/setup.sh postgres
 	@mkdir -p $(DEMO_DIR)/bin
 	go build -o $(DEMO_DIR)/bin $(PROGRAMS)
 	go -C tools/s3gateway build -o $(abspath $(DEMO_DIR))/bin .
@@ -127,6 +128,7 @@ clean: ## delete the demo's state
 
 .PHONY: test
 test: ## run the tests (make check runs them all)
+	@tools/setup.sh postgres node
 	@go -C tools/s3gateway tool -n s3gateway >/dev/null # built once here, not by each package that needs it
 	@# tests often wait, so three packages at once keep two cores busy. make check vets and looks for races: from a cold cache that takes minutes
 	go test -vet=off -p 3 -shuffle=on -timeout 14m -skip '$(HEAVY)' $(LONG) $$(go list ./... | grep -vxF "$$(go list $(LONG))")
@@ -141,6 +143,10 @@ test-alerts: ## test the recording rules and alerts with Prometheus' own engine 
 .PHONY: quick
 quick: ## the tests that need no database, no demo and no race detector (two minutes)
 	@go test -vet=off $$(go list -deps -test -f '{{if not .Standard}}{{.ImportPath}} {{join .Deps " "}}{{end}}' ./... | $(QUICK))
+
+.PHONY: test-newcomer
+test-newcomer: ## walk the README in a fresh Debian that has only Go, git, make and gcc, with empty caches: make demo until it is up, then make test (TEST= to leave it out; needs Linux, root and debootstrap; an hour)
+	@tools/newcomer.sh "$(or $(TEST),make test)"
 
 .PHONY: release
 release: ## build this commit's programs for all platforms, with SBOMs and checksums, in dist (tag first: git tag v1.2.3)

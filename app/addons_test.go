@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
@@ -55,7 +56,7 @@ func TestARefreshTakesARoleAndAReadyClusterWithAddons(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, why.Why, "Its add-ons are being refreshed: pr-namespace.")
 	require.Contains(t, why.Why, "Its add-on pr-namespace is missing (NotReady): it never came")
-	require.Contains(t, why.Next, "Refresh its add-ons: ocpctl refresh "+row.Name)
+	require.Contains(t, why.Next, messages.Step{Text: "Refresh its add-ons", CLI: "refresh " + row.Name, Slack: "refresh " + row.Name})
 }
 
 func TestARequestPicksItsAddons(t *testing.T) {

@@ -32,6 +32,7 @@ type Field struct {
 	Name   string
 	Detail string
 	Accept []string
+	Told   bool // the error's message says the detail
 
 	more int // of the last one: how many are not listed
 }

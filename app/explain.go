@@ -21,9 +21,9 @@ import (
 type Explanation struct {
 	Row     clusters.Row
 	Verdict *policy.Verdict // as given; nil: the cluster is older than stored verdicts
-	Why     []string        // one sentence each
+	Why     []string        // what else there is to its state, one sentence each
 	Ends    []End           // the earliest first
-	Next    []string        // what can be done now
+	Next    []messages.Step // what can be done now
 }
 
 // End is one reason for a cluster to end.
@@ -55,7 +55,7 @@ func (s *Service) Explain(ctx context.Context, p policy.Principal, ref string) (
 	}
 	out, err := s.ExplainRow(ctx, row)
 	for _, verb := range policy.Possible(actions) {
-		if step := sayNextStep(verb, row.Card, row.PR != nil); step != "" {
+		if step := sayNextStep(verb, row.Card, row.PR != nil); step.Text != "" {
 			out.Next = append(out.Next, step)
 		}
 	}
@@ -90,13 +90,6 @@ func (s *Service) ExplainRow(ctx context.Context, row clusters.Row) (Explanation
 		out.Why = append(out.Why, asks.Text())
 	}
 	return out, nil
-}
-
-func intOrZero(n *int) int {
-	if n == nil {
-		return 0
-	}
-	return *n
 }
 
 // listEnds returns all ends, the earliest first; a hold is among them, as the earliest possible end.
@@ -142,9 +135,10 @@ func sayEnd(kind string, ends lifecycle.Ends) string {
 }
 
 // sayNextStep says what somebody can do with a cluster by an act, and with which command. ofPullRequest: it was requested on one.
-func sayNextStep(next policy.Verb, c lifecycle.Card, ofPullRequest bool) string {
-	step := func(text, verb, args string) string {
-		return strings.TrimRight(fmt.Sprintf("%s: ocpctl %s %s %s", text, verb, c.Name, args), " ")
+func sayNextStep(next policy.Verb, c lifecycle.Card, ofPullRequest bool) messages.Step {
+	step := func(text, verb, args string) messages.Step {
+		command := strings.TrimRight(fmt.Sprintf("%s %s %s", verb, c.Name, args), " ")
+		return messages.Step{Text: text, CLI: command, Slack: command}
 	}
 	switch next {
 	case policy.VerbApprove:
@@ -160,7 +154,7 @@ func sayNextStep(next policy.Verb, c lifecycle.Card, ofPullRequest bool) string 
 		}
 		return step(text, "hold", "8h --reason …")
 	case policy.VerbScale:
-		return step("Scale its workers", "scale-workers", "--replicas 2")
+		return messages.Step{Text: "Scale its workers", CLI: "scale-workers " + c.Name + " --replicas 2", Slack: "scale " + c.Name + " 2"}
 	case policy.VerbRefresh:
 		return step("Refresh its add-ons", "refresh", "")
 	case policy.VerbWake:
@@ -180,7 +174,7 @@ func sayNextStep(next policy.Verb, c lifecycle.Card, ofPullRequest bool) string 
 	case policy.VerbRetry:
 		return step("Retry the teardown now", "retry", "--reason …")
 	case policy.VerbAbandon:
-		return step("Give up waiting for its teardown", "abandon", "--reason …")
+		return messages.Step{Text: "Give up waiting for its teardown", CLI: "abandon " + c.Name + " --reason …"}
 	}
-	return ""
+	return messages.Step{}
 }

@@ -162,7 +162,7 @@ func (s *Service) ReleaseHold(ctx context.Context, p policy.Principal, ref strin
 
 // refusalOf returns a failed check as an error of the field that was given.
 func refusalOf(span Span, check policy.Check) error {
-	field := Field{Name: "for", Detail: check.Message, Accept: []string{check.Accept}}
+	field := Field{Name: "for", Detail: check.Message, Accept: []string{check.Accept}, Told: true}
 	if !span.Until.IsZero() {
 		field.Name = "until"
 	}

@@ -48,7 +48,7 @@ func (s *Service) wakeAt(ctx context.Context, span Span) (time.Time, error) {
 		until = now.Add(s.policy.Scale(span.For))
 	}
 	if !until.After(now) {
-		return time.Time{}, &Error{Kind: Invalid, Message: messages.SleepIsPast, Fields: []Field{{Name: "until", Detail: messages.SleepIsPast}}}
+		return time.Time{}, &Error{Kind: Invalid, Message: messages.SleepIsPast, Fields: []Field{{Name: "until", Detail: messages.SleepIsPast, Told: true}}}
 	}
 	return until, nil
 }

@@ -45,18 +45,23 @@ func (c *Controller) render(ctx context.Context, sub outbox.Subscriber, row clus
 // comment renders the cluster's one comment on its pull request. Timeline, conditions and the end of the log are updated with other
 // changes; they alone cause no edit. The check shows the progress.
 func (c *Controller) comment(ctx context.Context, sub outbox.Subscriber, row clusters.Row) (shown, error) {
-	detail, err := c.detail(ctx, row)
+	card := news(sub.Kind, row.Card) // the rest would be outdated until the next edit
+	causes, err := c.detailCausingEdit(ctx, row)
 	if err != nil {
 		return shown{}, err
 	}
-	card := news(sub.Kind, row.Card) // the rest would be outdated until the next edit
-	if detail.Log, err = c.Store.Attempts.LogTail(ctx, row.JobID, chat.LogLines); err != nil {
-		return shown{}, err
-	}
-	hash := hashOf(fmt.Sprintf("%s%t", chat.Comment(card, chat.Detail{Requester: detail.Requester, Mention: detail.Mention, Tests: detail.Tests}, c.Links), isArrivalKnown(row.Card)))
-	card.Progress.ETA, card.Progress.Late = row.Progress.ETA, row.Progress.Late // as of this edit: that it moves is no reason for another one
-	body := chat.Comment(card, detail, c.Links)
+	hash := hashOf(fmt.Sprintf("%s%t", chat.Comment(card, causes, c.Links), isArrivalKnown(row.Card)))
 	return shown{hash: hash, post: func(ctx context.Context, at place) (int64, error) {
+		detail, err := c.detail(ctx, row)
+		if err != nil {
+			return 0, err
+		}
+		if detail.Log, err = c.Store.Attempts.LogTail(ctx, row.JobID, chat.LogLines); err != nil {
+			return 0, err
+		}
+		shownCard := card
+		shownCard.Progress.ETA, shownCard.Progress.Late = row.Progress.ETA, row.Progress.Late // as of this edit: that it moves is no reason for another one
+		body := chat.Comment(shownCard, detail, c.Links)
 		return c.GitHub.UpsertComment(ctx, github.CommentTarget{
 			Installation: sub.Installation, Repo: sub.Repo, Number: sub.Number,
 			ExternalID: at.id, Sure: at.sure, Marker: "cluster:" + row.ID,
@@ -69,19 +74,28 @@ func isArrivalKnown(card lifecycle.Card) bool {
 	return card.Status == lifecycle.Creating && (!card.Progress.ETA.IsZero() || !card.Progress.Late.IsZero())
 }
 
-// detail returns what the pages show about a cluster as far as everybody may read it: its moves, without the people who made them.
-func (c *Controller) detail(ctx context.Context, row clusters.Row) (chat.Detail, error) {
-	d := chat.Detail{Mention: row.Spec.Mention, Approval: row.Spec.Approval, Advice: row.Spec.Advice}
-	var err error
-	if d.Approvers, err = c.Store.People.CurrentLogins(ctx, row.Spec.Approvers); err != nil {
-		return d, err
-	}
-	if len(d.Mention) > 0 {
+// detailCausingEdit returns the part of detail whose change is worth an edit of a comment.
+func (c *Controller) detailCausingEdit(ctx context.Context, row clusters.Row) (d chat.Detail, err error) {
+	if d.Mention = row.Spec.Mention; len(d.Mention) > 0 {
 		logins, err := c.Store.People.LoginsOf(ctx, row.RequestedBy)
 		if err != nil {
 			return d, err
 		}
 		d.Requester = logins[row.RequestedBy]
+	}
+	d.Tests, err = c.Store.TestReports.Of(ctx, row.ID)
+	return d, err
+}
+
+// detail returns what the pages show about a cluster as far as everybody may read it: its moves, without the people who made them.
+func (c *Controller) detail(ctx context.Context, row clusters.Row) (chat.Detail, error) {
+	d, err := c.detailCausingEdit(ctx, row)
+	if err != nil {
+		return d, err
+	}
+	d.Approval, d.Advice = row.Spec.Approval, row.Spec.Advice
+	if d.Approvers, err = c.Store.People.CurrentLogins(ctx, row.Spec.Approvers); err != nil {
+		return d, err
 	}
 	events, err := c.Store.Timeline(ctx, row.ID)
 	if err != nil {
@@ -93,9 +107,6 @@ func (c *Controller) detail(ctx context.Context, row clusters.Row) (chat.Detail,
 			continue // an attempt begins with what the move before it announced, and a runner's report may come before the decision
 		}
 		d.Timeline = append(d.Timeline, m)
-	}
-	if d.Tests, err = c.Store.TestReports.Of(ctx, row.ID); err != nil {
-		return d, err
 	}
 	conditions, err := c.Store.Attempts.Conditions(ctx, row.ID)
 	for _, q := range conditions {

@@ -21,9 +21,12 @@ type publishWorker struct {
 	c *Controller
 }
 
-// Work updates one subscriber to the cluster's current state. If the text has to wait, the job of the newest version waits, and older
+// Work updates one subscriber, or all of a cluster, to the cluster's current state. If the text has to wait, the job of the newest version waits, and older
 // jobs leave it to that one.
 func (w *publishWorker) Work(ctx context.Context, job *river.Job[queue.PublishArgs]) error {
+	if job.Args.Cluster != "" {
+		return w.c.catchUpAll(ctx, job.Args.Cluster)
+	}
 	newest, err := w.c.catchUp(ctx, job.Args.Subscriber)
 	var turn later
 	if errors.As(err, &turn) && turn.kept && turn.wait <= nearTurn && w.c.Wait(ctx, turn.wait) { // a snoozed job would come after its turn

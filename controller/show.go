@@ -14,6 +14,32 @@ import (
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
+// catchUpAll has the subscribers of a cluster updated whose text changed. Most versions change no text; those are skipped at once, without
+// a job for each subscriber.
+func (c *Controller) catchUpAll(ctx context.Context, cluster string) error {
+	behind, row, err := c.Store.Outbox.SubscribersBehind(ctx, cluster)
+	if errors.Is(err, db.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var unchanged []outbox.Subscriber
+	for _, sub := range behind {
+		if sub.Workspace != "" { // its worker knows what stands in the thread
+			continue
+		}
+		what, err := c.render(ctx, sub, row)
+		if err != nil {
+			return fmt.Errorf("render %s for %s: %w", row.ID, sub.ID, err)
+		}
+		if what.hash == sub.ShownBody {
+			unchanged = append(unchanged, sub)
+		}
+	}
+	return c.Store.Outbox.SkipVersion(ctx, behind, unchanged, row.Cluster.Version)
+}
+
 // catchUp shows the current state, and repeats as long as it changed meanwhile; newest is the version that was shown last. One job at
 // a time works on a subscriber, so that two first posts never race. A job that finds another one at work leaves the update to it;
 // that one checks once more after releasing the lock. Nothing is sent if the text did not change.
@@ -77,7 +103,10 @@ func (c *Controller) show(ctx context.Context, sub outbox.Subscriber, row cluste
 		if err := c.paceWrite(ctx, sub.Installation, canWait(sub, row)); err != nil {
 			return false, err
 		}
-		since, err := c.Store.Outbox.Posting(ctx, sub.ID)
+		since, err := c.Store.Outbox.Posting(ctx, sub)
+		if errors.Is(err, db.ErrNotFound) { // a later version was skipped
+			return false, nil
+		}
 		if err != nil {
 			return false, err
 		}
@@ -94,6 +123,9 @@ func (c *Controller) show(ctx context.Context, sub outbox.Subscriber, row cluste
 		if err != nil {
 			return false, fmt.Errorf("show %s at %s: %w", row.ID, sub.ID, err)
 		}
+	}
+	if sub.ShownBody == outbox.ShownLocked {
+		return false, c.Store.Outbox.ShownUnlocked(ctx, sub, external, row.Cluster.Version, what.hash)
 	}
 	return false, c.Store.Outbox.Shown(ctx, sub.ID, external, row.Cluster.Version, what.hash)
 }

@@ -162,7 +162,7 @@ func (c *Controller) postInSlack(ctx context.Context, sub outbox.Subscriber, to 
 	if wait, err := take(ctx, sub.Workspace, sub.Channel, rank); err != nil || wait > 0 {
 		return 0, awaitTurn(wait, rank, err)
 	}
-	since, err := c.Store.Outbox.Posting(ctx, sub.ID)
+	since, err := c.Store.Outbox.Posting(ctx, sub)
 	if err != nil {
 		return 0, err
 	}

@@ -99,7 +99,7 @@ func (r *refusals) explainPass(p *contract.Pass) {
 		}
 		l.Refused = &contract.Refusal{Reason: one.Reason, Words: one.Words, Whose: one.Whose, Next: one.Next, Command: one.Command, Heals: one.Heals()}
 		if !one.Heals() {
-			l.Free, l.Command, l.Remark = one.Next, one.Command, one.Reason+": "+withoutCode(one)
+			l.Free, l.Command, l.Remark = one.Next, one.Command, one.Reason+": "+one.Uncoded
 		}
 	}
 }
@@ -109,9 +109,6 @@ func (r *refusals) explainPass(p *contract.Pass) {
 func (r *refusals) isStoppedByOne() bool {
 	return slices.ContainsFunc(r.stuck, func(resource string) bool { return !r.last[resource].Retryable && !r.last[resource].Symptom })
 }
-
-// withoutCode returns the words of a refusal, without the code of what ocpctl kept: it is the reason.
-func withoutCode(r installer.Refusal) string { return strings.TrimPrefix(r.Words, r.Reason+": ") }
 
 // findCause returns the refusal that blocks a teardown, of what stopped the destroyer and of what is left: the most specific one that never heals.
 // Without one, and as long as the cloud itself is not in trouble, from which others would follow, it is one that was repeated too often, and
@@ -164,7 +161,7 @@ func (r *refusals) isWaiting(p contract.Pass) bool {
 func (r *refusals) describeRefusals(resources []string) string {
 	var names []string
 	for _, resource := range resources[:min(len(resources), shownItems)] {
-		names = append(names, resource+" ("+withoutCode(r.last[resource])+")")
+		names = append(names, resource+" ("+r.last[resource].Uncoded+")")
 	}
 	if more := len(resources) - shownItems; more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))
@@ -199,7 +196,7 @@ func refusalsOf(err error) []installer.Refusal {
 func (a *attempt) explainBlocked(by installer.Refusal, left string) failure {
 	f := failure{
 		Reason: by.Reason, Whose: by.Whose, Next: by.Advice(), Retryable: true,
-		Message: fmt.Sprintf("%s: %s (%s); still there: %s", by.Message, cmp.Or(by.Resource, "a resource"), withoutCode(by), left),
+		Message: fmt.Sprintf("%s: %s (%s); still there: %s", by.Message, cmp.Or(by.Resource, "a resource"), by.Uncoded, left),
 	}
 	if others := slices.DeleteFunc(slices.Clone(a.refusals.stuck), func(resource string) bool { return resource == by.Resource }); len(others) > 0 {
 		f.Message += "; openshift-install cannot remove " + a.refusals.describeRefusals(others) + " either"

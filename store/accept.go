@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 
 	"github.com/jackc/pgx/v5"
 
@@ -20,12 +19,14 @@ import (
 // accept writes everything that an accepted request creates. It returns the cluster as written and the id of the request.
 func accept(ctx context.Context, c *db.Tx, a Ask, again string, j Judgement, place *runs.Binding) (written clusters.Row, request string, err error) {
 	var b db.Batch
-	var read clusters.RowRecord
 	row, request, err := queueAccepted(ctx, c, &b, a, again, j, place)
 	if err != nil {
 		return row, "", err
 	}
-	b.Ask("read the cluster", db.Into(&read), `SELECT `+clusters.RowColumns+clusters.OfMany+clusters.RowSources+`WHERE c.id = $1`, row.ID)
+	written = row.Written(c.Now)
+	if place != nil {
+		written.Run = place.LifecycleRun()
+	}
 	if err := c.Send(ctx, &b); err != nil {
 		return row, "", err
 	}
@@ -35,7 +36,7 @@ func accept(ctx context.Context, c *db.Tx, a Ask, again string, j Judgement, pla
 	if place != nil {
 		err = placeInRun(ctx, c, *place, row)
 	}
-	return read.Row(), request, err
+	return written, request, err
 }
 
 // queueAccepted adds to a batch what an accepted request creates: the request, the cluster, its CREATE job, the approval and the queue turn
@@ -59,13 +60,6 @@ func queueAccepted(ctx context.Context, c *db.Tx, b *db.Batch, a Ask, again stri
 			ask.OfRun = place.Asker()
 		}
 		access.Queue(c, b, access.Row{Ask: ask, ID: db.NewID("acc"), Cluster: row.ID, Number: 1})
-	}
-	b.Do("insert the job", insertJob, row.JobID, row.ID, lifecycle.JobCreate, c.Now)
-	b.Do("write usage", `INSERT INTO usage_samples (cluster_id, sample_time, state, worker_replicas, estimated_hourly_cost) VALUES ($1, $2, $3, $4, 0)`,
-		row.ID, c.Now, row.Status, row.WorkersBase)
-	if row.PR != nil {
-		queueSubscribers(c, b, row)
-		clusters.ScheduleLook(c, b, *row.PR)
 	}
 	if j.Show != nil {
 		queueInSlack(c, b, row, *j.Show)
@@ -161,33 +155,18 @@ func fill(c *db.Tx, j Judgement) clusters.Row {
 	return row
 }
 
+var insertSample = db.NewInsert("write usage", "cluster text, at timestamptz, state text, workers integer", `
+	INSERT INTO usage_samples (cluster_id, sample_time, state, worker_replicas, estimated_hourly_cost) SELECT cluster, at, state, workers, 0 FROM given`)
+
+// queueCluster adds to a batch what every new cluster has: its row, its CREATE job and the first usage sample.
 func queueCluster(c *db.Tx, b *db.Batch, row clusters.Row, j Judgement, retryOf string) {
-	asked := j.UserTags
-	if asked == nil {
-		asked = map[string]string{}
+	clusters.QueueRow(b, row, j.UserTags, max(j.Weight, 1), retryOf, c.Now)
+	b.Insert(insertJob, row.JobID, row.ID, lifecycle.JobCreate, c.Now)
+	b.Insert(insertSample, row.ID, c.Now, row.Status, row.WorkersBase)
+	if row.PR != nil {
+		queueSubscribers(c, b, row)
+		clusters.ScheduleLook(c, b, *row.PR)
 	}
-	if row.Tags == nil {
-		row.Tags = map[string]string{}
-	}
-	args := clusters.LifecycleArgs(row.Cluster)
-	maps.Copy(args, map[string]any{
-		"name": row.Name, "generation": row.Generation, "platform": row.Platform, "version": row.Release, "profile": row.Profile,
-		"region": row.Region, "base_domain": row.BaseDomain, "owner": row.Owner, "team": row.Team, "cost_center": row.CostCenter,
-		"environment": row.Environment, "requested_by": row.RequestedBy, "source": row.Source, "ttl": row.TTL,
-		"hourly_cents": row.HourlyCents, "asleep_cents": row.ListAsleep, "worker_micros": row.WorkerMicros, "nodes": row.Nodes, "request_tags": asked, "effective_tags": row.Tags, "spec": row.Spec,
-		"weight": max(j.Weight, 1), "created_at": row.AcceptedAt, "now": c.Now, "retry_of": retryOf, "installation": nil, "repo": nil, "pr_number": nil, "pr_head": nil,
-	})
-	if pr := row.PR; pr != nil {
-		args["installation"], args["repo"], args["pr_number"], args["pr_head"] = pr.Installation, pr.Repo, pr.Number, pr.Head
-	}
-	b.Do("insert the cluster", `
-		INSERT INTO clusters (`+clusters.InsertColumns+`, name, generation, platform, version, profile, region, base_domain, owner, team, cost_center,
-			environment, requested_by, source, ttl, hourly_cents, request_tags, effective_tags, spec,
-			installation, repo, pr_number, pr_head, weight, nodes, asleep_cents, worker_micros, repo_id, retry_of, created_at, updated_at)
-		VALUES (`+clusters.InsertValues+`, @name, @generation, @platform, @version, @profile, @region, @base_domain, @owner, @team, @cost_center,
-			@environment, @requested_by, @source, @ttl, @hourly_cents, @request_tags, @effective_tags, @spec,
-			@installation, @repo, @pr_number, @pr_head, @weight, @nodes, @asleep_cents, @worker_micros,
-			coalesce((SELECT p.repo_id FROM pull_requests p WHERE p.repo = @repo AND p.number = @pr_number), 0), nullif(@retry_of, ''), @created_at, @now)`, args)
 }
 
 // queueApproval writes the approval that the cluster needs before it starts.
@@ -201,6 +180,12 @@ func queueApproval(c *db.Tx, b *db.Batch, row clusters.Row, a ApprovalAsk) {
 		})
 }
 
+var insertSubscriber = db.NewInsert("add a place that shows it",
+	"id text, cluster text, kind text, installation bigint, repo text, number integer, head text, nudge timestamptz", `
+	INSERT INTO subscribers (id, cluster_id, kind, installation, repo, number, head, wanted_version, nudge_at)
+	SELECT id, cluster, kind, installation, repo, number, head, 1, nudge FROM given
+	WHERE kind <> '`+clusters.KindDeployment+`' OR NOT EXISTS (SELECT FROM pull_requests p WHERE p.repo = given.repo AND p.number = given.number AND p.fork)`)
+
 // queueSubscribers adds what shows the cluster on its pull request (comment, check, deployment, and label where a label asked
 // for it), and asks to publish there. The head of a fork gets no deployment: workflows that start by one run that commit with the rights of the
 // repository, and an approval of the commit is for the cluster only.
@@ -211,12 +196,7 @@ func queueSubscribers(c *db.Tx, b *db.Batch, row clusters.Row) {
 	}
 	for _, kind := range kinds {
 		id := db.NewID("sub")
-		b.Do("add a place that shows it", `
-			INSERT INTO subscribers (id, cluster_id, kind, installation, repo, number, head, wanted_version, nudge_at)
-			SELECT @id, @cluster, @kind, @installation, @repo, @number, @head, 1, @nudge
-			WHERE @kind <> @deployment OR NOT EXISTS (SELECT FROM pull_requests p WHERE p.repo = @repo AND p.number = @number AND p.fork)`,
-			pgx.NamedArgs{"deployment": clusters.KindDeployment, "id": id, "cluster": row.ID, "kind": kind, "installation": row.PR.Installation, "repo": row.PR.Repo,
-				"number": row.PR.Number, "head": row.PR.Head, "nudge": c.Now.Add(clusters.NudgeSoon)})
+		b.Insert(insertSubscriber, id, row.ID, kind, row.PR.Installation, row.PR.Repo, row.PR.Number, row.PR.Head, c.Now.Add(clusters.NudgeSoon))
 		c.Enqueue(queue.PublishArgs{Subscriber: id, Version: 1})
 	}
 }

@@ -69,6 +69,9 @@ func wantRefresh(ctx context.Context, c *db.Tx, cur usage.Held, cause string, d 
 	return job, clusters.RecordAction(c, d, "refresh_asked", cur.ID, clusters.Action{Move: db.Move{Job: job}, After: cur.Work[lifecycle.Configure].Wanted + 1})
 }
 
+var insertAddon = db.NewInsert("keep the add-ons", "cluster text, position integer, name text, manifests text, waits jsonb", `
+	INSERT INTO cluster_addons (cluster_id, position, name, manifests, waits) SELECT cluster, position, name, manifests, waits FROM given`)
+
 // queueAddons stores the cluster's add-ons as they are at its acceptance.
 func queueAddons(c *db.Tx, b *db.Batch, cluster string, addons []clusters.Addon) error {
 	for i, a := range addons {
@@ -76,8 +79,7 @@ func queueAddons(c *db.Tx, b *db.Batch, cluster string, addons []clusters.Addon)
 		if err != nil {
 			return fmt.Errorf("encode what add-on %s waits for: %w", a.Name, err)
 		}
-		b.Do("keep the add-on "+a.Name, `INSERT INTO cluster_addons (cluster_id, position, name, manifests, waits) VALUES ($1, $2, $3, $4, $5)`,
-			cluster, i+1, a.Name, a.Manifests, waits)
+		b.Insert(insertAddon, cluster, i+1, a.Name, a.Manifests, waits)
 	}
 	return nil
 }

@@ -213,8 +213,6 @@ func (g *group) decideTogether(ctx context.Context, c *db.Tx, all []*pending) er
 // writeTogether writes the requests that were judged, and what follows from each, and gives each its cluster as written.
 func writeTogether(ctx context.Context, c *db.Tx, judged []*pending) error {
 	var b db.Batch
-	var ids []string
-	var written []clusters.RowRecord
 	rows := make([]clusters.Row, len(judged))
 	for i, p := range judged {
 		ctx := tracing.With(ctx, tracing.Of(p.ctx))
@@ -226,7 +224,6 @@ func writeTogether(ctx context.Context, c *db.Tx, judged []*pending) error {
 			err = fmt.Errorf("%w: a request is either accepted or refused", db.ErrConflict)
 		case j.Allowed:
 			rows[i], p.out.Request, err = queueAccepted(ctx, c, &b, p.ask, p.refused, j, nil)
-			ids = append(ids, rows[i].ID)
 		case p.refused != "":
 			p.out.Request = p.refused
 		default:
@@ -236,20 +233,16 @@ func writeTogether(ctx context.Context, c *db.Tx, judged []*pending) error {
 			return err
 		}
 	}
-	b.Ask("read the clusters", db.List(&written), `SELECT `+clusters.RowColumns+clusters.OfMany+clusters.RowSources+`WHERE c.id = ANY ($1)`, ids)
 	if err := c.Send(ctx, &b); err != nil {
 		return err
-	}
-	made := make(map[string]clusters.Row, len(written))
-	for _, r := range written {
-		row := r.Row()
-		made[row.ID] = row
 	}
 	for i, p := range judged {
 		if err := p.follow(tracing.With(ctx, tracing.Of(p.ctx)), c, rows[i]); err != nil {
 			return err
 		}
-		p.out.Row = made[rows[i].ID]
+		if p.out.Allowed {
+			p.out.Row = rows[i].Written(c.Now)
+		}
 		keepKeys(c, p.ask, p.out)
 	}
 	return nil

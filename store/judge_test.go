@@ -15,6 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/storetest"
@@ -271,4 +272,73 @@ func TestNobodyWaitsInACircle(t *testing.T) {
 		errs[i] = err
 	})
 	require.NoError(t, errors.Join(errs...))
+}
+
+// The row is made in memory, and not read.
+func TestWhatIsReturnedIsWhatIsStored(t *testing.T) {
+	t.Parallel()
+	odd, workers := 90*time.Minute+time.Nanosecond, 3
+	grants := map[string]func(*store.Judgement){
+		"plain":        func(*store.Judgement) {},
+		"pull request": func(j *store.Judgement) { *j = storetest.FromPR(*j, 7) },
+		"approval": func(j *store.Judgement) {
+			j.Approval = &store.ApprovalAsk{Why: []string{"cost"}, Needs: 1, By: "requester", For: odd, Asked: strings.Repeat("a", 64)}
+		},
+		"turn": func(j *store.Judgement) { j.Turn = &store.TurnAsk{Words: "full", Position: 3} },
+		"access": func(j *store.Judgement) {
+			j.Access = &access.Ask{Reader: "github:maya", ReaderName: "Maya", Role: access.RoleView, Right: access.OwnRight, Lifetime: odd}
+		},
+		"add-ons": func(j *store.Judgement) {
+			j.Addons = []clusters.Addon{{Name: "one", Manifests: "{}"}, {Name: "two", Manifests: "{}"}}
+		},
+		"shown in Slack": func(j *store.Judgement) { j.Show = &clusters.SlackPlace{Workspace: "T1", Channel: "C1", Person: "U1"} },
+		"no tags":        func(j *store.Judgement) { j.Row.Tags, j.UserTags, j.Row.Spec.Zones = nil, nil, nil },
+		"empty in a spec": func(j *store.Judgement) {
+			j.Row.Spec.Mention, j.Row.Spec.Approvers, j.Row.Spec.Notify = []string{}, []string{}, map[string][]string{}
+		},
+		"all in a spec": func(j *store.Judgement) {
+			j.Row.Spec.Mention, j.Row.Spec.Approvers, j.Row.Spec.OffHoursChosen = []string{"ready"}, []string{"will"}, new(true)
+			j.Row.Spec.Notify, j.Row.Spec.Advice, j.Row.Spec.RunGrace = map[string][]string{"C1": {"ready"}}, `a "\ <b>`, odd
+		},
+		"sleeps": func(j *store.Judgement) {
+			j.Row.SleepMode, j.Row.OffHours, j.Row.UseExtends = lifecycle.SleepWorkers, true, true
+			j.Row.Idle = lifecycle.Idle{TellAfter: odd, SleepAfter: 2 * odd, EndAfter: 3 * odd}
+			j.Row.WarnBefore, j.Row.TTL, j.Row.ListAsleep = []time.Duration{odd, 50 * time.Hour}, odd, new(11)
+		},
+		"is sized": func(j *store.Judgement) {
+			j.Row.Nodes, j.Row.WorkersBase, j.Row.WorkersLeast, j.Row.WorkersMost, j.Row.WorkerMicros = 6, &workers, new(1), new(5), new(100_000)
+		},
+		"is not as usual": func(j *store.Judgement) {
+			j.Row.ID, j.Row.JobID, j.Row.AcceptedAt = db.NewID("clu"), db.NewID("job"), time.Date(2029, 12, 31, 23, 0, 0, 1_999, time.UTC)
+			j.Row.Tries, j.Row.WarnedBefore, j.Row.Blockers = 1, odd, []lifecycle.Blocker{{Name: "a disk"}}
+		},
+	}
+	for name, change := range map[string]func(*store.Ask){"in groups": func(*store.Ask) {}, "alone": func(a *store.Ask) { a.Pull = &store.PullAsk{} }} {
+		t.Run(name, func(t *testing.T) {
+			s, _ := storetest.Open(t)
+			var names []string
+			var all []store.Judgement
+			var asks []store.Ask
+			for what, change := range grants {
+				j := storetest.Granted(fmt.Sprint("shop-", len(all)))
+				change(&j)
+				names, all, asks = append(names, what), append(all, j), append(asks, storetest.Requests(j))
+			}
+			for i := range asks {
+				change(&asks[i])
+			}
+			judged, errs := ask(t, s, asks, func(i int, _ usage.Usage) (store.Judgement, error) { return all[i], nil })
+			for i, what := range names {
+				require.NoError(t, errs[i], what)
+				stored, err := s.Cluster(t.Context(), judged[i].Row.ID)
+				require.NoError(t, err)
+				require.Equal(t, stored, judged[i].Row, what)
+			}
+		})
+	}
+	t.Run("of a run", func(t *testing.T) {
+		s, _ := storetest.Open(t)
+		bound := storetest.BoundTo(t, s, "shop", storetest.InSlot(1, "blue"))
+		require.Equal(t, storetest.Load(t, s, bound.ID), bound)
+	})
 }

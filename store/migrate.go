@@ -67,14 +67,12 @@ func Migrate(ctx context.Context, url string) error {
 	if err != nil {
 		return fmt.Errorf("read the migrations: %w", err)
 	}
-	for try := 1; ; try++ {
+	err = retryLocked(ctx, func() error {
 		_, err := ours.Up(ctx) // each migration runs completely or not at all
-		if err == nil {
-			break
-		}
-		if !isLockTimeout(err) || try == migrationTries || ctx.Err() != nil {
-			return fmt.Errorf("migrate: %w", err)
-		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("migrate: %w", err)
 	}
 	rivers, err := rivermigrate.New(riverpgxv5.New(pool), nil)
 	if err != nil {
@@ -83,7 +81,31 @@ func Migrate(ctx context.Context, url string) error {
 	if _, err := rivers.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
 		return fmt.Errorf("migrate River's tables: %w", err)
 	}
+	return dropUnusedIndexes(ctx, pool)
+}
+
+// dropUnusedIndexes drops the indexes on the contents of jobs, which only searches in River's own web interface use. They take more space
+// and time than the jobs themselves.
+func dropUnusedIndexes(ctx context.Context, pool *pgxpool.Pool) error {
+	for _, index := range []string{"river_job_args_index", "river_job_metadata_index"} {
+		err := retryLocked(ctx, func() error {
+			_, err := pool.Exec(ctx, "DROP INDEX CONCURRENTLY IF EXISTS "+index)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("drop the index %s: %w", index, err)
+		}
+	}
 	return nil
+}
+
+// retryLocked calls do again as long as it waited for a lock in vain.
+func retryLocked(ctx context.Context, do func() error) error {
+	for try := 1; ; try++ {
+		if err := do(); err == nil || !isLockTimeout(err) || try == migrationTries || ctx.Err() != nil {
+			return err
+		}
+	}
 }
 
 // isLockTimeout reports whether a statement ended because of a lock it waited for.

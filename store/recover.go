@@ -111,7 +111,6 @@ func (s *Store) recoverIn(ctx context.Context, c *db.Tx, r RecoveredCluster) (wr
 func adopt(ctx context.Context, c *db.Tx, row clusters.Row) error {
 	var b db.Batch
 	row.WakeAt, row.Desired = c.Now, lifecycle.Present
-	queueCluster(c, &b, row, Judgement{}, "")
 	var known bool
 	if err := c.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM jobs WHERE id = $1)`, row.JobID).Scan(&known); err != nil {
 		return fmt.Errorf("look for the job of %s: %w", row.ID, err)
@@ -119,13 +118,7 @@ func adopt(ctx context.Context, c *db.Tx, row clusters.Row) error {
 	if row.JobID == "" || known {
 		row.JobID = db.NewID("job")
 	}
-	b.Do("insert the job", insertJob, row.JobID, row.ID, lifecycle.JobCreate, c.Now)
-	b.Do("write usage", `INSERT INTO usage_samples (cluster_id, sample_time, state, worker_replicas, estimated_hourly_cost) VALUES ($1, $2, $3, $4, 0)`,
-		row.ID, c.Now, row.Status, row.WorkersBase)
-	if row.PR != nil {
-		queueSubscribers(c, &b, row)
-		clusters.ScheduleLook(c, &b, *row.PR)
-	}
+	queueCluster(c, &b, row, Judgement{}, "")
 	return c.Send(ctx, &b)
 }
 

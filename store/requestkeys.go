@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 )
@@ -68,20 +66,19 @@ func (a Ask) keys() (keys []string) {
 
 // keepKeys stores what came of the request under its keys.
 func keepKeys(c *db.Tx, a Ask, out Judged) {
-	if a.Once != nil {
+	caused := a.Key != "" && out.Request != ""
+	if a.Once != nil && (!caused || a.Once.Key != a.Key) {
 		expires := c.Now.Add(cmp.Or(a.Once.Keep, keyKept))
-		keepKey(c, a.Principal, a.Once.Key, a.Once.Request, &expires, out)
+		c.InsertLast(insertKey, a.Principal, a.Once.Key, a.Once.Request, out.Request, out.Row.ID, c.Now, &expires)
 	}
-	if a.Key != "" && out.Request != "" {
-		keepKey(c, a.Principal, a.Key, "", nil, out)
+	if caused {
+		c.InsertLast(insertKey, a.Principal, a.Key, "", out.Request, out.Row.ID, c.Now, nil)
 	}
 }
 
-func keepKey(c *db.Tx, principal, key, content string, expires *time.Time, out Judged) {
-	c.DoLast("keep what came of "+key, `
-		INSERT INTO request_keys (principal, key, content, request_id, cluster_id, created_at, expires_at)
-		VALUES (@principal, @key, @content, nullif(@request, ''), nullif(@cluster, ''), @now, @expires)
-		ON CONFLICT (principal, key) DO UPDATE SET content = excluded.content, request_id = excluded.request_id, cluster_id = excluded.cluster_id,
-			created_at = excluded.created_at, expires_at = excluded.expires_at`,
-		pgx.NamedArgs{"principal": principal, "key": key, "content": content, "request": out.Request, "cluster": out.Row.ID, "now": c.Now, "expires": expires})
-}
+var insertKey = db.NewInsert("keep what came of the request",
+	"principal text, key text, content text, request text, cluster text, at timestamptz, expires timestamptz", `
+	INSERT INTO request_keys (principal, key, content, request_id, cluster_id, created_at, expires_at)
+	SELECT principal, key, content, nullif(request, ''), nullif(cluster, ''), at, expires FROM given
+	ON CONFLICT (principal, key) DO UPDATE SET content = excluded.content, request_id = excluded.request_id, cluster_id = excluded.cluster_id,
+		created_at = excluded.created_at, expires_at = excluded.expires_at`)

@@ -34,6 +34,11 @@ func followRefused(ctx context.Context, c *db.Tx, a Ask, j Judgement, id string)
 	return c.Record(ctx, a.Principal, "refused", "", db.Move{Request: id, Source: a.Source, Checks: j.Failed})
 }
 
+var insertRequest = db.NewInsert("keep the request",
+	"id text, principal text, source text, allowed boolean, verdict jsonb, asked jsonb, cluster text, at timestamptz, correlation text", `
+	INSERT INTO cluster_requests (id, principal_id, source, allowed, verdict, request, cluster_id, created_at, correlation)
+	SELECT id, principal, source, allowed, verdict, asked, nullif(cluster, ''), at, correlation FROM given`)
+
 // queueRequest writes a request and its verdict, and returns its id; an empty cluster means that it was refused. again is the id of the
 // refused request that an acceptance replaces; empty: none.
 func queueRequest(ctx context.Context, c *db.Tx, b *db.Batch, a Ask, again string, verdict json.RawMessage, cluster string) (id string) {
@@ -46,14 +51,8 @@ func queueRequest(ctx context.Context, c *db.Tx, b *db.Batch, a Ask, again strin
 		a.Request = json.RawMessage(`{}`)
 	}
 	id = db.NewID("req")
-	b.Do("keep the request", `
-		INSERT INTO cluster_requests (id, principal_id, source, allowed, verdict, request, cluster_id, created_at, correlation)
-		VALUES (@id, @principal, @source, @allowed, @verdict, @asked, nullif(@cluster, ''), @now, @correlation)`,
-		pgx.NamedArgs{
-			"id": id, "principal": a.Principal, "source": a.Source, "allowed": cluster != "",
-			"verdict": json.RawMessage(db.Keepable(verdict)), "asked": json.RawMessage(db.Keepable(a.Request)), "cluster": cluster, "now": c.Now,
-			"correlation": tracing.Of(ctx).Correlation,
-		})
+	b.Insert(insertRequest, id, a.Principal, a.Source, cluster != "", json.RawMessage(db.Keepable(verdict)), json.RawMessage(db.Keepable(a.Request)), cluster, c.Now,
+		tracing.Of(ctx).Correlation)
 	return id
 }
 

@@ -15,19 +15,17 @@ import (
 	"github.com/ocpctl/ocpctl/store/usage"
 )
 
+var insertTurn = db.NewInsert("give it a position in the queue",
+	"cluster text, team text, weight integer, limits jsonb, since timestamptz, position integer, words text", `
+	INSERT INTO turns (cluster_id, team, weight, limits, since, position, words) SELECT cluster, team, weight, limits, since, position, words FROM given`)
+
 // queueTurn adds an accepted cluster to the queue for full quotas.
 func queueTurn(c *db.Tx, b *db.Batch, row clusters.Row, weight int, t TurnAsk) {
 	words := t.Words
 	if words == "" {
 		words = "a position in the queue"
 	}
-	b.Do("give it a position in the queue", `
-		INSERT INTO turns (cluster_id, team, weight, limits, since, position, words)
-		VALUES (@cluster, @team, @weight, @limits, @since, @position, @words)`,
-		pgx.NamedArgs{
-			"cluster": row.ID, "team": row.Team, "weight": weight, "limits": append([]lifecycle.Limit{}, t.Limits...),
-			"since": row.AcceptedAt, "position": max(t.Position, 1), "words": words,
-		})
+	b.Insert(insertTurn, row.ID, row.Team, weight, append([]lifecycle.Limit{}, t.Limits...), row.AcceptedAt, max(t.Position, 1), words)
 	clusters.NextTurns(c)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/api/v1"
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
@@ -112,7 +113,13 @@ func (s *server) ExplainCluster(w http.ResponseWriter, r *http.Request, id strin
 		s.writeError(w, r, err)
 		return
 	}
-	out := v1.Explanation{Cluster: toCluster(found.Row, s.App.NameOf), Why: found.Why, Ends: []v1.End{}, Next: append([]string{}, found.Next...)}
+	out := v1.Explanation{
+		Cluster: toCluster(found.Row, s.App.NameOf), Why: append([]string{messages.StateReason(found.Row.Card, found.Row.Name)}, found.Why...),
+		Ends: []v1.End{}, Next: []string{},
+	}
+	for _, step := range found.Next {
+		out.Next = append(out.Next, step.String())
+	}
 	if found.Verdict != nil {
 		out.Verdict = toVerdict(*found.Verdict)
 	}

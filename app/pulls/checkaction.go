@@ -97,7 +97,7 @@ func (s *Service) handleClick(ctx context.Context, c command, row clusters.Row) 
 		return "", "", fmt.Errorf("look for the newest of %s: %w", row.Profile, err)
 	}
 	if newest.ID != row.ID {
-		return "", "", app.Fail(app.Stale, fmt.Sprintf("@%s, that check is of `%s`, and `%s` took its place since, so nothing was done. Its own check has the buttons that count.",
+		return "", "", failTo(app.Stale, fmt.Sprintf("@%s, that check is of `%s`, and `%s` took its place since, so nothing was done. Its own check has the buttons that count.",
 			c.event.Author, row.Name, newest.Name))
 	}
 	switch c.Verb {

@@ -44,7 +44,7 @@ func (s *Service) kubeconfigByComment(ctx context.Context, c command) (reply, no
 		return "", "", err
 	}
 	if !linked {
-		return "", "", app.Fail(app.Denied, fmt.Sprintf("@%s, to get a kubeconfig you have to sign in, and this GitHub account is not linked to you yet. "+
+		return "", "", failTo(app.Denied, fmt.Sprintf("@%s, to get a kubeconfig you have to sign in, and this GitHub account is not linked to you yet. "+
 			"Comment `/ocp link`, open the link and sign in, then try again. The cluster's page offers the kubeconfig, too.", c.event.Author))
 	}
 	link, err := s.credentials.KubeconfigLink(ctx, p, row.ID, credentials.Want{Role: c.Role}, c.originWith(lifecycle.Noted(c.Line)))
@@ -118,7 +118,7 @@ func (s *Service) shareByComment(ctx context.Context, c command) (reply, note st
 		var said *app.Error
 		if errors.As(err, &said) && len(said.Fields) > 0 { // its fields are those of another entry point
 			wrong := messages.Problem{Detail: said.Fields[0].Detail, Accept: said.Fields[0].Accept}
-			return "", "", app.Fail(said.Kind, messages.CannotShareSo(c.event.Author, row.Name, wrong))
+			return "", "", failTo(said.Kind, messages.CannotShareSo(c.event.Author, row.Name, wrong))
 		}
 		return "", "", err
 	}
@@ -137,7 +137,7 @@ func (s *Service) principalOf(ctx context.Context, c command) (named, principal 
 	case err != nil:
 		return "", "", err
 	case problem != nil:
-		return "", "", app.Fail(app.Invalid, messages.CannotShareSo(c.event.Author, c.Profile, *problem))
+		return "", "", failTo(app.Invalid, messages.CannotShareSo(c.event.Author, c.Profile, *problem))
 	}
 	account, err := s.store.People.AccountOf(ctx, principal)
 	switch {
@@ -179,7 +179,7 @@ func (s *Service) retryByComment(ctx context.Context, c command) (reply, note st
 func isLively(row clusters.Row) bool { return row.Desired == lifecycle.Present }
 
 func checkRetryable(c command, row clusters.Row) error {
-	return app.Fail(app.Conflict, fmt.Sprintf("@%s, there is nothing to retry: `/ocp status %s` shows the state of `%s`. To replace it, use `/ocp destroy %s` and then `/ocp create %s`.",
+	return failTo(app.Conflict, fmt.Sprintf("@%s, there is nothing to retry: `/ocp status %s` shows the state of `%s`. To replace it, use `/ocp destroy %s` and then `/ocp create %s`.",
 		c.event.Author, row.Card.Profile, row.Card.Name, row.Card.Profile, row.Card.Profile))
 }
 

@@ -178,12 +178,12 @@ func (s *Service) askWhich(c command, rows []clusters.Row) error {
 	for _, row := range rows {
 		names = append(names, row.Profile)
 	}
-	return app.Fail(app.Invalid, sayWhichCluster(c.event.Author, c.Command, names))
+	return failTo(app.Invalid, sayWhichCluster(c.event.Author, c.Command, names))
 }
 
 // noClusterError returns an error that says that the pull request has no cluster, or none of the command's profile.
 func (s *Service) noClusterError(c command) error {
-	return app.Fail(app.NotFound, sayNoClusterHere(c.event.Author, c.Profile, s.core.ProfileNames()))
+	return failTo(app.NotFound, sayNoClusterHere(c.event.Author, c.Profile, s.core.ProfileNames()))
 }
 
 func isGoing(r clusters.Row) bool { return r.Desired != lifecycle.Present }

@@ -187,8 +187,11 @@ func (s *Service) runOnce(ctx context.Context, c command, do func(command) (repl
 	}
 	body, note, err := do(c)
 	var said *app.Error
+	var addressed addressedError
 	var no declined
 	switch {
+	case errors.As(err, &addressed):
+		body, note = chatops.Said(addressed.Error(), c.event.Author), string(c.Verb)+": "+addressed.Error()
 	case errors.As(err, &said):
 		body, note = chatops.Said(addressTo(c.event.Author, said.Message), c.event.Author), string(c.Verb)+": "+said.Message
 	case errors.As(err, &no):
@@ -210,13 +213,19 @@ func (s *Service) runOnce(ctx context.Context, c command, do func(command) (repl
 	return note, nil
 }
 
-// addressTo addresses a message to the commenter.
-func addressTo(login, message string) string {
-	if at := "@" + login; !strings.HasPrefix(message, at) {
-		return at + ": " + message
-	}
-	return message
+// addressedError is an error whose message is addressed to the commenter already.
+type addressedError struct{ of *app.Error }
+
+func (e addressedError) Error() string { return e.of.Message }
+func (e addressedError) Unwrap() error { return e.of }
+
+// failTo returns an error whose message begins with the commenter's name.
+func failTo(kind app.Kind, message string) error {
+	return addressedError{&app.Error{Kind: kind, Message: message}}
 }
+
+// addressTo addresses a message to the commenter.
+func addressTo(login, message string) string { return "@" + login + ": " + message }
 
 // replyWith returns the command's reply, which is posted once.
 func (c command) replyWith(body string) clusters.Reply {

@@ -33,7 +33,7 @@ func (s *Service) voteByComment(ctx context.Context, c command) (reply, note str
 		}
 	}
 	if len(waiting) == 0 {
-		return "", "", app.Fail(app.NotFound, fmt.Sprintf("@%s, nothing in this pull request waits for approval. `/ocp status` shows its clusters.", c.event.Author))
+		return "", "", failTo(app.NotFound, fmt.Sprintf("@%s, nothing in this pull request waits for approval. `/ocp status` shows its clusters.", c.event.Author))
 	}
 	origin := c.originWith(lifecycle.Noted(c.Reason))
 	if approves {
@@ -81,14 +81,14 @@ func (c command) ofOneCommit(waiting []clusters.Approval, moved bool) ([]cluster
 	case len(waiting) == 0:
 		return nil, nil
 	case c.Commit != "" && !named:
-		return nil, app.Fail(app.Stale, messages.OtherCommit(c.event.Author, c.Command, head))
+		return nil, failTo(app.Stale, messages.OtherCommit(c.event.Author, c.Command, head))
 	case named && len(c.Commit) == len(head):
 		return waiting, nil
 	case moved:
-		return nil, app.Fail(app.Stale, messages.NewCommit(c.event.Author, c.Command, head))
+		return nil, failTo(app.Stale, messages.NewCommit(c.event.Author, c.Command, head))
 	}
 	if i := slices.IndexFunc(waiting, func(a clusters.Approval) bool { return !c.wasRequestedBefore(a) }); i >= 0 {
-		return nil, app.Fail(app.Stale, messages.NotAwaited(c.event.Author, c.Command, waiting[i].ClusterName, head))
+		return nil, failTo(app.Stale, messages.NotAwaited(c.event.Author, c.Command, waiting[i].ClusterName, head))
 	}
 	return waiting, nil
 }

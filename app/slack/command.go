@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -97,7 +96,9 @@ func toAnswer(answer slack.Message, err error) (_ slack.Message, note string, _ 
 func inWords(e *app.Error) string {
 	wrong := make([]messages.FieldProblem, 0, len(e.Fields))
 	for _, f := range e.Fields {
-		wrong = append(wrong, messages.FieldProblem{Field: f.Name, Problem: messages.Problem{Detail: f.Detail, Accept: f.Accept}})
+		if !f.Told {
+			wrong = append(wrong, messages.FieldProblem{Field: f.Name, Problem: messages.Problem{Detail: f.Detail, Accept: f.Accept}})
+		}
 	}
 	return sayWithProblems(e.Message, wrong)
 }
@@ -148,7 +149,6 @@ func encodeBlocks(list []api.Block) json.RawMessage {
 
 // sayWithProblems adds to an answer what is wrong with each field, and what would be accepted.
 func sayWithProblems(text string, wrong []messages.FieldProblem) string {
-	wrong = slices.DeleteFunc(slices.Clone(wrong), func(p messages.FieldProblem) bool { return strings.HasPrefix(text, strings.TrimRight(p.Detail, ".")) }) // said already
 	var b strings.Builder
 	b.WriteString(text)
 	for i, p := range wrong {

@@ -60,7 +60,7 @@ func (s *Service) submitCreate(ctx context.Context, r inbound.Request, p policy.
 	at.Channel = f.post
 	place, instead, err := s.choosePlace(ctx, p, at, f.values[createform.Team])
 	if kind := app.KindOf(err); kind == app.Denied || kind == app.Busy {
-		return s.refuseForm(ctx, r, p, f, &app.Error{Kind: kind, Message: err.Error(), Fields: []app.Field{{Name: postField, Detail: err.Error()}}})
+		return s.refuseForm(ctx, r, p, f, &app.Error{Kind: kind, Message: err.Error(), Fields: []app.Field{{Name: postField, Detail: err.Error(), Told: true}}})
 	}
 	if err != nil {
 		return "", err

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/policy"
 )
@@ -56,6 +55,3 @@ func AccessNotMade(name, why string) string {
 func BreakGlassSecret(approval string) string {
 	return map[string]string{"kubeadmin": "kubeadmin password", "kubeconfig": "installer's kubeconfig"}[approval]
 }
-
-// Until says until when a kubeconfig is valid.
-func Until(at time.Time) string { return "valid until " + chatops.Time(at) }

@@ -11,9 +11,22 @@ import (
 // shownBlockers is how many leftovers an explanation names.
 const shownBlockers = 10
 
-// Reasons says why a cluster is in its state, one sentence each, to whoever asks to explain it.
+// Step is something that a person can do next, and the command for it on the command line and in Slack; empty: there is none.
+type Step struct {
+	Text, CLI, Slack string
+}
+
+// String is the step with the command of the command line.
+func (s Step) String() string { return s.Text + ": ocpctl " + s.CLI }
+
+// StateReason says in which state a cluster is and why, with its name as it is shown there.
+func StateReason(c lifecycle.Card, name string) string {
+	return fmt.Sprintf("%s is %s (%s): %s.", name, c.Status, c.Phase, strings.TrimSuffix(c.Why.String(), "."))
+}
+
+// Reasons says what else there is to a cluster's state, one sentence each, to whoever asks to explain it.
 func Reasons(c lifecycle.Card) []string {
-	why := []string{fmt.Sprintf("%s is %s (%s): %s.", c.Name, c.Status, c.Phase, strings.TrimSuffix(c.Why.String(), "."))}
+	var why []string
 	add := func(wanted bool, format string, args ...any) {
 		if wanted {
 			why = append(why, fmt.Sprintf(format, args...))

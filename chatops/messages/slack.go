@@ -2,7 +2,6 @@ package messages
 
 import (
 	"fmt"
-	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -105,6 +104,7 @@ func IdleSince(at time.Time, never bool) string {
 	return fmt.Sprintf(idleSince, chatops.Time(at))
 }
 
+<<<<<<< HEAD
 // Explained says why a cluster is in its state, why it ends, and what can be done, with the commands of Slack.
 func Explained(name string, why, ends, next []string) string {
 	var b strings.Builder
@@ -145,5 +145,7 @@ func stepInSlack(step string) (text string, ok bool) {
 	return what + ": " + chatops.Code(chatops.Prefix+" "+command), true
 }
 
+=======
+>>>>>>> w-words
 // Person names a person in Slack whom a cluster is shared with or offered to.
 func Person(name string) string { return chatops.Code("@" + name) }

@@ -8,15 +8,14 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
+	"github.com/ocpctl/ocpctl/devstack/listen"
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
@@ -27,8 +26,7 @@ type relay struct {
 	home      string // of the Status API
 	clusterOf func(context.Context, string) (string, error)
 	proxy     *httputil.ReverseProxy
-	server    *http.Server
-	ended     chan struct{}
+	stop      func() error
 
 	mu      sync.Mutex
 	traps   map[trap]chan *taken
@@ -74,27 +72,23 @@ func startRelay(ctx context.Context, home string, clusterOf func(context.Context
 	if err != nil {
 		return nil, err
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	listener, err := listen.On(ctx, "", "the relay")
 	if err != nil {
 		return nil, err
 	}
 	r := &relay{
-		addr: listener.Addr().String(), home: home, clusterOf: clusterOf, ended: make(chan struct{}),
+		addr: listener.Addr().String(), home: home, clusterOf: clusterOf,
 		traps: map[trap]chan *taken{}, claims: map[string]contract.Claim{}, claimed: map[string]contract.Claimed{}, tokens: map[string]string{},
 		proxy: &httputil.ReverseProxy{
 			Rewrite:      func(r *httputil.ProxyRequest) { r.SetURL(to) },
 			ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }, // break the connection instead of responding
 		},
 	}
-	r.server = &http.Server{Handler: http.HandlerFunc(r.serve), ReadHeaderTimeout: time.Minute}
-	go func() { defer close(r.ended); _ = r.server.Serve(listener) }()
+	r.stop = listen.Serve(context.WithoutCancel(ctx), listener, http.HandlerFunc(r.serve), "the relay")
 	return r, nil
 }
 
-func (r *relay) close() {
-	_ = r.server.Close()
-	<-r.ended
-}
+func (r *relay) close() { _ = r.stop() }
 
 // set sets a trap. The channel returns the call when it comes, once.
 func (r *relay) set(cluster, call string) <-chan *taken {

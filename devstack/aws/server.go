@@ -3,10 +3,10 @@ package aws
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/faults"
+	"github.com/ocpctl/ocpctl/devstack/listen"
 	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/standin"
 )
@@ -50,9 +51,8 @@ type Server struct {
 
 	cfg  Config
 	log  *slog.Logger
-	http *http.Server
+	stop func() error
 	addr string
-	done chan struct{}
 
 	mu    sync.Mutex // guards world and used
 	world *world
@@ -80,27 +80,19 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if cfg.AccessKey == "" || cfg.SecretKey == "" {
 		return nil, fmt.Errorf("start the aws stand-in: an access key and its secret are needed")
 	}
-	s := &Server{cfg: cfg, log: cfg.Log, done: make(chan struct{}), Set: faults.New(), used: map[string]map[string]bool{}}
+	s := &Server{cfg: cfg, log: cfg.Log, Set: faults.New(), used: map[string]map[string]bool{}}
 	if err := s.load(); err != nil {
 		return nil, err
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Addr)
+	listener, err := listen.On(ctx, cfg.Addr, "the aws stand-in")
 	if err != nil {
-		return nil, fmt.Errorf("start the aws stand-in: %w", err)
+		return nil, err
 	}
 	s.addr = listener.Addr().String()
 	mux := http.NewServeMux()
 	mux.Handle("/_standin/", s.admin())
 	mux.HandleFunc("/", s.serve)
-	s.http = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
-	stopWatching := context.AfterFunc(ctx, func() { _ = s.http.Close() })
-	go func() {
-		defer close(s.done)
-		defer stopWatching()
-		if err := s.http.Serve(listener); err != nil && err != http.ErrServerClosed {
-			s.log.Error("aws stand-in ended", "err", err)
-		}
-	}()
+	s.stop = listen.Serve(ctx, listener, mux, "the aws stand-in")
 	return s, nil
 }
 
@@ -108,11 +100,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 func (s *Server) URL() string { return "http://" + s.addr }
 
 // Stop stops the server and writes the state file a last time.
-func (s *Server) Stop() error {
-	_ = s.http.Close() // without waiting: clients of AWS must handle cut connections
-	<-s.done
-	return s.world.File.Stop()
-}
+func (s *Server) Stop() error { return errors.Join(s.stop(), s.world.File.Stop()) }
 
 // call is one request while a service processes it.
 type call struct {

@@ -5,13 +5,13 @@ import (
 	"context"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
 	"slices"
 	"sync"
-	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/listen"
 )
 
 // call identifies a request: whose it is and what it does.
@@ -32,11 +32,10 @@ type hold struct {
 
 // gate is an HTTP proxy on which single calls can be held.
 type gate struct {
-	addr   string
-	names  func(*http.Request, []byte) (call, bool)
-	proxy  *httputil.ReverseProxy
-	server *http.Server
-	ended  chan struct{}
+	addr  string
+	names func(*http.Request, []byte) (call, bool)
+	proxy *httputil.ReverseProxy
+	stop  func() error
 
 	mu    sync.Mutex
 	count map[call]int
@@ -50,26 +49,22 @@ func startGate(to string, names func(*http.Request, []byte) (call, bool)) (*gate
 	if err != nil {
 		return nil, err
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := listen.On(context.Background(), "", "the gate")
 	if err != nil {
 		return nil, err
 	}
-	g := &gate{addr: listener.Addr().String(), names: names, count: map[call]int{}, ended: make(chan struct{})}
+	g := &gate{addr: listener.Addr().String(), names: names, count: map[call]int{}}
 	g.proxy = &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target); r.Out.Host = r.In.Host }, // signatures cover the host
 		Transport:     &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64},
 		FlushInterval: -1,
 		ErrorHandler:  func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }, // break the connection instead of responding
 	}
-	g.server = &http.Server{Handler: http.HandlerFunc(g.serve), ReadHeaderTimeout: time.Minute}
-	go func() { defer close(g.ended); _ = g.server.Serve(listener) }()
+	g.stop = listen.Serve(context.Background(), listener, http.HandlerFunc(g.serve), "the gate")
 	return g, nil
 }
 
-func (g *gate) close() {
-	_ = g.server.Close()
-	<-g.ended
-}
+func (g *gate) close() { _ = g.stop() }
 
 func (g *gate) serve(w http.ResponseWriter, r *http.Request) {
 	var body []byte

@@ -3,15 +3,11 @@ package chaos
 import (
 	"bufio"
 	"context"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/ocpctl/ocpctl/devstack"
 )
 
 // clockTick is the kernel's unit of a process's time (USER_HZ, 100 on every Linux).
@@ -146,31 +142,4 @@ func highest(dir string) uint64 {
 		}
 	}
 	return 0
-}
-
-// stored is how many bytes a stack stores.
-type stored struct{ s3, pg int64 }
-
-// bytesStored adds up the artifacts' sizes and the database's, after a VACUUM, so that dead rows do not count.
-func (t *Run) bytesStored(ctx context.Context) (out stored, err error) {
-	if _, err := t.pool.Exec(ctx, "VACUUM"); err != nil {
-		return out, fmt.Errorf("measure the database: %w", err)
-	}
-	if err := t.pool.QueryRow(ctx, "SELECT pg_database_size(current_database())").Scan(&out.pg); err != nil {
-		return out, fmt.Errorf("measure the database: %w", err)
-	}
-	err = filepath.WalkDir(filepath.Join(t.Dir, "s3", "buckets", devstack.Bucket), func(_ string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return err
-		}
-		info, err := d.Info()
-		if err == nil {
-			out.s3 += info.Size()
-		}
-		return err
-	})
-	if err != nil {
-		return out, fmt.Errorf("measure S3: %w", err)
-	}
-	return out, nil
 }

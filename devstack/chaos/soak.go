@@ -30,7 +30,7 @@ func Soak(ctx context.Context, t *Run, o SoakOptions) error {
 	if o.Nights && len(t.Servers) > 1 {
 		return errors.New("a soak with nights runs with one server, because only one would read the working hours at once; leave out -replicas")
 	}
-	before, err := t.bytesStored(ctx)
+	before, err := t.settle(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -60,18 +60,30 @@ func Soak(ctx context.Context, t *Run, o SoakOptions) error {
 	if failed != nil {
 		return errors.Join(failed, failures(done))
 	}
-	after, err := t.bytesStored(ctx)
+	after, err := t.bytesStored(ctx, false)
 	if err != nil {
 		return err
 	}
-	err = errors.Join(t.printSoak(done, took, spent, peak, before, after), t.nothingLost(ctx))
+	err = errors.Join(t.printSoak(done, took, spent, peak), t.nothingLost(ctx))
 	if o.Nights {
 		err = errors.Join(err, t.printNights(ctx, done))
 	}
 	if t.Kubernetes {
 		err = errors.Join(err, t.printCalls(ctx), t.forgotten(ctx))
 	}
-	return err
+	return errors.Join(err, t.printStored(ctx, before, after, max(len(done), 1)))
+}
+
+// settle measures what is stored when each table has its first pages: after a few cycles that do not count, and whose rows are pruned. In a
+// soak with nights every cluster counts.
+func (t *Run) settle(ctx context.Context, o SoakOptions) (stored, error) {
+	if !o.Nights {
+		first, err := t.cycles(ctx, SoakOptions{Cycles: o.Width, Width: o.Width, Seed: o.Seed + 1})
+		if err = errors.Join(err, failures(first)); err != nil {
+			return stored{}, err
+		}
+	}
+	return t.pruned(ctx)
 }
 
 // cycles runs all cycles, a limited number at once.
@@ -114,7 +126,7 @@ func (t *Run) cycles(ctx context.Context, o SoakOptions) ([]*cycle, error) {
 }
 
 // printSoak prints the figures and returns an error if the soak failed.
-func (t *Run) printSoak(done []*cycle, took time.Duration, spent map[string]time.Duration, peak uint64, before, after stored) error {
+func (t *Run) printSoak(done []*cycle, took time.Duration, spent map[string]time.Duration, peak uint64) error {
 	var errs []error
 	disturbed := map[string]int{}
 	ready, released := 0, 0
@@ -149,7 +161,6 @@ func (t *Run) printSoak(done []*cycle, took time.Duration, spent map[string]time
 	}
 	t.say("CPU seconds per cycle: %s", strings.Join(cpu, ", "))
 	t.say("peak memory of a runner: %.1f MB", float64(peak)/(1<<20))
-	t.say("stored per cluster: S3 %.1f kB, PostgreSQL %.1f kB", float64(after.s3-before.s3)/float64(n)/1024, float64(after.pg-before.pg)/float64(n)/1024)
 	if released < len(done) {
 		errs = append(errs, fmt.Errorf("%d of %d were not released without help", len(done)-released, len(done)))
 	}

@@ -4,15 +4,15 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
-	"net"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/faults"
+	"github.com/ocpctl/ocpctl/devstack/listen"
 	"github.com/ocpctl/ocpctl/devstack/standin"
 )
 
@@ -42,9 +42,8 @@ type Server struct {
 
 	cfg    Config
 	log    *slog.Logger
-	http   *http.Server
+	stop   func() error
 	addr   string
-	done   chan struct{}
 	secret []byte // signs tokens
 	kinds  []kind
 
@@ -73,35 +72,23 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if len(cfg.Callers) == 0 || slices.ContainsFunc(cfg.Callers, func(c Caller) bool { return c.APIKey == "" }) {
 		return nil, fmt.Errorf("start the ibm cloud stand-in: at least one caller is needed, and every caller needs an API key")
 	}
-	s := &Server{cfg: cfg, log: cfg.Log, done: make(chan struct{}), secret: make([]byte, 32), kinds: vpcKinds(), Set: faults.New()}
+	s := &Server{cfg: cfg, log: cfg.Log, secret: make([]byte, 32), kinds: vpcKinds(), Set: faults.New()}
 	_, _ = rand.Read(s.secret) // crypto/rand never fails
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Addr)
+	listener, err := listen.On(ctx, cfg.Addr, "the ibm cloud stand-in")
 	if err != nil {
-		return nil, fmt.Errorf("start the ibm cloud stand-in: %w", err)
+		return nil, err
 	}
 	s.addr = listener.Addr().String()
 	if err := s.load(); err != nil {
 		_ = listener.Close() // the error of load says more
 		return nil, err
 	}
-	s.http = &http.Server{Handler: s.routes(), ReadHeaderTimeout: 10 * time.Second}
-	stopWatching := context.AfterFunc(ctx, func() { _ = s.http.Close() })
-	go func() {
-		defer close(s.done)
-		defer stopWatching()
-		if err := s.http.Serve(listener); err != nil && err != http.ErrServerClosed {
-			s.log.Error("ibm cloud stand-in ended", "err", err)
-		}
-	}()
+	s.stop = listen.Serve(ctx, listener, s.routes(), "the ibm cloud stand-in")
 	return s, nil
 }
 
 // Stop stops the server and writes the state file a last time.
-func (s *Server) Stop() error {
-	_ = s.http.Close() // without waiting: clients must handle cut connections
-	<-s.done
-	return s.world.File.Stop()
-}
+func (s *Server) Stop() error { return errors.Join(s.stop(), s.world.File.Stop()) }
 
 // Base is the server's own address, below which every service has its path.
 func (s *Server) Base() string { return "http://" + s.addr }

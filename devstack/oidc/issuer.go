@@ -14,16 +14,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/ocpctl/ocpctl/devstack/file"
+	"github.com/ocpctl/ocpctl/devstack/listen"
 )
 
 // Audience is the audience of the tokens.
@@ -50,15 +49,12 @@ func Start(ctx context.Context, cfg Config) (*Issuer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Addr == "" {
-		cfg.Addr = "127.0.0.1:0"
-	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Addr)
+	listener, err := listen.On(ctx, cfg.Addr, "the issuer")
 	if err != nil {
-		return nil, fmt.Errorf("listen for the issuer: %w", err)
+		return nil, err
 	}
 	i.url = "http://" + listener.Addr().String()
-	i.serve(ctx, listener)
+	i.stop = listen.Serve(ctx, listener, i.Handler(), "the issuer")
 	return i, nil
 }
 
@@ -83,21 +79,6 @@ func (i *Issuer) Handler() http.Handler {
 	mux.HandleFunc("GET /.well-known/openid-configuration", i.discovery)
 	mux.HandleFunc("GET /keys", i.keys)
 	return mux
-}
-
-func (i *Issuer) serve(ctx context.Context, listener net.Listener) {
-	server := &http.Server{Handler: i.Handler(), ReadHeaderTimeout: 10 * time.Second}
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(listener) }()
-	release := context.AfterFunc(ctx, func() { _ = server.Close() })
-	i.stop = sync.OnceValue(func() error {
-		release()
-		_ = server.Close()
-		if err := <-done; !errors.Is(err, http.ErrServerClosed) {
-			return fmt.Errorf("serve the issuer: %w", err)
-		}
-		return nil
-	})
 }
 
 // Stop stops the server. Tokens stay valid, because the key is kept.

@@ -39,7 +39,22 @@ func find(major string) (string, error) {
 		return "", fmt.Errorf("the data directory was written by PostgreSQL %s, and this machine has %s: "+
 			"install PostgreSQL %s, or start over with an empty directory", major, strings.Join(seen, ", "), major)
 	}
-	return "", errors.New("no PostgreSQL found: " + advice())
+	return "", errNoPostgres
+}
+
+var errNoPostgres = errors.New("no PostgreSQL found: " + advice())
+
+// findOrFetch is find, and brings a PostgreSQL if the machine has none and PG_BIN names none.
+func findOrFetch(ctx context.Context, major string) (string, error) {
+	dir, err := find(major)
+	if !errors.Is(err, errNoPostgres) || os.Getenv("PG_BIN") != "" {
+		return dir, err
+	}
+	f, err := newFetcher()
+	if err != nil {
+		return "", err
+	}
+	return f.fetch(ctx)
 }
 
 func advice() string {
@@ -73,7 +88,11 @@ func candidates() []string {
 		usual = append(usual, found...)
 	}
 	slices.SortStableFunc(usual, func(a, b string) int { return cmp.Compare(number(b), number(a)) })
-	return append(dirs, usual...)
+	dirs = append(dirs, usual...)
+	if f, err := newFetcher(); err == nil { // fetched before
+		dirs = append(dirs, f.bin())
+	}
+	return dirs
 }
 
 func complete(dir string) bool {
@@ -87,7 +106,7 @@ func complete(dir string) bool {
 
 // Version returns what the PostgreSQL that Start uses for a new directory says of its version.
 func Version(ctx context.Context) (string, error) {
-	bin, err := find("")
+	bin, err := findOrFetch(ctx, "")
 	if err != nil {
 		return "", err
 	}

@@ -49,7 +49,7 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 	dir, err := filepath.Abs(cfg.Dir)
 	must.Wrap(err, "find %s", cfg.Dir)
 	h := home{dir: dir, data: filepath.Join(dir, "data"), log: filepath.Join(dir, "postgres.log")}
-	bin := must.Get(find(h.major()))
+	bin := must.Get(findOrFetch(ctx, h.major()))
 	must.Wrap(os.MkdirAll(h.data, 0o700), "make the data directory")
 	must.Do(stopLeftOver(ctx, h.data))
 	who := must.Get(account(ctx, bin, h))

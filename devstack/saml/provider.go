@@ -7,20 +7,16 @@ package saml
 import (
 	"context"
 	"encoding/xml"
-	"errors"
-	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
-	"sync"
-	"time"
 
 	crewjam "github.com/crewjam/saml"
 	dsig "github.com/russellhaering/goxmldsig"
 
+	"github.com/ocpctl/ocpctl/devstack/listen"
 	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
@@ -49,15 +45,12 @@ func Start(ctx context.Context, cfg Config) (*Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Addr == "" {
-		cfg.Addr = "127.0.0.1:0"
-	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Addr)
+	listener, err := listen.On(ctx, cfg.Addr, "the identity provider")
 	if err != nil {
-		return nil, fmt.Errorf("listen for the identity provider: %w", err)
+		return nil, err
 	}
 	p := &Provider{url: "http://" + listener.Addr().String(), home: cfg.Home}
 	p.idp = crewjam.IdentityProvider{
@@ -65,27 +58,12 @@ func Start(ctx context.Context, cfg Config) (*Provider, error) {
 		MetadataURL: p.at("/metadata"), SSOURL: p.at("/sso"), LoginURL: p.at("/sso"),
 		ServiceProviderProvider: p, SessionProvider: p, AssertionMaker: assertions{},
 	}
-	p.serve(ctx, listener)
-	return p, nil
-}
-
-func (p *Provider) serve(ctx context.Context, listener net.Listener) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metadata", p.idp.ServeMetadata)
 	mux.HandleFunc("GET /sso", p.idp.ServeSSO)
 	mux.HandleFunc("POST /sso", p.idp.ServeSSO)
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(listener) }()
-	release := context.AfterFunc(ctx, func() { _ = server.Close() })
-	p.stop = sync.OnceValue(func() error {
-		release()
-		_ = server.Close()
-		if err := <-done; !errors.Is(err, http.ErrServerClosed) {
-			return fmt.Errorf("serve the identity provider: %w", err)
-		}
-		return nil
-	})
+	p.stop = listen.Serve(ctx, listener, mux, "the identity provider")
+	return p, nil
 }
 
 // Stop stops the server. Existing sessions stay valid, because the pages issued them.

@@ -9,13 +9,12 @@ package slack
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"net"
 	"net/http"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/listen"
 )
 
 // Workspace is the workspace's id, and Org that of the Enterprise Grid organization of which some people are members.
@@ -104,22 +103,17 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if err := s.load(); err != nil {
 		return nil, err
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.cfg.Addr)
+	listener, err := listen.On(ctx, s.cfg.Addr, "the stand-in Slack")
 	if err != nil {
-		return nil, fmt.Errorf("listen for the stand-in Slack: %w", err)
+		return nil, err
 	}
 	background, end := context.WithCancel(context.WithoutCancel(ctx))
 	s.ctx, s.base = background, "http://"+listener.Addr().String()
-	server := &http.Server{Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second}
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(listener) }()
+	closeServer := listen.Serve(context.WithoutCancel(ctx), listener, s.handler(), "the stand-in Slack")
 	s.stop = sync.OnceValue(func() error {
 		end()
 		s.hangUp()
-		err := server.Close()
-		if served := <-ended; !errors.Is(served, http.ErrServerClosed) {
-			err = errors.Join(err, fmt.Errorf("serve the stand-in Slack: %w", served))
-		}
+		err := closeServer()
 		s.tasks.Wait()
 		return err
 	})

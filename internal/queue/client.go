@@ -18,7 +18,7 @@ const (
 	fetchPoll     = 500 * time.Millisecond // a notification follows every commit; polling four queues ten times a second costs 4 % of a core
 	jobTimeout    = 30 * time.Second       // long work runs in runners, not in jobs
 	rescueAfter   = time.Minute
-	keepCompleted = 10 * time.Minute
+	keepCompleted = 2 * time.Minute // longer than two looks for findings, which a later success resolves
 	softStop      = 10 * time.Second
 
 	spareConns = 6 // for all other queries

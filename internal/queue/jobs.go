@@ -32,10 +32,11 @@ type StopArgs struct {
 	Attempt int    `json:"attempt"`
 }
 
-// PublishArgs asks to bring one subscriber up to its cluster's current version. Version gives a change during a run a run of its
-// own: a job unique by the subscriber alone would swallow it until River has recorded the end of the run.
+// PublishArgs asks to bring one subscriber, or all of one cluster, up to the cluster's current version. Version gives a change during a
+// run a run of its own: a job unique by the subscriber alone would swallow it until River has recorded the end of the run.
 type PublishArgs struct {
-	Subscriber string `json:"subscriber"`
+	Subscriber string `json:"subscriber"` // empty: all of the cluster
+	Cluster    string `json:"cluster,omitempty"`
 	Version    int64  `json:"version"`
 }
 

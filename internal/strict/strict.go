@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -52,14 +53,13 @@ func Read(body io.Reader) (*yaml.Node, error) {
 
 // newSyntaxError takes the line out of the parser's message.
 func newSyntaxError(err error) *SyntaxError {
-	e := &SyntaxError{Line: 1, err: err}
-	e.Text = e.Error()
-	if n, rest := 0, strings.TrimPrefix(e.Text, "line "); rest != e.Text {
-		if _, err := fmt.Sscanf(rest, "%d:", &n); err == nil && n > 0 {
-			e.Line, e.Text = n, strings.TrimSpace(rest[strings.Index(rest, ":")+1:])
+	line, said := 1, strings.TrimPrefix(err.Error(), "yaml: ")
+	if at, rest, found := strings.Cut(strings.TrimPrefix(said, "line "), ":"); found {
+		if n, err := strconv.Atoi(at); err == nil && n > 0 {
+			line, said = n, strings.TrimSpace(rest)
 		}
 	}
-	return e
+	return &SyntaxError{Line: line, Text: said, err: err}
 }
 
 // IsString reports whether a value is a string.

@@ -21,6 +21,7 @@ type Refusal struct {
 	Class           // Next and Command are for this resource
 	Resource string // its ARN or id; on IBM Cloud also its kind and name; empty: the call was not about one
 	Words    string // the cloud's own; not redacted
+	Uncoded  string // Words, without the code of what ocpctl kept: that is the reason
 	Lasting  bool   // it was repeated so often that waiting does not help, unless the cloud itself is broken
 }
 
@@ -59,7 +60,14 @@ func RefusalOf(resource string, err error) (r Refusal, ok bool) {
 	if !errors.As(err, &answer) {
 		return Refusal{}, false
 	}
-	r, _ = newRefusal(resource, strings.TrimPrefix(answer.ErrorCode()+": "+answer.ErrorMessage(), ": "))
+	code, words := answer.ErrorCode(), answer.ErrorMessage()
+	if code == "" {
+		r, _ = newRefusal(resource, words)
+		return r, true
+	}
+	if r, _ = newRefusal(resource, code+": "+words); r.Reason == code {
+		r.Uncoded = toReadable(words)
+	}
 	return r, true
 }
 
@@ -74,7 +82,7 @@ func (r Refusal) rankOf() int {
 
 // newRefusal classifies what the cloud said about a resource. known is false if no pattern matches.
 func newRefusal(resource, words string) (r Refusal, known bool) {
-	r, lower := Refusal{Resource: resource, Words: toReadable(words)}, strings.ToLower(words)
+	r, lower := Refusal{Resource: resource, Words: toReadable(words), Uncoded: toReadable(words)}, strings.ToLower(words)
 	parts := []string{"{resource}", cmp.Or(resource, "the resource"), "{id}", cmp.Or(LastPart(resource), "the resource")}
 	for _, r.Class = range teardownClasses() { // the last one has no patterns, and is what is left
 		if found := r.findResources(words, lower); found != nil {

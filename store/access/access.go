@@ -103,16 +103,15 @@ func CountWork(ctx context.Context, from db.Source, cluster lifecycle.Cluster) (
 	return work, nil
 }
 
+var insertAccess = db.NewInsert("keep the access", "id text, cluster text, number integer, reader text, name text, role text, by_right text, "+
+	"run text, run_attempt integer, job text, lifetime interval, account text, at timestamptz", `
+	INSERT INTO access (id, cluster_id, number, reader, reader_name, role, by_right, run_id, run_attempt, run_job, lifetime, account, asked_at)
+	SELECT id, cluster, number, reader, name, role, by_right, nullif(run, ''), nullif(run_attempt, 0), job, lifetime, account, at FROM given`)
+
 // Queue writes the row of an access that a runner is to make, and returns the row with its account's name.
 func Queue(c *db.Tx, b *db.Batch, a Row) Row {
 	a.Account = accountOf(a.Reader, a.ID)
-	b.Do("keep the access", `
-		INSERT INTO access (id, cluster_id, number, reader, reader_name, role, by_right, run_id, run_attempt, run_job, lifetime, account, asked_at)
-		VALUES (@id, @cluster, @number, @reader, @name, @role, @right, nullif(@run, ''), nullif(@run_attempt, 0), @job, @lifetime, @account, @now)`,
-		pgx.NamedArgs{
-			"id": a.ID, "cluster": a.Cluster, "number": a.Number, "reader": a.Reader, "name": a.ReaderName, "role": a.Role, "right": a.Right,
-			"run": a.RunID, "run_attempt": a.RunAttempt, "job": a.RunJob, "lifetime": a.Lifetime, "account": a.Account, "now": c.Now,
-		})
+	b.Insert(insertAccess, a.ID, a.Cluster, a.Number, a.Reader, a.ReaderName, a.Role, a.Right, a.RunID, a.RunAttempt, a.RunJob, a.Lifetime, a.Account, c.Now)
 	return a
 }
 

@@ -170,9 +170,20 @@ func (f Fenced) Unwanted() string {
 
 // RenewLease extends the lease, counted from now.
 func RenewLease(c *db.Tx, f Fenced) Lease {
-	lease := Lease{Stop: f.Stop(), Until: LeaseEnd(c), Access: f.accessOwed()}
-	c.DoLast("renew the lease of "+f.AttemptID, `UPDATE attempts SET lease_until = $2 WHERE id = $1`, f.AttemptID, lease.Until)
+	lease := nextLease(c, f)
+	lease.renew(c, f)
 	return lease
+}
+
+func nextLease(c *db.Tx, f Fenced) Lease {
+	return Lease{Stop: f.Stop(), Until: LeaseEnd(c), Access: f.accessOwed()}
+}
+
+// renew writes the lease at the end of the transaction, unless it stays as it is.
+func (l Lease) renew(c *db.Tx, f Fenced) {
+	if !l.Until.IsZero() {
+		c.DoLast("renew the lease of "+f.AttemptID, `UPDATE attempts SET lease_until = $2 WHERE id = $1`, f.AttemptID, l.Until)
+	}
 }
 
 // accessOwed returns the number of the newest request for access, for a runner that has the cluster's kubeconfig and waits for something

@@ -37,20 +37,17 @@ func (s *Store) Report(ctx context.Context, attemptID, tokenID string, r ReportR
 		if err != nil {
 			return err
 		}
-		if fresh {
-			if r.Log != "" {
-				logged = f.ID
-			}
-			if err := keepFacts(ctx, c, f, r, newest); err != nil {
-				return err
-			}
+		if lease = nextLease(c, f); r.Late {
+			lease = Lease{Stop: lease.Stop}
 		}
-		if r.Late {
-			lease = Lease{Stop: f.Stop()}
+		if !fresh {
+			lease.renew(c, f)
 			return nil
 		}
-		lease = RenewLease(c, f)
-		return nil
+		if r.Log != "" {
+			logged = f.ID
+		}
+		return keepFacts(ctx, c, f, r, newest, lease)
 	})
 	if err != nil {
 		return Lease{}, fmt.Errorf("report %d of attempt %s: %w", r.Seq, attemptID, err)
@@ -69,25 +66,17 @@ func keepReport(ctx context.Context, c *db.Tx, f Fenced, r ReportRow) (fresh, ne
 	err = c.QueryRow(ctx, `
 		WITH kept AS (
 			INSERT INTO reports (attempt_id, seq, phase, percent, step, received_at)
-			VALUES (@attempt, @seq, @phase, @percent, @step, @now) ON CONFLICT (attempt_id, seq) DO NOTHING RETURNING true)
+			VALUES (@attempt, @seq, @phase, @percent, @step, @now) ON CONFLICT (attempt_id, seq) DO NOTHING RETURNING attempt_id, seq, received_at),
+		logged AS (INSERT INTO log_chunks (attempt_id, seq, body, received_at) SELECT attempt_id, seq, @log, received_at FROM kept WHERE @log <> '')
 		SELECT EXISTS (SELECT FROM kept), coalesce(max(seq), 0) < @seq FROM reports WHERE attempt_id = @attempt`, args).Scan(&fresh, &newest)
 	if err != nil {
 		return false, false, fmt.Errorf("keep the report: %w", err)
 	}
-	if !fresh {
-		return false, false, nil
-	}
-	if r.Log != "" {
-		_, err := c.Exec(ctx, `INSERT INTO log_chunks (attempt_id, seq, body, received_at) VALUES (@attempt, @seq, @log, @now)`, args)
-		if err != nil {
-			return false, false, fmt.Errorf("keep the log: %w", err)
-		}
-	}
-	return true, newest, nil
+	return fresh, fresh && newest, nil
 }
 
-// keepFacts writes what a fresh report says, and enqueues a reconcile if it says something new.
-func keepFacts(ctx context.Context, c *db.Tx, f Fenced, r ReportRow, newest bool) error {
+// keepFacts writes what a fresh report says, with the lease, and enqueues a reconcile if it says something new.
+func keepFacts(ctx context.Context, c *db.Tx, f Fenced, r ReportRow, newest bool, lease Lease) error {
 	if r.Phase == "" || !newest { // a late report must not turn the phase back
 		r.Phase, r.Percent, r.Step = f.Phase, f.Percent, f.Step
 	}
@@ -95,23 +84,21 @@ func keepFacts(ctx context.Context, c *db.Tx, f Fenced, r ReportRow, newest bool
 	news := r.Phase != f.Phase || r.Percent != f.Percent || r.Step != f.Step || r.ToolExit != nil || r.Pass != nil || len(r.Access) > 0
 	args := pgx.NamedArgs{
 		"id": f.AttemptID, "phase": r.Phase, "percent": r.Percent, "step": r.Step, "account": r.Account,
-		"exited": r.ToolExit != nil, "code": nil, "now": c.Now,
+		"exited": r.ToolExit != nil, "code": nil, "now": c.Now, "lease": db.Null(lease.Until),
 	}
 	if r.ToolExit != nil {
 		args["code"] = r.ToolExit.Code
 	}
 	// The exit and the passes after it get the database's time; the runner's clock decides nothing. Most reports repeat the one before.
-	var err error
 	if news || r.Account != "" {
-		_, err = c.Exec(ctx, `
-		UPDATE attempts SET phase = @phase, progress_percent = @percent, progress_step = @step,
+		c.DoLast("keep the progress of "+f.AttemptID, `
+		UPDATE attempts SET lease_until = coalesce(@lease, lease_until), phase = @phase, progress_percent = @percent, progress_step = @step,
 			seen_account = CASE WHEN @account = '' THEN seen_account ELSE @account END,
 			tool_exited_at = CASE WHEN @exited THEN @now ELSE tool_exited_at END,
 			tool_exit_code = CASE WHEN @exited THEN @code ELSE tool_exit_code END
 		WHERE id = @id`, args)
-	}
-	if err != nil {
-		return fmt.Errorf("keep the progress: %w", err)
+	} else {
+		lease.renew(c, f)
 	}
 	if err := KeepArtifacts(ctx, c, f, r.Artifacts); err != nil {
 		return err

@@ -115,12 +115,6 @@ var columns = []column{
 // LifecycleColumns selects what Decide reads of clusters c, as one value for a LifecycleRecord.
 var LifecycleColumns = `ROW(` + joinColumns(func(column) bool { return true }, func(name string) string { return "c." + name }) + `) AS lifecycle`
 
-// InsertColumns and InsertValues are the columns that a new cluster has from LifecycleArgs, and their values.
-var (
-	InsertColumns = joinColumns(isInserted, func(name string) string { return name })
-	InsertValues  = joinColumns(isInserted, func(name string) string { return "@" + name })
-)
-
 // UpdateColumns sets the columns that a decision changes from LifecycleArgs, and merges ChangedWork.
 var UpdateColumns = joinColumns(func(c column) bool { return c.use == decided || c.use == timed }, func(name string) string { return name + " = @" + name }) +
 	`, work = work || @changed_work`
@@ -137,8 +131,6 @@ func ChangedWork(cur, next lifecycle.Cluster) map[lifecycle.Kind]lifecycle.Work 
 	}
 	return changed
 }
-
-func isInserted(c column) bool { return c.use != counted }
 
 func joinColumns(which func(column) bool, write func(name string) string) string {
 	var parts []string

@@ -36,15 +36,17 @@ func RequestReconciles(ctx context.Context, c *db.Tx, all []string) error {
 	return nil
 }
 
-// Publish enqueues an update of every subscriber of the cluster.
+// Publish enqueues one update of all subscribers of the cluster.
 func Publish(ctx context.Context, c *db.Tx, cluster string, version int64) error {
 	return publishAll(ctx, c, []string{cluster}, []int64{version})
 }
 
 func publishAll(ctx context.Context, c *db.Tx, all []string, versions []int64) error {
 	jobs, err := db.All[queue.PublishArgs](ctx, c, `
-		UPDATE subscribers s SET wanted_version = v.version, nudge_at = @nudge FROM unnest(@clusters::text[], @versions::bigint[]) AS v (cluster, version)
-		WHERE s.cluster_id = v.cluster AND NOT s.muted AND NOT s.left_behind RETURNING s.id AS subscriber, v.version`,
+		WITH told AS (
+			UPDATE subscribers s SET wanted_version = v.version, nudge_at = @nudge FROM unnest(@clusters::text[], @versions::bigint[]) AS v (cluster, version)
+			WHERE s.cluster_id = v.cluster AND NOT s.muted AND NOT s.left_behind RETURNING s.cluster_id AS cluster, v.version)
+		SELECT DISTINCT '' AS subscriber, cluster, version FROM told`,
 		pgx.NamedArgs{"clusters": all, "versions": versions, "nudge": c.Now.Add(NudgeSoon)})
 	if err != nil {
 		return fmt.Errorf("tell the subscribers of %v: %w", all, err)

@@ -12,7 +12,10 @@ import (
 type Batch struct {
 	pgx.Batch
 	statements []statement
+	inserts    map[string]*queuedQuery // by the statement for one row
 }
+
+type queuedQuery = pgx.QueuedQuery
 
 type statement struct {
 	what string               // for its error

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 )
@@ -50,15 +51,67 @@ func (s *Store) IsAwaited(ctx context.Context, sub Subscriber) (awaited bool, er
 	return awaited, nil
 }
 
+// SubscribersBehind returns the subscribers that show an older version of a cluster, and its current state. ErrNotFound: there is no such
+// cluster.
+func (s *Store) SubscribersBehind(ctx context.Context, cluster string) ([]Subscriber, clusters.Row, error) {
+	row, err := clusters.Read(ctx, s.db, cluster)
+	if err != nil {
+		return nil, clusters.Row{}, err
+	}
+	subs, err := db.All[Subscriber](ctx, s.db.Pool(), `SELECT `+subscriberColumns+` FROM subscribers WHERE cluster_id = $1 AND shown_version < $2 AND NOT muted ORDER BY id`,
+		cluster, row.Cluster.Version)
+	if err != nil {
+		return nil, clusters.Row{}, fmt.Errorf("list the subscribers of %s that are behind: %w", cluster, err)
+	}
+	return subs, row, nil
+}
+
+// SkipVersion records that some of the subscribers behind show a version already, because it does not change their text, and enqueues an
+// update of each of the others. One that is being posted may show another text in a moment, so it is updated, too.
+func (s *Store) SkipVersion(ctx context.Context, behind, unchanged []Subscriber, version int64) error {
+	skipped := map[string]bool{}
+	if len(unchanged) > 0 {
+		var ids, hashes []string
+		for _, sub := range unchanged {
+			ids, hashes = append(ids, sub.ID), append(hashes, sub.ShownBody)
+		}
+		rows, err := db.All[struct{ ID string }](ctx, s.db.Pool(), `
+			UPDATE subscribers s SET shown_version = $3 FROM unnest($1::text[], $2::text[]) AS u (id, hash)
+			WHERE s.id = u.id AND s.shown_body = u.hash AND s.shown_version < $3 AND s.posting_at IS NULL RETURNING s.id`, ids, hashes, version)
+		if err != nil {
+			return fmt.Errorf("skip a version: %w", err)
+		}
+		for _, row := range rows {
+			skipped[row.ID] = true
+		}
+	}
+	if len(skipped) == len(behind) {
+		return nil
+	}
+	err := s.db.Write(ctx, func(c *db.Tx) error {
+		for _, sub := range behind {
+			if !skipped[sub.ID] {
+				c.Enqueue(queue.PublishArgs{Subscriber: sub.ID, Version: version})
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("update the subscribers that are behind: %w", err)
+	}
+	return nil
+}
+
 // Posting records that a subscriber is about to be posted. A zero since: no other post was under way, so the database says what
-// stands there. Otherwise an earlier post, begun then, may have arrived without being recorded.
-func (s *Store) Posting(ctx context.Context, subID string) (since time.Time, err error) {
+// stands there. Otherwise an earlier post, begun then, may have arrived without being recorded. ErrNotFound: it shows a
+// later version than it did when it was read.
+func (s *Store) Posting(ctx context.Context, sub Subscriber) (since time.Time, err error) {
 	var before *time.Time
 	err = s.db.Pool().QueryRow(ctx, `
 		UPDATE subscribers s SET posting_at = coalesce(b.posting_at, $2::timestamptz, clock_timestamp())
-		FROM subscribers b WHERE s.id = $1 AND b.id = s.id RETURNING b.posting_at`, subID, s.db.Fixed()).Scan(&before)
+		FROM subscribers b WHERE s.id = $1 AND s.shown_version = $3 AND b.id = s.id RETURNING b.posting_at`, sub.ID, s.db.Fixed(), sub.ShownVersion).Scan(&before)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("record that %s is being posted: %w", subID, err)
+		return time.Time{}, fmt.Errorf("record that %s is being posted: %w", sub.ID, db.Plain(err))
 	}
 	if before == nil {
 		return time.Time{}, nil
@@ -66,15 +119,34 @@ func (s *Store) Posting(ctx context.Context, subID string) (since time.Time, err
 	return *before, nil
 }
 
+// shown takes the arguments of Shown and the fixed clock.
+const shown = `
+	UPDATE subscribers SET external_id = $2, shown_version = $3, shown_body = $4, posting_at = NULL,
+		shown_at = CASE WHEN shown_body = $4 THEN shown_at ELSE coalesce($5::timestamptz, clock_timestamp()) END
+	WHERE id = $1 AND shown_version <= $3`
+
 // Shown records what a subscriber shows and under which id. An older version never replaces a newer one.
 func (s *Store) Shown(ctx context.Context, subID string, externalID, version int64, bodyHash string) error {
-	_, err := s.db.Pool().Exec(ctx, `
-		UPDATE subscribers SET external_id = $2, shown_version = $3, shown_body = $4, posting_at = NULL,
-			shown_at = CASE WHEN shown_body = $4 THEN shown_at ELSE coalesce($5::timestamptz, clock_timestamp()) END
-		WHERE id = $1 AND shown_version <= $3`,
-		subID, externalID, version, bodyHash, s.db.Fixed())
-	if err != nil {
+	if _, err := s.db.Pool().Exec(ctx, shown, subID, externalID, version, bodyHash, s.db.Fixed()); err != nil {
 		return fmt.Errorf("remember what %s shows: %w", subID, err)
+	}
+	return nil
+}
+
+// ShownUnlocked is Shown for a comment that could not be written before, because the conversation was locked. The cluster is shown again:
+// its check says so no more.
+func (s *Store) ShownUnlocked(ctx context.Context, sub Subscriber, externalID, version int64, bodyHash string) error {
+	err := s.db.Write(ctx, func(c *db.Tx) error {
+		if _, err := clusters.Lock(ctx, c, sub.Cluster); err != nil {
+			return err
+		}
+		if _, err := c.Exec(ctx, shown, sub.ID, externalID, version, bodyHash, s.db.Fixed()); err != nil {
+			return err
+		}
+		return clusters.Refresh(ctx, c, sub.Cluster)
+	})
+	if err != nil {
+		return fmt.Errorf("remember what %s shows: %w", sub.ID, err)
 	}
 	return nil
 }

@@ -130,6 +130,15 @@ func handOver(ctx context.Context, c *db.Tx, run Run, row clusters.Row, a Ask, p
 	return now.Row(), nil
 }
 
+// LifecycleRun is the run of a cluster that is bound to its place.
+func (p *Binding) LifecycleRun() lifecycle.Run {
+	r := p.Run
+	return lifecycle.Run{
+		ID: r.ID, Platform: r.Platform, Key: lifecycle.ShownKey(r.Key), Repo: r.Repo, Name: r.Name, URL: r.URL, Attempt: p.ask.Attempt, Slot: p.ask.Slot,
+		Lifetime: p.ask.Lifetime, State: r.State, Conclusion: r.Conclusion, Unwatched: r.Unwatched,
+	}
+}
+
 // Queue binds a cluster that is inserted by the same batch to its place.
 func (p *Binding) Queue(tx *db.Tx, b *db.Batch, cluster string) {
 	b.Do("leave the slot", `UPDATE run_clusters SET newest = false WHERE run_id = $1 AND slot = $2 AND newest`, p.Run.ID, p.ask.Slot)

@@ -13,6 +13,7 @@ import (
 func AtMost(most int, wait bool, a store.Judgement) func(usage.Usage) (store.Judgement, error) {
 	limit := lifecycle.Limit{Quota: "teams", Scope: lifecycle.ScopeTeam, Key: a.Row.Team, What: lifecycle.CountLive, Most: most}
 	return func(u usage.Usage) (store.Judgement, error) {
+		a := a // a request may be judged twice
 		switch full := u.Team.Live+u.Team.Waiting >= most; {
 		case full && !wait:
 			return Refusal("the quota is full"), nil

@@ -79,10 +79,14 @@ func FromPR(a store.Judgement, number int) store.Judgement {
 	return a
 }
 
+// Accept has the request granted. The row that it returns is what is stored.
 func Accept(t testing.TB, s *store.Store, a store.Judgement) clusters.Row {
 	t.Helper()
 	row, err := Judge(s, Requests(a), a)
 	require.NoError(t, err)
+	read, err := s.Cluster(context.Background(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, read, row)
 	return row
 }
 

@@ -153,28 +153,7 @@ func TestScaledWorkersCostWhatTheOtherMachinesDo(t *testing.T) {
 	storetest.RequireReport(t, s, clock.Now().Add(-9*time.Hour), 2, 15, 175)
 }
 
-// unmade takes a cluster down whose attempt made nothing.
-func unmade(t *testing.T, s *store.Store, clock *storetest.Clock, id string) {
-	t.Helper()
-	_, err := s.Destroy(t.Context(), id, clusters.Origin{Actor: "github:maya"})
-	require.NoError(t, err)
-	for range 4 { // the create's attempt is given up, and a teardown begins
-		if storetest.Step(t, s, id).Open == lifecycle.Destroy {
-			break
-		}
-		clock.Pass(time.Minute)
-	}
-	open, err := s.Attempts.OpenAttempt(t.Context(), id)
-	require.NoError(t, err)
-	storetest.Zero(t, s, clock, open)
-	storetest.Step(t, s, id)
-	row, err := s.Cluster(t.Context(), id)
-	require.NoError(t, err)
-	require.Equal(t, lifecycle.Destroyed, row.Status, "%s %s", row.Phase, row.Why)
-	require.Zero(t, row.Meter.Spent(row.ReleasedAt), "nothing of it was made")
-}
-
-// Its next attempt begins once it is clean, without being asked for a turn again.
+// Its next try begins once it is clean, without being asked for a turn again.
 func TestOneWhoseCleaningIsBlockedIsStillBeingCreated(t *testing.T) {
 	t.Parallel()
 	s, clock := storetest.Open(t)

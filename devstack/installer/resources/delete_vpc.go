@@ -3,6 +3,7 @@ package resources
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -68,13 +69,7 @@ func (c *Cloud) clearInterfaces(ctx context.Context, _ string, inVPC []types.Fil
 	if err != nil {
 		return err
 	}
-	var errs []error
-	for _, i := range out.NetworkInterfaces {
-		if err := c.deleteEC2(ctx, "network-interface", aws.ToString(i.NetworkInterfaceId)); err != nil && !missing(err) {
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
+	return deleteEach(ctx, c, "network-interface", out.NetworkInterfaces, func(i types.NetworkInterface) *string { return i.NetworkInterfaceId })
 }
 
 func (c *Cloud) clearGroups(ctx context.Context, _ string, inVPC []types.Filter) error {
@@ -82,16 +77,8 @@ func (c *Cloud) clearGroups(ctx context.Context, _ string, inVPC []types.Filter)
 	if err != nil {
 		return err
 	}
-	var errs []error
-	for _, g := range out.SecurityGroups {
-		if aws.ToString(g.GroupName) == "default" {
-			continue
-		}
-		if err := c.deleteEC2(ctx, "security-group", aws.ToString(g.GroupId)); err != nil && !missing(err) {
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
+	own := slices.DeleteFunc(out.SecurityGroups, func(g types.SecurityGroup) bool { return aws.ToString(g.GroupName) == "default" })
+	return deleteEach(ctx, c, "security-group", own, func(g types.SecurityGroup) *string { return g.GroupId })
 }
 
 func (c *Cloud) clearSubnets(ctx context.Context, _ string, inVPC []types.Filter) error {
@@ -99,9 +86,14 @@ func (c *Cloud) clearSubnets(ctx context.Context, _ string, inVPC []types.Filter
 	if err != nil {
 		return err
 	}
+	return deleteEach(ctx, c, "subnet", out.Subnets, func(s types.Subnet) *string { return s.SubnetId })
+}
+
+// deleteEach deletes what there is of one kind, and goes on after a refusal.
+func deleteEach[T any](ctx context.Context, c *Cloud, kind string, all []T, id func(T) *string) error {
 	var errs []error
-	for _, s := range out.Subnets {
-		if err := c.deleteEC2(ctx, "subnet", aws.ToString(s.SubnetId)); err != nil && !missing(err) {
+	for _, one := range all {
+		if err := c.deleteEC2(ctx, kind, aws.ToString(id(one))); err != nil && !missing(err) {
 			errs = append(errs, err)
 		}
 	}

