@@ -33,15 +33,6 @@ type End struct {
 	Message string
 }
 
-// EndLines are the ends with their times, one line each.
-func (e Explanation) EndLines() []string {
-	lines := make([]string, 0, len(e.Ends))
-	for _, end := range e.Ends {
-		lines = append(lines, chatops.Time(end.At)+": "+end.Message)
-	}
-	return lines
-}
-
 // Explain returns why a cluster was accepted, why it is in its state, when and why it ends, and what the principal can do about
 // it.
 func (s *Service) Explain(ctx context.Context, p policy.Principal, ref string) (Explanation, error) {

@@ -47,7 +47,7 @@ func (s *Service) explainByComment(ctx context.Context, c command) (reply, note 
 	if err != nil {
 		return "", "", err
 	}
-	return chatops.Said(messages.Explained(row.Name, found.Why, found.EndLines(), nil), c.event.Author), "explained " + row.Name, nil
+	return chatops.Said(found.Markdown(), c.event.Author), "explained " + row.Name, nil
 }
 
 func (s *Service) showStatus(ctx context.Context, c command, row clusters.Row) (reply, note string, err error) {

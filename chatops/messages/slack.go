@@ -104,48 +104,5 @@ func IdleSince(at time.Time, never bool) string {
 	return fmt.Sprintf(idleSince, chatops.Time(at))
 }
 
-<<<<<<< HEAD
-// Explained says why a cluster is in its state, why it ends, and what can be done, with the commands of Slack.
-func Explained(name string, why, ends, next []string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "**About `%s`**\n", name)
-	part := func(title string, lines []string) {
-		if len(lines) > 0 && title != "" {
-			fmt.Fprintf(&b, "\n**%s**\n", title)
-		}
-		for _, line := range lines {
-			if rest, ok := strings.CutPrefix(line, name+" "); ok { // a name is not capitalized
-				line = chatops.Code(name) + " " + rest
-			}
-			fmt.Fprintf(&b, "\n- %s", Sentence(line))
-		}
-		if len(lines) > 0 {
-			b.WriteString("\n")
-		}
-	}
-	part("", why)
-	part("When it ends, the earliest first", ends)
-	steps := make([]string, 0, len(next))
-	for _, step := range next {
-		if step, ok := stepInSlack(step); ok {
-			steps = append(steps, step)
-		}
-	}
-	part("What you can do", steps)
-	return b.String()
-}
-
-// stepInSlack turns a step with a command of the command line into one with the command of Slack; ok is false if Slack has none.
-func stepInSlack(step string) (text string, ok bool) {
-	what, command, found := strings.Cut(step, ": ocpctl ")
-	if !found || strings.HasPrefix(command, "abandon") {
-		return "", false
-	}
-	command = strings.ReplaceAll(strings.Replace(command, "scale-workers", "scale", 1), "--replicas ", "")
-	return what + ": " + chatops.Code(chatops.Prefix+" "+command), true
-}
-
-=======
->>>>>>> w-words
 // Person names a person in Slack whom a cluster is shared with or offered to.
 func Person(name string) string { return chatops.Code("@" + name) }
