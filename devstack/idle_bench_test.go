@@ -83,13 +83,13 @@ func (l *life) becomeIdle(crowd idleCrowd) {
 			now() + interval '3 days', created_at, updated_at, CASE WHEN i <= $1 THEN ready_at END, i > $1 + $2
 		FROM (SELECT * FROM clusters ORDER BY id DESC LIMIT 1) seed, generate_series(1, $1::int + $2::int + $3::int) i`, `
 		INSERT INTO jobs (id, cluster_id, job_type, status, created_at, started_at, ended_at)
-		SELECT 'job_' || id, id, 'CREATE', CASE WHEN status = 'READY' THEN 'SUCCEEDED' ELSE 'RUNNING' END, created_at, created_at,
-			CASE WHEN status = 'READY' THEN created_at END
+		SELECT 'job_' || id, id, 'CREATE', CASE WHEN status = 'READY' THEN 'SUCCEEDED' ELSE 'RUNNING' END, created_at - interval '1 day',
+			created_at - interval '1 day', CASE WHEN status = 'READY' THEN created_at - interval '1 day' END
 		FROM clusters WHERE id LIKE 'clu\_000%' AND status <> 'PENDING' AND $1::int + $2::int + $3::int > 0`, `
 		INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, phase, claimed_by, claimed_at, lease_until, recorded_at,
 			infra_id, closed_at, outcome)
 		SELECT 'att_' || id, id, 'job_' || id, 1, 'create', 'token_' || id, now(), 'installing', 'pod', now(), now() + interval '15 minutes', now(),
-			id, CASE WHEN status = 'READY' THEN now() END, CASE WHEN status = 'READY' THEN 'succeeded' END
+			id, CASE WHEN status = 'READY' THEN now() - interval '1 day' END, CASE WHEN status = 'READY' THEN 'succeeded' END
 		FROM clusters WHERE id LIKE 'clu\_000%' AND status <> 'PENDING' AND $1::int + $2::int + $3::int > 0`, `
 		INSERT INTO turns (cluster_id, team, weight, limits, since, position, words)
 		SELECT id, team, 1, jsonb_build_array(jsonb_build_object('quota', 'teams', 'scope', 'team', 'key', team, 'what', 'live', 'most', 1)), created_at, 1, 'full'
@@ -102,11 +102,16 @@ func (l *life) becomeIdle(crowd idleCrowd) {
 	config := filepath.Join(l.Dir, "server.yaml")
 	raw, err := os.ReadFile(config)
 	require.NoError(l.t, err)
-	text := strings.NewReplacer("look_again: 500ms", "look_again: 15s", "wake: 1s", "wake: 5s", "lease: 10s", "lease: 15m", "reload: 1s", "reload: 10s").Replace(string(raw))
+	text := strings.NewReplacer("look_again: 500ms", "look_again: 15s", "wake: 1s", "wake: 5s", "lease: 10s", "lease: 15m", "retry_max: 1m", "retry_max: 24h", "reload: 1s", "reload: 10s").Replace(string(raw))
 	require.Equal(l.t, 1, strings.Count(text, "look_again: 15s"))
 	require.NoError(l.t, os.WriteFile(config, []byte(text), 0o600))
 	l.standIns(crowd)
 	require.NoError(l.t, l.StartServer(l.ctx))
+	l.askUntil("everybody knows a position", 5*time.Minute, time.Second, func() (known bool) {
+		require.NoError(l.t, l.pool.QueryRow(l.ctx, `SELECT NOT EXISTS (SELECT FROM clusters WHERE needs_turn AND row_version = 1)
+			AND NOT EXISTS (SELECT FROM river_job WHERE kind = 'reconcile' AND state = 'available')`).Scan(&known))
+		return known
+	})
 }
 
 // standIns starts a process for each attempt, which the server takes for its runner.

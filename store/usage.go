@@ -25,6 +25,10 @@ const mostFolded = 20_000
 
 // FoldUsage folds the changes of what is used into counters, so that a request reads few rows.
 func (s *Store) FoldUsage(ctx context.Context) (n int, err error) {
+	any := false
+	if err := s.Pool().QueryRow(ctx, `SELECT EXISTS (SELECT FROM usage_changes)`).Scan(&any); err != nil || !any {
+		return 0, err
+	}
 	err = s.Write(ctx, func(c *db.Tx) error {
 		n, err = usage.Fold(ctx, c, mostFolded)
 		return err

@@ -101,7 +101,7 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 	s.workers, err = queue.NewClient(ctx, in.store.Pool(), workers, queue.RiverConfig{
 		Instance: s.instance.Name(), Periodic: append(slices.Concat(engine.Periodic(), tells.Periodic()), poller.Periodic(), labels.Periodic(), runPoller.Periodic(), missed.Periodic(), homes.Periodic(), subscriptions.Periodic(), budgets.Periodic(), bill.Periodic()),
 		Logger: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), // River logs statistics at INFO
-		Log:    in.log, OnError: in.metrics.JobFailed,
+		Log:    in.log, OnError: in.metrics.JobFailed, Notify: func(queue string) { in.store.QueueNotifier.Notify(queue) },
 	})
 	return err
 }

@@ -17,6 +17,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -55,6 +56,13 @@ func Start(ctx context.Context, cfg Config) (*Issuer, error) {
 	}
 	i.url = "http://" + listener.Addr().String()
 	i.stop = listen.Serve(ctx, listener, i.Handler(), "the issuer")
+	if key, ok := i.key.Key.(*rsa.PrivateKey); ok && cfg.Dir == "" {
+		serve := i.stop
+		i.stop = sync.OnceValue(func() error {
+			defer keepSpare(key)
+			return serve()
+		})
+	}
 	return i, nil
 }
 
@@ -106,8 +114,26 @@ func answer(w http.ResponseWriter, body any) {
 	_ = json.NewEncoder(w).Encode(body) // the caller disconnected
 }
 
+// spare has the keys of issuers that were stopped and kept none. Making a key costs more than most tests that need an issuer; no two
+// issuers that run have the same.
+var spare = make(chan *rsa.PrivateKey, 16)
+
+func keepSpare(key *rsa.PrivateKey) {
+	select {
+	case spare <- key:
+	default: // there are enough
+	}
+}
+
 // loadKey reads the issuer's key, or creates and stores one.
 func loadKey(dir string) (*rsa.PrivateKey, error) {
+	if dir == "" {
+		select {
+		case key := <-spare:
+			return key, nil
+		default: // there is none
+		}
+	}
 	path := filepath.Join(dir, "key.pem")
 	if dir != "" {
 		raw, err := os.ReadFile(path)

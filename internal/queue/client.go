@@ -15,8 +15,8 @@ import (
 
 const (
 	FetchCooldown = 10 * time.Millisecond
-	fetchPoll     = 500 * time.Millisecond // a notification follows every commit; polling four queues ten times a second costs 4 % of a core
-	jobTimeout    = 30 * time.Second       // long work runs in runners, not in jobs
+	fetchPoll     = 2 * time.Second  // if a notification was lost: one follows every commit, and one comes when a job is due again
+	jobTimeout    = 30 * time.Second // long work runs in runners, not in jobs
 	rescueAfter   = time.Minute
 	keepCompleted = 2 * time.Minute // longer than two looks for findings, which a later success resolves
 	softStop      = 10 * time.Second
@@ -27,9 +27,6 @@ const (
 	retryMax  = time.Minute
 )
 
-// pollOf is how often a queue is polled whose jobs only wait for another time after an error; other queues: as often as fetchPoll.
-var pollOf = map[string]time.Duration{QueueInbox: 2 * time.Second, QueueEffects: 2 * time.Second}
-
 // RiverConfig configures a River client.
 type RiverConfig struct {
 	Instance string         // this process's name, from Store.Instance; empty: River makes one up
@@ -37,8 +34,9 @@ type RiverConfig struct {
 	Periodic []*river.PeriodicJob
 	Logger   *slog.Logger // nil: River's own
 
-	Log     *slog.Logger      // logs failed jobs; nil: slog's default
-	OnError func(kind string) // counts a failed job; nil: they are not counted
+	Log     *slog.Logger       // logs failed jobs; nil: slog's default
+	OnError func(kind string)  // counts a failed job; nil: they are not counted
+	Notify  func(queue string) // has a queue looked at; nil: a job that is due again waits for the next poll
 }
 
 // NewClient returns a River client that runs the registered workers' jobs. The caller starts and stops it, and keeps the pool.
@@ -52,13 +50,17 @@ func NewClient(_ context.Context, pool *pgxpool.Pool, workers *river.Workers, c 
 	}
 	queues := make(map[string]river.QueueConfig, len(c.Queues))
 	for name, n := range c.Queues {
-		queues[name] = river.QueueConfig{MaxWorkers: n, FetchPollInterval: pollOf[name]}
+		queues[name] = river.QueueConfig{MaxWorkers: n}
 	}
 	log := c.Log
 	if log == nil {
 		log = slog.Default()
 	}
 	failures := jobErrors{pool: pool, log: log, count: c.OnError}
+	middleware := []rivertype.Middleware{&causes{failures: failures}}
+	if c.Notify != nil {
+		middleware = append(middleware, &again{notify: c.Notify})
+	}
 	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
 		ID:                          c.Instance,
 		Queues:                      queues,
@@ -73,7 +75,7 @@ func NewClient(_ context.Context, pool *pgxpool.Pool, workers *river.Workers, c 
 		SoftStopTimeout:             softStop,
 		RetryPolicy:                 retryPolicy{},
 		ErrorHandler:                failures,
-		Middleware:                  []rivertype.Middleware{&causes{failures: failures}},
+		Middleware:                  middleware,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make the River client: %w", err)
