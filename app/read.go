@@ -34,10 +34,12 @@ type JobDetails struct {
 	Log []string
 }
 
-// List returns a page of the clusters that the principal may see, newest first, and the next page's cursor.
+// List returns a page of the clusters that the principal may see, and the next page's cursor. A query that says itself whether clusters live
+// is not limited to current ones.
 func (s *Service) List(ctx context.Context, p policy.Principal, f store.Filter) ([]clusters.Row, string, error) {
 	cut := visibleFilter(p)
 	f.Teams, f.Principal = cut.Teams, cut.Principal
+	f.Current = f.Current && !f.Query.NamesState()
 	rows, next, err := s.store.List(ctx, f)
 	if err != nil {
 		return nil, "", fmt.Errorf("list clusters: %w", err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 )
@@ -17,11 +18,12 @@ const pageOfWatch = 200
 
 // View receives what a watch sees.
 type View struct {
-	Who   func() policy.Principal // who looks, with their current roles: a watch may outlive them
-	Every time.Duration           // between two calls of Beat
-	Begin func() error            // called once the named clusters were found
-	Show  func(clusters.Row) error
-	Beat  func() error // called regularly, to keep the connection alive
+	Who    func() policy.Principal // who looks, with their current roles: a watch may outlive them
+	Filter string                  // shows only what it selects, and what it no longer selects once more; empty: all
+	Every  time.Duration           // between two calls of Beat
+	Begin  func() error            // called once the named clusters were found
+	Show   func(clusters.Row) error
+	Beat   func() error // called regularly, to keep the connection alive
 }
 
 // Watch shows the named clusters, or all live ones that the principal may see, and then each of them again whenever it changed,
@@ -115,7 +117,12 @@ func (w *watching) showAll(ctx context.Context) error {
 	if len(w.ids) > 0 {
 		return w.showEach(ctx, w.ids)
 	}
-	f := visibleFilter(w.view.Who())
+	who := w.view.Who()
+	f := visibleFilter(who)
+	var err error
+	if f.Query, err = w.service.ReadFilter(ctx, who, w.view.Filter); err != nil {
+		return err
+	}
 	for f.Live, f.Limit = true, pageOfWatch; ; {
 		rows, next, err := w.service.store.List(ctx, f)
 		if err != nil {
@@ -142,13 +149,37 @@ func (w *watching) showEach(ctx context.Context, ids []string) error {
 			continue
 		}
 		if err == nil {
-			err = w.showCluster(row)
+			err = w.showSelected(ctx, row)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// showSelected shows a cluster that the filter selects, and one that was shown and is no longer selected.
+func (w *watching) showSelected(ctx context.Context, row clusters.Row) error {
+	if w.view.Filter == "" {
+		return w.showCluster(row)
+	}
+	who := w.view.Who()
+	q, err := w.service.ReadFilter(ctx, who, w.view.Filter)
+	if err != nil {
+		return err
+	}
+	rows, _, err := w.service.store.List(ctx, store.Filter{ID: row.ID, Query: q, Limit: 1})
+	if err != nil {
+		return fmt.Errorf("look whether the filter selects %s: %w", row.ID, err)
+	}
+	if _, shown := w.shown[row.ID]; len(rows) == 0 && !shown {
+		return nil
+	}
+	err = w.showCluster(row)
+	if len(rows) == 0 {
+		delete(w.shown, row.ID)
+	}
+	return err
 }
 
 func (w *watching) showCluster(row clusters.Row) error {

@@ -77,16 +77,16 @@ func (r *reading) read(words []word) {
 		w := words[i]
 		if w.plain && w.text == "--" { // nothing after it is an option
 			for _, w := range words[i+1:] {
-				r.word(w.text)
+				r.word(w)
 			}
 			return
 		}
-		if !w.isOption() {
-			r.word(w.text)
-			continue
-		}
 		name, value, inline := strings.Cut(dashes(w.text), "=")
 		name = strings.ToLower(name)
+		if _, known := r.optionNamed(name); !w.isOption() || r.takes == commands.Filter && !known && !strings.HasPrefix(name, "--") {
+			r.word(w)
+			continue
+		}
 		if !inline && i+1 < len(words) && !words[i+1].isOption() && !r.isSwitch(name) {
 			i++
 			value = words[i].text
@@ -96,8 +96,11 @@ func (r *reading) read(words []word) {
 }
 
 // word reads a word that is not an option.
-func (r *reading) word(text string) {
+func (r *reading) word(w word) {
+	text := w.text
 	switch {
+	case r.takes == commands.Filter:
+		r.command.Filter.Query = strings.TrimSpace(r.command.Filter.Query + " " + w.typed)
 	case r.takes == commands.Reason:
 		r.text = append(r.text, text)
 	case !r.seen[""] && r.takeArgument(text), r.readName(text):

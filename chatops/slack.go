@@ -28,6 +28,7 @@ type SlackCommand struct {
 type ListFilter struct {
 	Team, Profile string
 	Owner         string // a person in Slack, U… or W…, or an owner's name as it is shown
+	Query         string // a filter, see package filter; people are as Slack writes them
 	Cursor        string // where the page begins; nobody types it
 }
 

@@ -9,7 +9,8 @@ import (
 // word is one word of a line, without quotes.
 type word struct {
 	text  string
-	plain bool // it begins with neither a quote nor a backslash, so it may be an option
+	typed string // with its quotes
+	plain bool   // it begins with neither a quote nor a backslash, so it may be an option
 }
 
 // blank reports that a rune separates words: white space of any script, and zero-width characters.
@@ -76,7 +77,7 @@ func (s *splitter) word() (w word, problem string) {
 			b.WriteRune(r)
 		}
 	}
-	w.text = b.String()
+	w.text, w.typed = b.String(), string(s.line[begin:s.at])
 	return w, ""
 }
 

@@ -72,6 +72,14 @@ func (c Card) NeverReady() bool {
 	return over && c.ReadyAt.IsZero() && c.FailReason != "" && !dismissed
 }
 
+// FailureShown is how long an install that failed and was cleaned up is listed among the live clusters.
+const FailureShown = 24 * time.Hour
+
+// CleanedUp reports that its install failed and nothing of it is left.
+func (c Cluster) CleanedUp() bool {
+	return c.Status == Destroyed && c.DesiredWhy.Code == ReasonInstallFailed
+}
+
 // WasReplaced reports whether a newer cluster is in its place, of the same pull request and profile or requested again.
 func (c Card) WasReplaced() bool { return c.ReplacedBy != "" && c.Desired == Absent }
 

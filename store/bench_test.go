@@ -15,6 +15,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/postgres"
 	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
+	"github.com/ocpctl/ocpctl/internal/filter"
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
@@ -255,14 +256,14 @@ func BenchmarkList(b *testing.B) {
 	require.NoError(b, err)
 	for name, f := range map[string]store.Filter{
 		"live":   {Live: true},
-		"team":   {Live: true, Team: "team-3"},
+		"team":   {Live: true, Query: filter.Query{}.WithText(filter.Team, "team-3")},
 		"status": {Status: []lifecycle.Status{lifecycle.Ready}},
 		"teams":  {Live: true, Teams: []string{"team-1", "team-2"}},
 		"pr":     {Live: true, Repo: "acme/shop", Number: 4242},
 		"all":    {},
 		"shared": {Live: true, Teams: []string{"team-1"}, Principal: "saml:maya"},
-		"named":  {Live: true, Teams: []string{"team-1"}, Principal: "saml:maya", Name: "c12"},
-		"owner":  {Live: true, Teams: []string{"team-1", "team-2"}, Owner: "maya", Profile: "aws-minimal-test"},
+		"named":  {Live: true, Teams: []string{"team-1"}, Principal: "saml:maya", Query: filter.Query{}.WithText(filter.Name, "c12")},
+		"owner":  {Live: true, Teams: []string{"team-1", "team-2"}, Query: filter.Query{}.WithText(filter.Owner, "maya"), Profile: "aws-minimal-test"},
 		"nobody": {Live: true, Teams: []string{"none"}, Principal: "saml:nobody"},
 	} {
 		b.Run(name, func(b *testing.B) {

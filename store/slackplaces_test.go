@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/internal/filter"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/storetest"
@@ -72,7 +73,7 @@ func TestTheClustersOfAPersonFollowRequestsHandoversAndNames(t *testing.T) {
 	storetest.Accept(t, s, inChannel(storetest.Granted("vault")))
 	mine := func(principal, name string) (names []string) {
 		t.Helper()
-		page, _, err := s.List(t.Context(), store.Filter{Mine: principal, MyName: name})
+		page, _, err := s.List(t.Context(), store.Filter{Query: filter.Mine(filter.Reader{Principal: principal, Name: name})})
 		require.NoError(t, err)
 		for _, row := range page {
 			names = append(names, row.Name)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/internal/filter"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/clusters"
@@ -149,11 +150,11 @@ func TestAListIsPagedAndFiltered(t *testing.T) {
 		"newest first":   {store.Filter{}, []int{4, 3, 2, 1, 0}},
 		"live":           {store.Filter{Live: true}, []int{4, 3, 2, 1}},
 		"status":         {store.Filter{Status: []lifecycle.Status{lifecycle.Destroyed}}, []int{0}},
-		"team":           {store.Filter{Team: "acme/web"}, []int{3, 1}},
+		"team":           {store.Filter{Query: filter.Query{}.WithText(filter.Team, "acme/web")}, []int{3, 1}},
 		"own teams":      {store.Filter{Teams: []string{"acme/platform"}}, []int{4, 2, 0}},
 		"no team":        {store.Filter{Teams: []string{}}, nil},
-		"owner":          {store.Filter{Owner: "will"}, []int{3, 1}},
-		"platform":       {store.Filter{Platform: "ibmcloud"}, nil},
+		"owner":          {store.Filter{Query: filter.Query{}.WithText(filter.Owner, "will")}, []int{3, 1}},
+		"platform":       {store.Filter{Query: filter.Query{}.WithText(filter.Platform, "ibmcloud")}, nil},
 		"pull request":   {store.Filter{Repo: "acme/shop", Number: 43, Profile: "aws-minimal-test"}, []int{2}},
 		"after a cursor": {store.Filter{Cursor: ids[3]}, []int{2, 1, 0}},
 	} {

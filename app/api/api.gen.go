@@ -199,6 +199,7 @@ func routes(s operations, add func(method, path string, handle func(w http.Respo
 		p.readQuery("name", false, &params.Name)
 		p.readQuery("run", false, &params.Run)
 		p.readQuery("live", false, &params.Live)
+		p.readQuery("filter", false, &params.Filter)
 		p.readQuery("limit", false, &params.Limit)
 		p.readQuery("cursor", false, &params.Cursor)
 		if p.areGood() {
@@ -218,6 +219,7 @@ func routes(s operations, add func(method, path string, handle func(w http.Respo
 	add(http.MethodGet, "/api/v1/watch", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.WatchClustersParams
 		p.readQuery("cluster", false, &params.Cluster)
+		p.readQuery("filter", false, &params.Filter)
 		if p.areGood() {
 			s.WatchClusters(w, r, params)
 		}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/internal/filter"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
@@ -18,15 +20,15 @@ import (
 // ListClusters implements GET /api/v1/clusters.
 func (s *server) ListClusters(w http.ResponseWriter, r *http.Request, params v1.ListClustersParams) {
 	q := s.newQuery(r)
-	f := store.Filter{
-		Platform: platformAlias(params.Platform), Owner: params.Owner, Team: params.Team, Profile: params.Profile, Name: params.Name,
-		Run: runRef(params.Run), Live: params.Live, Status: q.parseStatuses(params.Status),
-	}
+	f := store.Filter{Run: runRef(params.Run), Current: params.Live, Status: q.parseStatuses(params.Status)}
 	f.Limit, f.Cursor = q.readPage(params.Limit, params.Cursor, "clu_")
-	if err := q.refusals(); err != nil {
+	found, err := s.readFilter(q, params.Filter)
+	if err = cmp.Or(err, q.refusals()); err != nil {
 		s.writeError(w, r, err)
 		return
 	}
+	f.Query = found.WithText(filter.Platform, platformAlias(params.Platform)).WithText(filter.Owner, params.Owner).WithText(filter.Team, params.Team).
+		WithText(filter.Profile, params.Profile).WithText(filter.Name, params.Name)
 	rows, next, err := s.App.List(r.Context(), principal(r), f)
 	if err != nil {
 		s.writeError(w, r, err)

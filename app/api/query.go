@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/api/v1"
+	"github.com/ocpctl/ocpctl/internal/filter"
 )
 
 // malformed is a request that cannot be parsed, as opposed to one with invalid content.
@@ -100,6 +102,17 @@ func (q *query) refusals() error {
 		return nil
 	}
 	return &malformed{app.Error{Kind: app.Invalid, Message: "The request has invalid parameters.", Fields: q.wrong}}
+}
+
+// readFilter reads a filter for the principal of the request. An error: it could not be tried.
+func (s *server) readFilter(q *query, text string) (filter.Query, error) {
+	found, err := s.App.ReadFilter(q.r.Context(), principal(q.r), text)
+	var refused *app.Error
+	if errors.As(err, &refused) {
+		q.wrong = append(q.wrong, refused.Fields...)
+		err = nil
+	}
+	return found, err
 }
 
 const (

@@ -23,7 +23,8 @@ func (s *server) WatchClusters(w http.ResponseWriter, r *http.Request, params v1
 	if len(params.Cluster) > maxLimit {
 		q.addRefusal("cluster", "there are too many", "at most 500, or none for all")
 	}
-	if err := q.refusals(); err != nil {
+	_, err := s.readFilter(q, params.Filter)
+	if err = cmp.Or(err, q.refusals()); err != nil {
 		s.writeError(w, r, err)
 		return
 	}
@@ -32,8 +33,8 @@ func (s *server) WatchClusters(w http.ResponseWriter, r *http.Request, params v1
 		return
 	}
 	defer cancel()
-	err := s.App.Watch(ctx, params.Cluster, app.View{
-		Who: s.whoNow(r), Every: heartbeat, Begin: out.Begin, Beat: out.Beat,
+	err = s.App.Watch(ctx, params.Cluster, app.View{
+		Who: s.whoNow(r), Filter: params.Filter, Every: heartbeat, Begin: out.Begin, Beat: out.Beat,
 		Show: func(row clusters.Row) error { return out.SendJSON("cluster", toCluster(row, s.App.NameOf)) },
 	})
 	s.endWith(w, r, ctx, out, err)

@@ -216,7 +216,7 @@ func (s *Service) findNewest(ctx context.Context, t task) (clusters.Row, error) 
 	if t.Cluster != "" {
 		return s.core.Cluster(ctx, t.by, t.Cluster)
 	}
-	rows, _, err := s.core.List(ctx, t.by, s.ownClusters(t, store.Filter{Limit: 1}))
+	rows, _, err := s.core.List(ctx, t.by, s.core.OwnedBy(t.by, store.Filter{Limit: 1}))
 	switch {
 	case err != nil:
 		return clusters.Row{}, err

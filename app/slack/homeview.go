@@ -35,11 +35,11 @@ func (s *Service) homeView(ctx context.Context, p policy.Principal) (blocks.Home
 	if v.Now, err = s.store.Now(ctx); err != nil {
 		return v, fmt.Errorf("read the clock: %w", err)
 	}
-	mine, moreMine, err := s.core.List(ctx, p, s.ownClusters(task{by: p}, store.Filter{Live: true, Limit: homeMine}))
+	mine, moreMine, err := s.core.List(ctx, p, s.core.OwnedBy(p, store.Filter{Current: true, Limit: homeMine}))
 	if err != nil {
 		return v, err
 	}
-	all, moreAll, err := s.core.List(ctx, p, store.Filter{Live: true, Limit: homeMine + homeTeam})
+	all, moreAll, err := s.core.List(ctx, p, store.Filter{Current: true, Limit: homeMine + homeTeam})
 	if err != nil {
 		return v, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/chatops/slack"
+	"github.com/ocpctl/ocpctl/internal/filter"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
@@ -24,18 +25,22 @@ const mostListed = 10
 // listClusters lists the live clusters that the person may see: whose they are, since when and until when, and what they have cost.
 func (s *Service) listClusters(ctx context.Context, t task) (slack.Message, error) {
 	f := t.Filter
-	filter := store.Filter{Live: true, Team: f.Team, Profile: f.Profile, Owner: f.Owner, Cursor: f.Cursor, Limit: mostListed}
-	shown := f.Owner
+	owner, shown := filter.Value{Is: f.Owner}, f.Owner
 	if slackPerson.MatchString(f.Owner) {
 		account := accountOf(t.request.Workspace, f.Owner)
-		filter.Owner, filter.Mine, filter.MyName = "", account, s.core.NameOf(account)
+		owner = filter.Value{Principal: account, Is: s.core.NameOf(account)}
 		shown = s.displayName(ctx, account)
 	}
-	rows, next, err := s.core.List(ctx, t.by, filter)
+	query, err := s.core.ReadFilter(ctx, t.by, slackMention.ReplaceAllString(f.Query, accountOf(t.request.Workspace, "$1")))
 	if err != nil {
 		return slack.Message{}, err
 	}
-	view := blocks.ListView{Filter: sayListedBy(f.Team, f.Profile, shown), Links: s.chatLinks()}
+	query = query.WithText(filter.Team, f.Team).WithText(filter.Profile, f.Profile).With(filter.Owner, owner)
+	rows, next, err := s.core.List(ctx, t.by, store.Filter{Current: true, Query: query, Cursor: f.Cursor, Limit: mostListed})
+	if err != nil {
+		return slack.Message{}, err
+	}
+	view := blocks.ListView{Filter: sayListedBy(f.Team, f.Profile, shown, s.nameMentions(ctx, t, f.Query)), Links: s.chatLinks()}
 	if len(rows) == 0 {
 		return blocks.Answer(sayNothingListed(view.Filter)), nil
 	}
@@ -52,8 +57,18 @@ func (s *Service) listClusters(ctx context.Context, t task) (slack.Message, erro
 	return blocks.List(view), nil
 }
 
-// slackPerson matches a person's id in Slack.
-var slackPerson = regexp.MustCompile(`^[UW][A-Z0-9]{2,30}$`)
+// slackPerson matches a person's id in Slack, and slackMention a person as Slack writes them in a text.
+var (
+	slackPerson  = regexp.MustCompile(`^[UW][A-Z0-9]{2,30}$`)
+	slackMention = regexp.MustCompile(`<@([UW][A-Z0-9]{2,30})(?:\|[^<>]*)?>`)
+)
+
+// nameMentions writes a filter with the names of people in place of how Slack writes them.
+func (s *Service) nameMentions(ctx context.Context, t task, words string) string {
+	return slackMention.ReplaceAllStringFunc(words, func(mention string) string {
+		return s.displayName(ctx, accountOf(t.request.Workspace, slackMention.FindStringSubmatch(mention)[1]))
+	})
+}
 
 // accountOf is the account of somebody in Slack, as a principal.
 func accountOf(workspace, person string) string {
@@ -114,8 +129,11 @@ func decodeFilter(value string) (f chatops.ListFilter, ok bool) {
 }
 
 // sayListedBy says what a list is limited to; empty: nothing.
-func sayListedBy(team, profile, owner string) string {
+func sayListedBy(team, profile, owner, words string) string {
 	var parts []string
+	if words != "" {
+		parts = append(parts, words)
+	}
 	for _, p := range []struct{ name, value string }{{"team", team}, {"profile", profile}, {"owner", owner}} {
 		if p.value != "" {
 			parts = append(parts, p.name+" "+p.value)
@@ -129,5 +147,5 @@ func sayNothingListed(filter string) string {
 	if filter == "" {
 		return "You have no live cluster. `/ocp create` creates one."
 	}
-	return fmt.Sprintf("You have no live cluster with %s.", filter)
+	return fmt.Sprintf("You have no cluster with %s.", filter)
 }

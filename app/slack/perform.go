@@ -119,7 +119,7 @@ func (s *Service) findCluster(ctx context.Context, t task) (clusters.Row, error)
 	if t.Cluster != "" {
 		return s.core.Cluster(ctx, t.by, t.Cluster)
 	}
-	rows, more, err := s.core.List(ctx, t.by, s.ownClusters(t, store.Filter{Live: true, Limit: mostChoices}))
+	rows, more, err := s.core.List(ctx, t.by, s.core.OwnedBy(t.by, store.Filter{Live: true, Limit: mostChoices}))
 	if err != nil {
 		return clusters.Row{}, err
 	}
@@ -133,13 +133,6 @@ func (s *Service) findCluster(ctx context.Context, t task) (clusters.Row, error)
 		return rows[0], nil
 	}
 	return clusters.Row{}, t.askWhich(rows, more != "")
-}
-
-// ownClusters narrows a filter to the clusters of the person: those that they asked for under any of their identities, and those that they
-// own. A name in Slack proves nothing, so ownership counts only for people of the catalogue.
-func (s *Service) ownClusters(t task, f store.Filter) store.Filter {
-	f.Mine, f.MyName = t.by.ID, s.core.NameOf(t.by.ID)
-	return f
 }
 
 // mostValue is the most bytes of a command that a button repeats: Slack allows 2,000 characters for a button's value.

@@ -60,7 +60,7 @@ func requestIn(r inbound.Request) app.CreateRequest {
 
 // showList returns, as an error, the window with the person's clusters.
 func (s *Service) showList(ctx context.Context, r inbound.Request, p policy.Principal) (slack.Message, error) {
-	c := chatops.SlackCommand{Filter: chatops.ListFilter{Owner: r.User}}
+	c := chatops.SlackCommand{Filter: chatops.ListFilter{Query: "owner:me"}}
 	c.Verb = chatops.VerbList
 	list, err := s.performCommand(ctx, r, p, c)
 	if err != nil {

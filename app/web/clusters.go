@@ -18,12 +18,6 @@ const (
 	logLines = 60
 )
 
-func (p *pages) listClusters(r *http.Request, who policy.Principal) (content, error) {
-	all := r.FormValue("show") == "all"
-	rows, older, err := p.App.List(r.Context(), who, store.Filter{Live: !all, Cursor: r.FormValue("cursor"), Limit: pageSize})
-	return content{name: "list", view: listView{Rows: rows, All: all, Older: older}}, err
-}
-
 func (p *pages) readCluster(r *http.Request, who policy.Principal) (content, error) {
 	v, err := p.detailFor(r.Context(), who, r.PathValue("id"))
 	return content{name: "detail", view: v, ended: v.Ended()}, err

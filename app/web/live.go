@@ -48,7 +48,7 @@ const (
 // isStream reports whether a request asks for the events of a page instead of the page itself.
 func isStream(r *http.Request) bool {
 	id, ofCluster := strings.CutPrefix(r.URL.Path, "/clusters/")
-	return r.Method == http.MethodGet && r.Header.Get("Accept") == "text/event-stream" && (r.URL.Path == "/" || ofCluster && !strings.Contains(id, "/"))
+	return r.Method == http.MethodGet && r.Header.Get("Accept") == "text/event-stream" && (r.URL.Path == "/" || r.URL.Path == listPath || ofCluster && !strings.Contains(id, "/"))
 }
 
 // serveLive serves a page, or what changes on it as server-sent events. Both are read and refused in the same way. A browser says with

@@ -22,7 +22,7 @@ func navigation(who policy.Principal, here string) []way {
 		to, text string
 		act      policy.Act
 	}{
-		{"/", "Clusters", policy.ActSee},
+		{listPath, "Clusters", policy.ActSee},
 		{"/new", "New cluster", policy.ActCreate},
 		{"/approvals", "Approvals", policy.ActSee},
 		{"/usage", "Usage", policy.ActReports},

@@ -50,16 +50,16 @@ type loginView struct {
 	Demo            bool
 }
 
+// listed is a row of a list, with what is around it.
+type listed struct {
+	Row   clusters.Row
+	Frame frame
+}
+
 type problemView struct {
 	Status  int
 	Title   string
 	Message string
-}
-
-type listView struct {
-	Rows  []clusters.Row
-	All   bool
-	Older string // cursor of the next page
 }
 
 type detailView struct {
@@ -166,6 +166,8 @@ var functions = template.FuncMap{
 	"lasted":  formatSeconds,
 	"percent": formatPercent,
 	"titled":  titleTable,
+
+	"beside": func(row clusters.Row, f frame) listed { return listed{row, f} },
 
 	"going": func(r clusters.Row) bool { return r.Desired == lifecycle.Absent },
 

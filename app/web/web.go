@@ -101,8 +101,7 @@ func New(c Config) http.Handler {
 	mux.HandleFunc("GET /assets/{hash}/{file}", p.serveAsset)
 	mux.HandleFunc("GET /login", p.loginPage)
 	mux.HandleFunc("POST /logout", p.signOut)
-	mux.Handle("GET /clusters", http.RedirectHandler("/", http.StatusMovedPermanently)) // for people who shorten a URL
-	mux.Handle("GET /clusters/{$}", http.RedirectHandler("/", http.StatusMovedPermanently))
+	mux.Handle("GET /clusters/{$}", http.RedirectHandler(listPath, http.StatusMovedPermanently)) // for people who shorten a URL
 	if p.SignIn != nil {
 		mux.HandleFunc("GET "+auth.MetadataPath, p.SignIn.Metadata)
 		mux.HandleFunc("GET "+auth.BeginPath, p.beginSignIn)
@@ -155,7 +154,10 @@ func (p *pages) inTime(next http.Handler) http.Handler {
 // privateRoutes returns the pages and forms that need a sign-in. Every change is a POST.
 func (p *pages) privateRoutes() map[string]handler {
 	return map[string]handler{
-		"GET /{$}":                   p.serveLive(p.listClusters),
+		"GET /{$}":                   p.listClusters,
+		"GET /clusters":              p.listClusters,
+		"POST /views":                p.saveView,
+		"POST /views/drop":           p.dropView,
 		"GET /clusters/{id}":         p.serveLive(p.readCluster),
 		"GET /clusters/{id}/destroy": p.confirmDestroy,
 

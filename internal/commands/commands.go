@@ -66,7 +66,8 @@ const (
 	Channel  Kind = "#channel"
 	Events   Kind = "ready,failed,expiring,blocked,destroyed,weekly" // some of EventNames, separated by commas or blanks
 	Topic    Kind = "command"
-	LinkCode Kind = "code" // that the page of a link shows
+	LinkCode Kind = "code"      // that the page of a link shows
+	Filter   Kind = "filter..." // the words of a filter, see package filter
 )
 
 // EventNames are the events that a channel can subscribe to.

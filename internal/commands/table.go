@@ -129,8 +129,8 @@ var Table = []Command{
 			{"watch", "w", "", "then print a line for each change, until Ctrl-C"},
 		},
 		PullRequest: &Form{Summary: "Show all clusters of this pull request", Example: "list"},
-		Slack:       &Form{Common: true, Summary: "List who has which cluster, until when, and what it has cost", Options: []string{"team", "profile", "owner"}, Example: "list --team platform"},
-		CLI:         &Form{Aliases: []string{"ls"}, Summary: "List the clusters you may see, newest first", Options: []string{"run", "all", "limit", "name", "owner", "platform", "profile", "status", "team", "watch"}},
+		Slack:       &Form{Common: true, Summary: "List who has which cluster, until when, and what it has cost", Arguments: []Argument{{Kind: Filter}}, Options: []string{"team", "profile", "owner"}, Example: "list owner:me ends:<2h"},
+		CLI:         &Form{Aliases: []string{"ls"}, Summary: "List the clusters you may see, newest first", Arguments: []Argument{{Kind: Filter}}, Options: []string{"run", "all", "limit", "name", "owner", "platform", "profile", "status", "team", "watch"}},
 	},
 	{
 		Name: "scale", Permission: "scale", Synonyms: []string{"workers", "resize"},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/internal/filter"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/clusters"
@@ -101,11 +102,11 @@ func TestListsReportsAndTheTrailAreOfPersons(t *testing.T) {
 	askedBy(t, s, "three", "saml:rob@acme.example", "rob")
 	require.NoError(t, s.People.KeepPeople(t.Context(), []people.Person{linkedMaya}))
 	for _, owner := range []string{"maya", "MAYA WEBER", "maya@acme.example"} {
-		page, _, err := s.List(t.Context(), store.Filter{Owner: owner})
+		page, _, err := s.List(t.Context(), store.Filter{Query: filter.Query{}.WithText(filter.Owner, owner)})
 		require.NoError(t, err)
 		require.Len(t, page, 2, owner)
 	}
-	page, _, err := s.List(t.Context(), store.Filter{Owner: "rob"})
+	page, _, err := s.List(t.Context(), store.Filter{Query: filter.Query{}.WithText(filter.Owner, "rob")})
 	require.NoError(t, err)
 	require.Len(t, page, 1, "an owner whom nobody linked is found by their spelling")
 

@@ -2444,6 +2444,9 @@ type ClusterRole = string
 // Cursor defines model for Cursor.
 type Cursor = string
 
+// Filter defines model for Filter.
+type Filter = string
+
 // From defines model for From.
 type From = time.Time
 
@@ -2560,8 +2563,11 @@ type ListClustersParams struct {
 	// Run Filter by the pipeline run that they belong to: its id, its URL, or a PipelineRun's uid.
 	Run string `form:"run,omitempty" json:"run,omitempty,omitzero" yaml:"run,omitempty"`
 
-	// Live Only clusters that are not released.
+	// Live Only clusters that are not released, and installs that failed and were cleaned up in the last 24 hours. It does not limit a filter that names a state.
 	Live bool `form:"live,omitempty" json:"live,omitempty,omitzero" yaml:"live,omitempty"`
+
+	// Filter What to look for, as in the search box of the web pages: words, and conditions such as owner:me, status:ready, team:payments, profile:, repo:, version:, source:, ends:<2h or created:yesterday. Values are separated by commas, quotes keep words together, and a dash before a condition excludes what it selects. sort: sets the order.
+	Filter Filter `form:"filter,omitempty" json:"filter,omitempty,omitzero" yaml:"filter,omitempty"`
 
 	// Limit Items per page, 1 to 500.
 	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero" yaml:"limit,omitempty"`
@@ -2891,4 +2897,7 @@ type ListScansParams struct {
 type WatchClustersParams struct {
 	// Cluster Only these, by id or name; repeat the parameter.
 	Cluster []string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero" yaml:"cluster,omitempty"`
+
+	// Filter What to look for, as in the search box of the web pages: words, and conditions such as owner:me, status:ready, team:payments, profile:, repo:, version:, source:, ends:<2h or created:yesterday. Values are separated by commas, quotes keep words together, and a dash before a condition excludes what it selects. sort: sets the order.
+	Filter Filter `form:"filter,omitempty" json:"filter,omitempty,omitzero" yaml:"filter,omitempty"`
 }

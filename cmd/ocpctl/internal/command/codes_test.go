@@ -20,7 +20,6 @@ func TestWhatTheCommandLineCannotSayEndsWithTwo(t *testing.T) {
 		"creat --name x":                            `"creat" is not a command of ocpctl. Did you mean create?`,
 		"catalog foo":                               `"foo" is not a command of ocpctl catalog.`,
 		"list --bogus":                              "unknown flag: --bogus",
-		"list extra":                                `unexpected argument "extra": ocpctl list`,
 		"list -o xml":                               `--output: "xml" is not supported. Accepted: json, yaml, name, wide, field=NAME, e.g. field=destroyAt.`,
 		"list --limit -1":                           "0 shows all",
 		"status":                                    "no cluster given. Give its name or id: ocpctl status CLUSTER",

@@ -16,6 +16,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/progress"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
 	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/internal/filter"
 	"github.com/ocpctl/ocpctl/internal/price"
 )
 
@@ -27,11 +28,12 @@ func (a *app) newListCommand() *cobra.Command {
 	var all, watch bool
 	var most int
 	c := fromTable("list", &cobra.Command{
-		Long:    "List the clusters you may see, newest first. Clusters that are gone are included only with --all.",
-		Example: "  ocpctl list --team payments\n  ocpctl list --status READY,CREATING -o name\n  ocpctl list --watch",
-		Args:    rangeArgs(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.runCommand(func(ctx context.Context, _ []string) error {
-			params.Live = !all
+		Long: "List the clusters you may see, newest first. Clusters that are gone are included only with --all, or if the filter names a state.\n\n" +
+			"An install that failed and was cleaned up is listed for 24 hours.\n\n" + filterHelp,
+		Example: "  ocpctl list owner:me ends:<2h\n  ocpctl list mine failed created:yesterday\n  ocpctl list --status READY,CREATING -o name\n  ocpctl list -- -team:platform sort:ends\n  ocpctl list --watch",
+		Args:    cobra.ArbitraryArgs, ValidArgsFunction: completeFilter,
+		RunE: a.runCommand(func(ctx context.Context, args []string) error {
+			params.Live, params.Filter = !all, strings.Join(args, " ")
 			for i, status := range params.Status {
 				params.Status[i] = strings.ToUpper(status)
 			}
@@ -54,6 +56,30 @@ func (a *app) newListCommand() *cobra.Command {
 	f.BoolVarP(&watch, "watch", "w", false, optionUsage("list", "watch"))
 	f.IntVar(&most, "limit", 0, optionUsage("list", "limit"))
 	return c
+}
+
+// filterHelp says what a filter may contain.
+var filterHelp = "A filter is words and conditions. Conditions: " + strings.Join(filterKeys(), ", ") + ". Several values are separated by commas, quotes keep words together, " +
+	"and a dash before a condition excludes what it selects (put -- before a first dash). Times are as in <2h, >3d, today, yesterday or 2026-11-28."
+
+func filterKeys() (keys []string) {
+	for _, key := range filter.Keys {
+		keys = append(keys, string(key)+":")
+	}
+	return keys
+}
+
+// completeFilter completes a word of a filter: a key, or a value of a key that has fixed ones.
+func completeFilter(_ *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
+	key, _, hasKey := strings.Cut(start, ":")
+	if !hasKey {
+		return append(filterKeys(), append([]string{"mine"}, filter.Statuses...)...), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+	var out []string
+	for _, value := range filter.ValuesOf(filter.Key(key)) {
+		out = append(out, filter.Format(filter.Key(key), value))
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
 }
 
 func clusterStatuses() []string {
@@ -92,7 +118,7 @@ func (a *app) watchClusters(ctx context.Context, params v1.ListClustersParams) e
 	t, headed, shown := a.newScreen().Columns(clusterHeads()...), false, map[string]string{}
 	t.SetMinWidths(21, 28, 16, 7, 9, 12, 12, 10) // for later rows: the longest name, a status with its phase and percentage
 	f := a.newFollower(api, &progress.Lines{Out: a.Err, Now: a.Now})
-	return f.Many(ctx, func(state follow.State) {
+	return f.Many(ctx, params.Filter, func(state follow.State) {
 		last, before := shown[state.ClusterID]
 		if last == string(state.Raw) || !before && !isWanted(state.Cluster, params) {
 			return // after a reconnect the current state comes again

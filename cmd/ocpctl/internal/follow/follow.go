@@ -41,7 +41,7 @@ var errDone = errors.New("done")
 // until ctx ends, and gives up only if retrying is useless.
 func (f *Follower) One(ctx context.Context, id string, seen func(State) (enough bool)) error {
 	for {
-		streamed, err := f.readStream(ctx, []string{id}, seen)
+		streamed, err := f.readStream(ctx, v1.WatchClustersParams{Cluster: []string{id}}, seen)
 		if errors.Is(err, errDone) || ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -58,10 +58,10 @@ func (f *Follower) One(ctx context.Context, id string, seen func(State) (enough 
 	}
 }
 
-// Many calls seen for every cluster that this person may see, with its current state and every change, until ctx ends.
-func (f *Follower) Many(ctx context.Context, seen func(State)) error {
+// Many calls seen for every cluster that this person may see and the filter selects, with its current state and every change, until ctx ends.
+func (f *Follower) Many(ctx context.Context, filter string, seen func(State)) error {
 	for {
-		_, err := f.readStream(ctx, nil, func(s State) bool { seen(s); return false })
+		_, err := f.readStream(ctx, v1.WatchClustersParams{Filter: filter}, func(s State) bool { seen(s); return false })
 		if ctx.Err() != nil || Final(err) {
 			return errors.Join(ctx.Err(), err)
 		}
@@ -73,12 +73,12 @@ func (f *Follower) Many(ctx context.Context, seen func(State)) error {
 }
 
 // readStream follows until the stream breaks; streamed reports that something arrived.
-func (f *Follower) readStream(ctx context.Context, ids []string, seen func(State) bool) (streamed bool, err error) {
+func (f *Follower) readStream(ctx context.Context, params v1.WatchClustersParams, seen func(State) bool) (streamed bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	slow := time.AfterFunc(start, cancel) // until the first event: something in between may buffer the stream
 	defer slow.Stop()
-	body, err := connect.Stream(f.API.WatchClusters(ctx, &v1.WatchClustersParams{Cluster: ids}))
+	body, err := connect.Stream(f.API.WatchClusters(ctx, &params))
 	if err != nil {
 		return false, err
 	}

@@ -223,7 +223,7 @@ func TestManyAreFollowedUntilSomebodyHasEnough(t *testing.T) {
 	h.streams([]map[string]any{moved("CREATING", "installing")}, []map[string]any{moved("READY", "ready")})
 	ctx, cancel := context.WithCancel(context.Background())
 	var seen []string
-	err := h.follower.Many(ctx, func(s follow.State) {
+	err := h.follower.Many(ctx, "", func(s follow.State) {
 		if seen = append(seen, string(s.Status)); s.Status == v1.READY {
 			cancel()
 		}
