@@ -277,7 +277,7 @@ var Table = []Command{
 		Name: "explain", Permission: "see", Synonyms: []string{"why", "reasons"},
 		PullRequest: &Form{Summary: "Explain its status, and when and why it ends", Arguments: []Argument{aProfile}, Example: "explain"},
 		Slack:       &Form{Summary: "Explain its status, when and why it ends, and what you can do", Arguments: []Argument{oneOfMine}, Example: "explain demo"},
-		CLI:   &Form{Summary: "Explain a cluster's status, when and why it ends, and what you can do", Arguments: []Argument{aCluster}},
+		CLI:         &Form{Summary: "Explain a cluster's status, when and why it ends, and what you can do", Arguments: []Argument{aCluster}},
 	},
 	{
 		Name: "notify", Permission: "see", Synonyms: []string{"subscribe", "unsubscribe", "notifications", "watch", "alert"},
