@@ -130,6 +130,8 @@ func sayNextStep(next policy.Verb, c lifecycle.Card, ofPullRequest bool) message
 		return step("Approve or refuse it", "approve", "")
 	case policy.VerbKubeconfig:
 		return step("Fetch its kubeconfig", "kubeconfig", "")
+	case policy.VerbConsole:
+		return step("Open its console", "console", "")
 	case policy.VerbExtend:
 		return step("Extend it, at most until "+chatops.Time(c.Ends.Max), "extend", "4h")
 	case policy.VerbHold:

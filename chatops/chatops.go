@@ -40,6 +40,7 @@ const (
 	VerbLink       Verb = "link"
 	VerbLogs       Verb = "logs"
 	VerbKubeconfig Verb = "kubeconfig"
+	VerbConsole    Verb = "console"
 	VerbScale      Verb = "scale"
 	VerbRefresh    Verb = "refresh"
 	VerbSleep      Verb = "sleep"
@@ -81,7 +82,7 @@ type Command struct {
 	Replicas int                // scale: number of workers, 0 and up
 	Lines    int                // logs: number of last lines, 1 to MaxLogLines
 	With     string             // share: a principal's id or a login; exactly one of With and Team is set
-	Role     policy.ClusterRole // kubeconfig: empty is the most that one may have; share: empty only shows the cluster
+	Role     policy.ClusterRole // kubeconfig, console: empty is the most that one may have; share: empty only shows the cluster
 	Commit   string             // approve: the commit to approve, 7 to 40 lowercase hexadecimal digits; empty: the one that the approval was requested for
 	Code     string             // link: what the page of the link shows; empty: begin
 	Reason   string             // hold, destroy: why, empty: not given; refuse: why, see For

@@ -130,8 +130,8 @@ func access(c lifecycle.Card, links Links) string {
 		return ""
 	}
 	var b strings.Builder
-	if c.ConsoleURL != "" {
-		fmt.Fprintf(&b, "- Console: %s\n", link(c.ConsoleURL))
+	if page := consolePage(c, links); page != "" {
+		fmt.Fprintf(&b, "- Console: [open it](%s) with an account of your own, or comment %s\n", page, Code(Prefix+" console"))
 	}
 	if c.APIURL != "" {
 		fmt.Fprintf(&b, "- API: %s\n", link(c.APIURL))
@@ -330,7 +330,7 @@ func describeCost(c lifecycle.Card) string {
 
 // typedForms are the commands of verbs, as a comment offers them.
 var typedForms = map[policy.Verb]string{
-	policy.VerbApprove: "approve", policy.VerbRefuse: "refuse <reason>", policy.VerbKubeconfig: "kubeconfig", policy.VerbWake: "wake", policy.VerbExtend: "extend 4h",
+	policy.VerbApprove: "approve", policy.VerbRefuse: "refuse <reason>", policy.VerbKubeconfig: "kubeconfig", policy.VerbConsole: "console", policy.VerbWake: "wake", policy.VerbExtend: "extend 4h",
 	policy.VerbSleep: "sleep", policy.VerbTonight: "hold tonight", policy.VerbRetry: "retry", policy.VerbRecreate: "retry", policy.VerbLogs: "logs", policy.VerbDestroy: "destroy",
 }
 
@@ -370,6 +370,15 @@ func page(c lifecycle.Card, links Links) string {
 }
 
 // address is the URL of the cluster's page; empty: there are no pages.
+// consolePage is where a reader opens the console with an account of their own; empty: nobody can now. Whatever leads many readers to the console leads
+// here: what they may do there depends on who they are.
+func consolePage(c lifecycle.Card, links Links) string {
+	if links.UI == "" || c.ConsoleURL == "" || !canNow(c, policy.VerbConsole) {
+		return ""
+	}
+	return address(c, links) + "#console"
+}
+
 func address(c lifecycle.Card, links Links) string {
 	if links.UI == "" {
 		return ""

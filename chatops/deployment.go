@@ -13,7 +13,7 @@ type Deployment struct {
 	Task           string // which cluster of the environment: ocpctl:<name>
 	State          string // queued, in_progress, success, failure, error or inactive
 	Description    string // at most 140 characters
-	EnvironmentURL string // the console; empty until there is one and after the cluster's end
+	EnvironmentURL string // opens the console; empty while nobody can open it
 	LogURL         string // the cluster's page; empty: there is none
 }
 
@@ -50,9 +50,7 @@ func DeploymentOf(card lifecycle.Card, links Links) Deployment {
 		text = card.Name + " has ended; its comment says when everything is removed"
 	}
 	d.Description = cut(oneLine(text), maxDescription)
-	if card.Status == lifecycle.Ready && isWanted(card) && !isAsleep(card) && web(card.ConsoleURL) {
-		d.EnvironmentURL = card.ConsoleURL
-	}
+	d.EnvironmentURL = consolePage(card, links)
 	return d
 }
 

@@ -124,8 +124,8 @@ func statusLine(c lifecycle.Card, links Links, now time.Time) string {
 	if eta := ETA(c); eta != "" && moving(c) {
 		line += " " + sentence(eta)
 	}
-	if c.Status == lifecycle.Ready && c.ConsoleURL != "" {
-		line += " Console: " + link(c.ConsoleURL) + "."
+	if page := consolePage(c, links); page != "" {
+		line += fmt.Sprintf(" [Open the console](%s).", page)
 	}
 	if isWanted(c) {
 		line += fmt.Sprintf(" Ends %s", moment(c.End(), life(c)))

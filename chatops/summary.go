@@ -28,6 +28,7 @@ type Summary struct {
 	OffHours   string        // until when it is kept awake, and when it falls asleep next: see Nights
 	Lived      string        // from when to when; empty until it is gone
 	Page       string        // the address of its page
+	Console    string        // where a reader opens its console; empty: nobody can now
 	Acts       []Verb        // the commands that have an effect now, the most useful first
 	Longest    time.Duration // by how much its end can be moved; 0: not at all, or without effect
 }
@@ -38,7 +39,7 @@ func SummaryOf(c lifecycle.Card, d Detail, links Links) Summary {
 	s := Summary{
 		Sign: f.sign, Head: f.head, State: texts(f.doing, needsApproval(c, d), because(c), ofRun(c), advice(c, d), proof(c)),
 		Progress: progressUntil(c, etaAs(c, precise, "")), Trouble: texts(failure(c, links), blockers(c, links)),
-		Hourly: hourly(c), Spent: describeCost(c), Workers: crew(c), OffHours: Nights(c), Page: address(c, links), Acts: VerbsOf(actionsOn(c)), Longest: longest(c),
+		Hourly: hourly(c), Spent: describeCost(c), Workers: crew(c), OffHours: Nights(c), Page: address(c, links), Console: consolePage(c, links), Acts: VerbsOf(actionsOn(c)), Longest: longest(c),
 	}
 	switch {
 	case c.Status == lifecycle.Destroyed:
@@ -81,7 +82,7 @@ func longest(c lifecycle.Card) time.Duration {
 
 // ofActions are the chat's verbs, by those of policy. Retry means the teardown, or a new cluster in its place.
 var ofActions = map[policy.Verb]Verb{
-	policy.VerbApprove: VerbApprove, policy.VerbRefuse: VerbRefuse, policy.VerbKubeconfig: VerbKubeconfig, policy.VerbWake: VerbWake, policy.VerbExtend: VerbExtend,
+	policy.VerbApprove: VerbApprove, policy.VerbRefuse: VerbRefuse, policy.VerbKubeconfig: VerbKubeconfig, policy.VerbConsole: VerbConsole, policy.VerbWake: VerbWake, policy.VerbExtend: VerbExtend,
 	policy.VerbSleep: VerbSleep, policy.VerbRetry: VerbRetry, policy.VerbRecreate: VerbRetry, policy.VerbLogs: VerbLogs, policy.VerbShare: VerbShare,
 	policy.VerbTransfer: VerbTransfer, policy.VerbDestroy: VerbDestroy,
 }

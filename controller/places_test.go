@@ -43,7 +43,7 @@ func TestEveryPlaceShowsTheClusterThroughItsLife(t *testing.T) {
 	f.shown(row)
 	deployment = f.hub.Deployments()[0]
 	require.Equal(t, "success", deployment.State())
-	require.Equal(t, "https://console.example.com", deployment.Statuses[len(deployment.Statuses)-1].EnvironmentURL)
+	require.Contains(t, deployment.Statuses[len(deployment.Statuses)-1].EnvironmentURL, "/clusters/"+row.ID+"#console")
 	pr, _ := f.hub.PullRequest(41)
 	require.True(t, pr.Has("ocp/aws-minimal-test"), "it tells the truth")
 

@@ -16,6 +16,7 @@ const (
 	VerbApprove    Verb = "approve"
 	VerbRefuse     Verb = "refuse"
 	VerbKubeconfig Verb = "kubeconfig"
+	VerbConsole    Verb = "console" // sign in to its console, with an account of one's own
 	VerbLogs       Verb = "logs"
 	VerbWake       Verb = "wake"
 	VerbExtend     Verb = "extend"
@@ -82,9 +83,8 @@ var verbs = []struct {
 }{
 	{VerbApprove, ActApprove, obstacleToApprove},
 	{VerbRefuse, ActApprove, obstacleToApprove},
-	{VerbKubeconfig, ActKubeconfig, func(c lifecycle.Card, _ time.Time) Obstacle {
-		return cmp.Or(isReady(c), when(c.OutOfReach(), OutOfReach))
-	}},
+	{VerbKubeconfig, ActKubeconfig, obstacleToUse},
+	{VerbConsole, ActKubeconfig, obstacleToUse},
 	{VerbWake, ActSleep, func(c lifecycle.Card, _ time.Time) Obstacle { return cmp.Or(isReady(c), when(!c.SleepWanted, IsAwake)) }},
 	{VerbExtend, ActExtend, obstacleToExtend},
 	{VerbHold, ActHold, func(c lifecycle.Card, now time.Time) Obstacle {
@@ -144,6 +144,11 @@ func ObstacleTo(verb Verb, c lifecycle.Card, now time.Time) Obstacle {
 // MayAsOwner are the rights of a cluster's owner, for what many people read: they see what the owner may do, and that an approval is asked of
 // those who may give it.
 func MayAsOwner(act Act) bool { return act == ActApprove || slices.Contains(acts[act], Requester) }
+
+// obstacleToUse says why nobody can work in the cluster now.
+func obstacleToUse(c lifecycle.Card, _ time.Time) Obstacle {
+	return cmp.Or(isReady(c), when(c.OutOfReach(), OutOfReach))
+}
 
 func obstacleToApprove(c lifecycle.Card, _ time.Time) Obstacle {
 	return cmp.Or(isPresent(c), when(!c.NeedsApproval, NotWaiting))

@@ -20,20 +20,22 @@ func TestWhatCanBeDoneFollowsFromStatusAndDesired(t *testing.T) {
 	base.Ends = lifecycle.Ends{TTL: now.Add(time.Hour), Max: now.Add(48 * time.Hour)}
 	base.SleepMode, base.WorkersLeast, base.WorkersMost, base.Addons = lifecycle.SleepStopped, &least, &most, []string{"cert-manager"}
 	present := []policy.Verb{policy.VerbExtend, policy.VerbHold, policy.VerbShare, policy.VerbTransfer, policy.VerbDestroy}
-	ready := append(slices.Clone(present), policy.VerbKubeconfig, policy.VerbScale, policy.VerbRefresh, policy.VerbSleep, policy.VerbLogs, policy.VerbBreakGlass)
+	ready := append(slices.Clone(present), policy.VerbKubeconfig, policy.VerbConsole, policy.VerbScale, policy.VerbRefresh, policy.VerbSleep, policy.VerbLogs, policy.VerbBreakGlass)
 	logs := []policy.Verb{policy.VerbLogs}
 	for name, c := range map[string]struct {
 		change func(c *lifecycle.Card)
 		want   []policy.Verb
 	}{
-		"pending":         {func(c *lifecycle.Card) { c.Status = lifecycle.Pending }, present},
-		"needs approval":  {func(c *lifecycle.Card) { c.Status, c.NeedsApproval = lifecycle.Pending, true }, append(slices.Clone(present), policy.VerbApprove, policy.VerbRefuse)},
-		"tried once":      {func(c *lifecycle.Card) { c.Status, c.Phase, c.Tries = lifecycle.Pending, lifecycle.Queued, 1 }, append(slices.Clone(present), logs...)},
-		"no capacity":     {func(c *lifecycle.Card) { c.Status, c.Phase = lifecycle.Pending, lifecycle.AwaitingCapacity }, append(slices.Clone(present), logs...)},
-		"stopped once":    {func(c *lifecycle.Card) { c.Status, c.RetryAt = lifecycle.Pending, now }, append(slices.Clone(present), logs...)},
-		"creating":        {func(c *lifecycle.Card) { c.Status = lifecycle.Creating }, append(slices.Clone(present), logs...)},
-		"ready":           {func(c *lifecycle.Card) { c.Status = lifecycle.Ready }, ready},
-		"asleep":          {func(c *lifecycle.Card) { c.Status, c.SleepWanted, c.Power = lifecycle.Ready, true, lifecycle.Asleep }, append(slices.DeleteFunc(slices.Clone(ready), func(v policy.Verb) bool { return v == policy.VerbSleep || v == policy.VerbKubeconfig }), policy.VerbWake)},
+		"pending":        {func(c *lifecycle.Card) { c.Status = lifecycle.Pending }, present},
+		"needs approval": {func(c *lifecycle.Card) { c.Status, c.NeedsApproval = lifecycle.Pending, true }, append(slices.Clone(present), policy.VerbApprove, policy.VerbRefuse)},
+		"tried once":     {func(c *lifecycle.Card) { c.Status, c.Phase, c.Tries = lifecycle.Pending, lifecycle.Queued, 1 }, append(slices.Clone(present), logs...)},
+		"no capacity":    {func(c *lifecycle.Card) { c.Status, c.Phase = lifecycle.Pending, lifecycle.AwaitingCapacity }, append(slices.Clone(present), logs...)},
+		"stopped once":   {func(c *lifecycle.Card) { c.Status, c.RetryAt = lifecycle.Pending, now }, append(slices.Clone(present), logs...)},
+		"creating":       {func(c *lifecycle.Card) { c.Status = lifecycle.Creating }, append(slices.Clone(present), logs...)},
+		"ready":          {func(c *lifecycle.Card) { c.Status = lifecycle.Ready }, ready},
+		"asleep": {func(c *lifecycle.Card) { c.Status, c.SleepWanted, c.Power = lifecycle.Ready, true, lifecycle.Asleep }, append(slices.DeleteFunc(slices.Clone(ready), func(v policy.Verb) bool {
+			return v == policy.VerbSleep || v == policy.VerbKubeconfig || v == policy.VerbConsole
+		}), policy.VerbWake)},
 		"held":            {func(c *lifecycle.Card) { c.Status, c.Ends.Hold = lifecycle.Pending, now.Add(2*time.Hour) }, append(slices.Clone(present), policy.VerbUnhold)},
 		"at its maximum":  {func(c *lifecycle.Card) { c.Status, c.Ends.TTL = lifecycle.Pending, c.Ends.Max }, present[1:]},
 		"off-hours":       {func(c *lifecycle.Card) { c.Status, c.OffHours = lifecycle.Pending, true }, append(slices.Clone(present), policy.VerbTonight)},

@@ -28,7 +28,7 @@ import (
 func (a *attempt) changeAccess(ctx context.Context) error {
 	for _, p := range []phase{
 		{"restoring", 2, "fetching the kubeconfig", func(ctx context.Context) error { return a.fetchKubeconfig(ctx, a.spec.KubeconfigRef) }},
-		{"accessing", 20, "changing who has access", a.runAccess},
+		{"accessing", 20, "changing who has access", func(ctx context.Context) error { return a.runAccess(ctx, false) }},
 	} {
 		if err := a.beginPhase(ctx, p); err != nil {
 			return err
@@ -37,8 +37,9 @@ func (a *attempt) changeAccess(ctx context.Context) error {
 	return nil
 }
 
-// runAccess makes and removes accounts. What cannot be done is reported for each, and the attempt fails because of the first.
-func (a *attempt) runAccess(ctx context.Context) error {
+// runAccess makes and removes accounts. What cannot be done is reported for each, and the attempt fails because of the first. Beside other work
+// it makes no accounts of the console, because the OAuth server takes minutes to read them.
+func (a *attempt) runAccess(ctx context.Context, beside bool) error {
 	work, err := a.api.accessWork(ctx)
 	if err != nil {
 		return err
@@ -46,11 +47,17 @@ func (a *attempt) runAccess(ctx context.Context) error {
 	if ctx.Err() != nil { // the answer said stop, and what it contains is not ours to do
 		return context.Cause(ctx)
 	}
+	if work.Console == nil {
+		work.Console = &contract.ConsoleWork{}
+	} else if beside {
+		work.Console.Give = nil
+	}
 	there, trouble := a.readAccess(ctx)
 	if trouble == nil {
 		trouble = a.compareAccess(ctx, there, work)
+		trouble = cmp.Or(a.changeConsole(ctx, *work.Console, beside), trouble)
 	} else if ctx.Err() == nil {
-		a.reportAccess(contract.AccessState{}, trouble, slices.Concat(work.Take, work.Give)...)
+		a.reportAccess(contract.AccessState{}, trouble, slices.Concat(work.Take, work.Give, work.Console.Take, work.Console.Give)...)
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -70,7 +77,7 @@ func (a *attempt) giveAccess(ctx context.Context) error {
 	work, err := a.api.accessWork(ctx)
 	if err == nil && len(work.Give) > 0 {
 		if err = a.useOwnKubeconfig(ctx); err == nil {
-			err = a.compareAccess(ctx, access{}, contract.AccessWork{Give: work.Give})
+			err = a.compareAccess(ctx, access{}, contract.AccessWork{Give: work.Give, Console: &contract.ConsoleWork{}})
 		}
 	}
 	return a.unlessStopped(ctx, "giving access", err)
@@ -83,7 +90,7 @@ func (a *attempt) accessBeside(ctx context.Context) error {
 		return nil
 	}
 	a.accessSeen = asked // a failure is left to an attempt of its own
-	return a.unlessStopped(ctx, "changing access", a.runAccess(ctx))
+	return a.unlessStopped(ctx, "changing access", a.runAccess(ctx, true))
 }
 
 // unlessStopped notes an error, and returns it only if the attempt was stopped.
@@ -107,10 +114,14 @@ func (a *attempt) compareAccess(ctx context.Context, there access, work contract
 	failed := a.makeAccounts(ctx, work.Give)
 	for _, one := range work.Give {
 		if one.Role == "edit" && failed[one.ID] == nil {
-			editors = append(editors, one.Account)
+			editors = append(editors, subjectOf(one.Account))
 		}
 	}
-	unbound := a.bindNamespaces(ctx, there, editors)
+	requesters := there.editingUsers()
+	for _, one := range slices.Concat(work.Console.Keep, work.Console.Give, work.Console.Take) {
+		requesters[one.Account] = requesters[one.Account] || one.Role == "edit"
+	}
+	unbound := a.bindNamespaces(ctx, there, append(editors, consoleEditors(*work.Console)...), requesters)
 	trouble := a.reportTaken(ctx, work.Take, cmp.Or(undeleted, unbound))
 	for _, one := range work.Give {
 		err := failed[one.ID]

@@ -114,7 +114,7 @@ func (there access) isRemoved(account string) bool {
 
 // deleteGone deletes every account of ours that is not to stay: what was revoked or has expired, what an earlier attempt began to make, and
 // what no row names. Their rights in the whole cluster go first. It returns the accounts with the role edit that stay.
-func (a *attempt) deleteGone(ctx context.Context, there access, work contract.AccessWork) (editors []string, trouble error) {
+func (a *attempt) deleteGone(ctx context.Context, there access, work contract.AccessWork) (editors []accessSubject, trouble error) {
 	stays, taken := map[accessSubject]bool{}, map[string]bool{}
 	for _, account := range work.Keep {
 		stays[subjectOf(account)] = true
@@ -128,7 +128,7 @@ func (a *attempt) deleteGone(ctx context.Context, there access, work contract.Ac
 		switch {
 		case stays[subjectOf(name)]:
 			if labels[roleLabel] == "edit" {
-				editors = append(editors, name)
+				editors = append(editors, subjectOf(name))
 			}
 		case labels[accessLabel] != "", taken[name]:
 			accounts = append(accounts, one)

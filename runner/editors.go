@@ -14,9 +14,10 @@ import (
 // bindNamespaces gives the cluster role edit to these accounts, and to no others, in every namespace that offers it: one binding in each.
 // Whoever may edit a namespace can use the accounts in it. In the system's namespaces and in those of operators these have more rights than
 // any reader, so that nothing is bound where nobody said so. A namespace that refuses its binding keeps nobody from the others.
-func (a *attempt) bindNamespaces(ctx context.Context, there access, editors []string) error {
+//
+// requesters are the users whose own projects get the label.
+func (a *attempt) bindNamespaces(ctx context.Context, there access, editors []accessSubject, requesters map[string]bool) error {
 	bound := slices.DeleteFunc(slices.Clone(there.bindings), func(b accessObject) bool { return b.Kind != "RoleBinding" || b.Metadata.Name != editorsBinding })
-	requesters := there.editingUsers()
 	if len(editors) == 0 && len(bound) == 0 && len(requesters) == 0 {
 		return nil
 	}
@@ -34,10 +35,9 @@ func (a *attempt) bindNamespaces(ctx context.Context, there access, editors []st
 			lacking[n.Metadata.Name] = true
 		}
 	}
-	subjects := make([]accessSubject, 0, len(editors))
-	for _, account := range slices.Sorted(slices.Values(editors)) {
-		subjects = append(subjects, subjectOf(account))
-	}
+	subjects := slices.SortedFunc(slices.Values(editors), func(a, b accessSubject) int {
+		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name))
+	})
 	for _, b := range bound {
 		in := b.Metadata.Namespace
 		if _, offered := lacking[in]; !offered {

@@ -109,6 +109,7 @@ type Timings struct {
 	Scale         time.Duration // limit for adding or removing workers: 30 min
 	ScalePoll     time.Duration // longest time between two counts of workers: 10 s
 	Addons        time.Duration // limit for all add-ons together: 30 min
+	Login         time.Duration // how long the OAuth server may take to read changed accounts of the console: 8 min
 	Power         time.Duration // limit for stopping or starting all machines and waiting until the cluster is well: 45 min
 	StuckTimes    int           // a destroyer that refuses the same resource that often and removes nothing else is stopped: 30, ten seconds apart
 	BlockedTimes  int           // the same for a refusal that may heal, such as DependencyViolation: 60, ten seconds apart
@@ -124,7 +125,7 @@ func (t Timings) orDefault() Timings {
 		{&t.StopWait, 70 * time.Second}, {&t.Save, 5 * time.Minute}, {&t.LastSave, 30 * time.Second}, {&t.Restore, time.Minute},
 		{&t.LogPoll, 2 * time.Second}, {&t.FatalOver, 5 * time.Minute}, {&t.Gather, 10 * time.Minute}, {&t.CCODelete, 10 * time.Minute},
 		{&t.OC, 30 * time.Second}, {&t.Reach, 5 * time.Minute}, {&t.Scale, 30 * time.Minute}, {&t.ScalePoll, 10 * time.Second}, {&t.Addons, 30 * time.Minute},
-		{&t.Power, 45 * time.Minute},
+		{&t.Power, 45 * time.Minute}, {&t.Login, 8 * time.Minute},
 	} {
 		if *each.field == 0 {
 			*each.field = each.value

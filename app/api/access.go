@@ -24,9 +24,9 @@ func (s *server) GetKubeconfig(w http.ResponseWriter, r *http.Request, id string
 	want := credentials.Want{Role: policy.ClusterRole(params.Role), Lifetime: params.Lifetime, Renew: params.Renew,
 		Run: policy.PipelineRun{Kind: string(params.RunKind), Name: params.RunName, UID: params.RunUID}}
 	patience := time.Duration(min(max(params.Wait, 0), mostPatience)) * time.Second
-	given, err := s.Credentials.AwaitKubeconfig(r.Context(), principal(r), id, want, app.Origin{Source: policy.SourceAPI}, min(patience, s.Timeout/2))
+	given, err := s.Credentials.AwaitAccess(r.Context(), principal(r), id, want, app.Origin{Source: policy.SourceAPI}, min(patience, s.Timeout/2))
 	if err == nil && given.Kubeconfig.Empty() && patience > 0 {
-		err = app.Fail(app.Busy, messages.AccessBeingMade(given.Cluster))
+		err = app.Fail(app.Busy, messages.AccessBeingMade(given.Cluster, false))
 	}
 	if err != nil {
 		s.writeError(w, r, err)
@@ -76,11 +76,19 @@ func (s *server) RevokeAccess(w http.ResponseWriter, r *http.Request, id string,
 	s.ListAccess(w, r, id)
 }
 
+// userOf returns the name of an access's user in the cluster.
+func userOf(a access.Row) string {
+	if a.Kind == access.Console {
+		return a.Account
+	}
+	return names.AccessUser(a.Account)
+}
+
 // accessOf converts an access for the API.
 func accessOf(a access.Row, mine bool) v1.Access {
 	return v1.Access{
-		AccessID: a.ID, Reader: a.Reader, ReaderName: a.ReaderName, Role: v1.AccessRole(a.Role), State: v1.AccessState(a.State), By: a.Right, Run: a.RunID,
-		User: names.AccessUser(a.Account), AskedAt: a.AskedAt.UTC(), MintedAt: when(a.MintedAt), ExpiresAt: when(a.ExpiresAt), Trouble: a.Trouble,
+		AccessID: a.ID, Kind: v1.AccessKind(a.Kind), Reader: a.Reader, ReaderName: a.ReaderName, Role: v1.AccessRole(a.Role), State: v1.AccessState(a.State), By: a.Right, Run: a.RunID,
+		User: userOf(a), AskedAt: a.AskedAt.UTC(), MintedAt: when(a.MintedAt), ExpiresAt: when(a.ExpiresAt), Trouble: a.Trouble,
 		RevokedAt: when(a.RevokedAt), RevokedBy: a.RevokedBy, RevokeWhy: a.RevokeWhy, Removed: a.RemovedAt != nil, Mine: mine,
 	}
 }

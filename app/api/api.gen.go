@@ -45,12 +45,14 @@ type operations interface {
 	AbandonCluster(w http.ResponseWriter, r *http.Request, id string)
 	// ListAccess List who has access to a cluster, by which right, with which role and until when, and whose access ended in the last day.
 	ListAccess(w http.ResponseWriter, r *http.Request, id string)
-	// RevokeAccess Revoke a kubeconfig. It is no longer handed out at once, and its token no longer works when a runner has removed its service account from the cluster.
+	// RevokeAccess Revoke a kubeconfig or an account of the console. It is no longer handed out at once, and no longer works when a runner has removed its account from the cluster.
 	RevokeAccess(w http.ResponseWriter, r *http.Request, id string, access string, params v1.RevokeAccessParams)
 	// LinkAdminKubeconfig After the approval, create a one-time link to the installer's own kubeconfig, which works only for you and for ten minutes.
 	LinkAdminKubeconfig(w http.ResponseWriter, r *http.Request, id string)
 	// BreakGlass Request the kubeadmin password or the installer's own kubeconfig. Another platform admin must approve.
 	BreakGlass(w http.ResponseWriter, r *http.Request, id string)
+	// LinkConsole Create a one-time link to an account of the cluster's console that is made for you. It works only for you and for ten minutes.
+	LinkConsole(w http.ResponseWriter, r *http.Request, id string, params v1.LinkConsoleParams)
 	// DestroyCluster Destroy a cluster now. Repeating the request returns the same job; for a cluster that is gone it says since when.
 	DestroyCluster(w http.ResponseWriter, r *http.Request, id string, params v1.DestroyClusterParams)
 	// ExplainCluster Explain why a cluster was accepted, its current status, when and why it ends, and what you can do next.
@@ -388,6 +390,15 @@ func routes(s operations, add func(method, path string, handle func(w http.Respo
 		p.readQuery("lifetime", false, &params.Lifetime)
 		if p.areGood() {
 			s.LinkKubeconfig(w, r, r.PathValue("id"), params)
+		}
+	})
+	add(http.MethodPost, "/api/v1/clusters/{id}/console-links", func(w http.ResponseWriter, r *http.Request, p *parameters) {
+		var params v1.LinkConsoleParams
+		p.readQuery("role", false, &params.Role)
+		p.readQuery("lifetime", false, &params.Lifetime)
+		p.readQuery("renew", false, &params.Renew)
+		if p.areGood() {
+			s.LinkConsole(w, r, r.PathValue("id"), params)
 		}
 	})
 	add(http.MethodPost, "/api/v1/clusters/{id}/break-glass", func(w http.ResponseWriter, r *http.Request, p *parameters) {

@@ -13,7 +13,14 @@ import (
 // LinkKubeconfig implements POST /api/v1/clusters/{id}/kubeconfig-links.
 func (s *server) LinkKubeconfig(w http.ResponseWriter, r *http.Request, id string, params v1.LinkKubeconfigParams) {
 	want := credentials.Want{Role: policy.ClusterRole(params.Role), Lifetime: params.Lifetime}
-	made, err := s.Credentials.KubeconfigLink(r.Context(), principal(r), id, want, app.Origin{Source: policy.SourceAPI})
+	made, err := s.Credentials.AccessLink(r.Context(), principal(r), id, want, app.Origin{Source: policy.SourceAPI})
+	s.writeLink(w, r, made, err)
+}
+
+// LinkConsole implements POST /api/v1/clusters/{id}/console-links.
+func (s *server) LinkConsole(w http.ResponseWriter, r *http.Request, id string, params v1.LinkConsoleParams) {
+	want := credentials.Want{Console: true, Role: policy.ClusterRole(params.Role), Lifetime: params.Lifetime, Renew: params.Renew}
+	made, err := s.Credentials.AccessLink(r.Context(), principal(r), id, want, app.Origin{Source: policy.SourceAPI})
 	s.writeLink(w, r, made, err)
 }
 
@@ -68,8 +75,12 @@ func (s *server) RedeemLink(w http.ResponseWriter, r *http.Request, link string)
 	switch got.Kind {
 	case people.LinkKubeconfig, people.LinkInstallers:
 		writeKubeconfig(w, got.Cluster.ID, got.Kubeconfig.Reveal())
-	case people.LinkKubeadmin:
-		writeOK(w, v1.Redeemed{Kind: v1.RedeemedKind(got.Kind), Username: "kubeadmin", Password: got.Password.Reveal()})
+	case people.LinkKubeadmin, people.LinkConsole:
+		out := v1.Redeemed{Kind: v1.RedeemedKind(got.Kind), Username: got.User, Password: got.Password.Reveal()}
+		if got.Kind == people.LinkConsole {
+			out.ConsoleURL = got.Cluster.Outputs.ConsoleURL
+		}
+		writeOK(w, out)
 	default:
 		writeOK(w, v1.Redeemed{Kind: v1.RedeemedKind(got.Kind), Account: got.Account, Code: got.Code.Reveal()})
 	}

@@ -97,7 +97,12 @@ func (s *server) GetAccessWork(w http.ResponseWriter, r *http.Request, id string
 		s.failRunner(w, r, err)
 		return
 	}
-	out := contract.AccessWork{Give: toAccesses(work.Give), Take: toAccesses(work.Take), Keep: work.Keep}
+	out := contract.AccessWork{Give: toAccesses(work.Give, access.Kubeconfig), Take: toAccesses(work.Take, access.Kubeconfig), Console: &contract.ConsoleWork{
+		Give: toAccesses(work.Give, access.Console), Take: toAccesses(work.Take, access.Console), Keep: toAccesses(work.Keep, access.Console),
+	}}
+	for _, one := range toAccesses(work.Keep, access.Kubeconfig) {
+		out.Keep = append(out.Keep, one.Account)
+	}
 	if out.Answer, err = s.answerFor(r, lease); err != nil {
 		s.writeError(w, r, err)
 		return
@@ -105,9 +110,12 @@ func (s *server) GetAccessWork(w http.ResponseWriter, r *http.Request, id string
 	writeOK(w, out)
 }
 
-func toAccesses(rows []access.Row) (out []contract.Access) {
+// toAccesses converts the accesses of a kind.
+func toAccesses(rows []access.Row, kind access.Kind) (out []contract.Access) {
 	for _, a := range rows {
-		out = append(out, contract.Access{ID: a.ID, Account: a.Account, Reader: a.Reader, Role: string(a.Role), Lifetime: a.Lifetime})
+		if a.Kind == kind {
+			out = append(out, contract.Access{ID: a.ID, Account: a.Account, Reader: a.Reader, Role: string(a.Role), Lifetime: a.Lifetime})
+		}
 	}
 	return out
 }

@@ -1,9 +1,11 @@
 package credentials
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
@@ -16,11 +18,12 @@ import (
 	"github.com/ocpctl/ocpctl/store/db"
 )
 
-// Want is what somebody wants of a kubeconfig.
+// Want is what somebody wants of a kubeconfig, or of an account of the console.
 type Want struct {
 	Role     policy.ClusterRole // empty: the most that they may have
 	Lifetime string             // e.g. 8h; empty: app.UsualAccess, or less if something limits it
 	Renew    bool               // a new one, even if there is one
+	Console  bool               // an account of the console instead of a kubeconfig
 	Run      policy.PipelineRun // in which the principal is, for a service account's token, which does not say
 }
 
@@ -29,7 +32,12 @@ type Given struct {
 	Cluster    string // name
 	Access     access.Row
 	Kubeconfig secret.Text // empty: it is being made, and the same request gives it later
+	Password   secret.Text // the same for an account of the console
+	ConsoleURL string
 }
+
+// IsMade reports that it can be used.
+func (g Given) IsMade() bool { return !g.Kubeconfig.Empty() || !g.Password.Empty() }
 
 // RetryAfter is when to ask again for a kubeconfig that is being made.
 const RetryAfter = time.Second
@@ -37,24 +45,29 @@ const RetryAfter = time.Second
 // shownFor is how long an access that ended stays in the list.
 const shownFor = 24 * time.Hour
 
-// Kubeconfig returns a kubeconfig that was made for the principal, or asks for one: a runner makes it. The principal belongs to the
+// GiveAccess returns a kubeconfig, or an account of the console, that was made for the principal, or asks for one: a runner makes it. The principal belongs to the
 // cluster's team, is an admin, or is somebody with whom the cluster is shared for use.
-func (s *Service) Kubeconfig(ctx context.Context, p policy.Principal, ref string, want Want, origin app.Origin) (Given, error) {
+func (s *Service) GiveAccess(ctx context.Context, p policy.Principal, ref string, want Want, origin app.Origin) (Given, error) {
 	row, given, origin, err := s.askForAccess(ctx, p, ref, want, origin)
 	if err != nil || given.State == access.Asked {
 		return Given{Cluster: row.Name, Access: given}, err
 	}
-	raw, err := s.handOut(ctx, row, given, s.core.StoreOrigin(origin, p))
-	return Given{Cluster: row.Name, Access: given, Kubeconfig: raw}, err
+	out := Given{Cluster: row.Name, Access: given, ConsoleURL: row.Outputs.ConsoleURL}
+	if given.Kind == access.Console {
+		out.Password, err = s.handOutPassword(ctx, row, given, s.core.StoreOrigin(origin, p))
+		return out, err
+	}
+	out.Kubeconfig, err = s.handOut(ctx, row, given, s.core.StoreOrigin(origin, p))
+	return out, err
 }
 
-// lookAgain is how often a kubeconfig that is being made is looked for.
+// lookAgain is how often an access that is being made is looked for.
 const lookAgain = time.Second
 
-// AwaitKubeconfig is Kubeconfig for somebody who waits for it for a while.
-func (s *Service) AwaitKubeconfig(ctx context.Context, p policy.Principal, ref string, want Want, origin app.Origin, patience time.Duration) (Given, error) {
-	given, err := s.Kubeconfig(ctx, p, ref, want, origin)
-	if err != nil || !given.Kubeconfig.Empty() {
+// AwaitAccess is GiveAccess for somebody who waits for it for a while.
+func (s *Service) AwaitAccess(ctx context.Context, p policy.Principal, ref string, want Want, origin app.Origin, patience time.Duration) (Given, error) {
+	given, err := s.GiveAccess(ctx, p, ref, want, origin)
+	if err != nil || given.IsMade() {
 		return given, err
 	}
 	waited, cancel := context.WithTimeout(ctx, patience)
@@ -72,7 +85,7 @@ func (s *Service) AwaitKubeconfig(ctx context.Context, p policy.Principal, ref s
 		}
 	}
 	want.Renew = false // the one that was made is meant
-	return s.Kubeconfig(ctx, p, ref, want, origin)
+	return s.GiveAccess(ctx, p, ref, want, origin)
 }
 
 // askForAccess returns an access that serves the request. An error: it may not be had, or could not be made. If the principal's right changed
@@ -90,6 +103,9 @@ func (s *Service) askForAccess(ctx context.Context, p policy.Principal, ref stri
 
 func (s *Service) askOnce(ctx context.Context, p policy.Principal, ref string, want Want, origin app.Origin) (clusters.Row, access.Row, app.Origin, error) {
 	row, right, origin, err := s.core.AuthorizeAccess(ctx, p, ref, want.Role, origin)
+	if err == nil && want.Console && p.OfPipeline() {
+		err = app.Fail(app.Denied, fmt.Sprintf("A console account is for a person, and you are a job of a pipeline. Jobs use a kubeconfig: ocpctl kubeconfig %s.", row.Name))
+	}
 	if err != nil {
 		return row, access.Row{}, origin, err
 	}
@@ -107,6 +123,9 @@ func (s *Service) askOnce(ctx context.Context, p policy.Principal, ref string, w
 	}
 	wanted.Reader, wanted.ReaderName, wanted.Role, wanted.Right = p.ID, nameOf(p), access.Role(right.Role), right.By
 	wanted.Seen, wanted.Team = row.Version, row.Team
+	if want.Console {
+		wanted.Kind = access.Console
+	}
 	var many *access.TooMany
 	given, err := s.store.AskAccess(ctx, row.ID, wanted, run, job, s.core.StoreOrigin(origin, p))
 	switch {
@@ -121,7 +140,7 @@ func (s *Service) askOnce(ctx context.Context, p policy.Principal, ref string, w
 	case err != nil:
 		return row, given, origin, fmt.Errorf("ask for a kubeconfig: %w", err)
 	case given.State == access.Failed:
-		return row, given, origin, app.Fail(app.Conflict, messages.AccessNotMade(row.Name, given.Trouble))
+		return row, given, origin, app.Fail(app.Conflict, sayNotMade(row.Name, given))
 	}
 	return row, given, origin, nil
 }
@@ -208,6 +227,16 @@ func (s *Service) Revoke(ctx context.Context, p policy.Principal, ref, id string
 		return fmt.Errorf("revoke an access: %w", err)
 	}
 	return nil
+}
+
+// sayNotMade tells somebody that what they asked for could not be made, and why.
+func sayNotMade(name string, a access.Row) string {
+	command, why := "kubeconfig", strings.TrimSuffix(cmp.Or(a.Trouble, "the runner did not say why"), ".")
+	if a.Kind == access.Console {
+		command = "open"
+	}
+	return fmt.Sprintf("The %[3]s of %[1]s could not be made: %[2]s. Try again in ten minutes, or now with `ocpctl %[4]s %[1]s --renew`. "+
+		"If it fails again, ask a platform admin to look at the newest ACCESS job of %[1]s.", name, why, messages.AccessKind(a.Kind == access.Console), command)
 }
 
 // sayTooManyKubeconfigs tells somebody that there are as many valid kubeconfigs of a cluster as there may be: of their own, of all jobs of their

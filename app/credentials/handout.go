@@ -3,6 +3,7 @@ package credentials
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
@@ -18,10 +19,7 @@ import (
 
 // handOut reads the kubeconfig of an access, after the read was recorded, and returns it only if it is exactly what was to be made.
 func (s *Service) handOut(ctx context.Context, row clusters.Row, a access.Row, by clusters.Origin) (secret.Text, error) {
-	about := map[string]any{
-		"why": messages.BecauseDownloaded, "verdict": by.Verdict, "access": a.ID, "role": a.Role, "account": a.Account, "expiresAt": a.ExpiresAt,
-	}
-	raw, err := s.recordRead(ctx, row, reading{"kubeconfig.read", a.Ref, artifacts.AccessFile(a.ID), about}, by)
+	raw, err := s.recordRead(ctx, row, reading{"kubeconfig.read", a.Ref, artifacts.AccessFile(a.ID), aboutAccess(a, by)}, by)
 	if err != nil {
 		return secret.Text{}, err
 	}
@@ -32,6 +30,29 @@ func (s *Service) handOut(ctx context.Context, row clusters.Row, a access.Row, b
 			"the cluster's newest ACCESS job and its runner.", row.Name, err))
 	}
 	return secret.New(string(plain)), nil
+}
+
+// password matches what a runner makes as the password of an account of the console.
+var password = regexp.MustCompile(`^[A-Za-z0-9_-]{32,72}$`)
+
+// handOutPassword is handOut for an account of the console. A password that no runner of ours makes is withheld.
+func (s *Service) handOutPassword(ctx context.Context, row clusters.Row, a access.Row, by clusters.Origin) (secret.Text, error) {
+	raw, err := s.recordRead(ctx, row, reading{"console_password.read", a.Ref, artifacts.ConsoleFile(a.ID), aboutAccess(a, by)}, by)
+	if err != nil {
+		return secret.Text{}, err
+	}
+	if !password.Match(raw) {
+		return secret.Text{}, app.Fail(app.Conflict, fmt.Sprintf("The stored password of your console account in %[1]s is not one that a runner makes, and is withheld. "+
+			"Get another account: ocpctl open %[1]s --renew.", row.Name))
+	}
+	return secret.New(string(raw)), nil
+}
+
+// aboutAccess is what the audit trail keeps of the read of an access.
+func aboutAccess(a access.Row, by clusters.Origin) map[string]any {
+	return map[string]any{
+		"why": messages.BecauseDownloaded, "verdict": by.Verdict, "access": a.ID, "role": a.Role, "account": a.Account, "expiresAt": a.ExpiresAt,
+	}
 }
 
 // handOutInstallers reads one of the credentials that the installer made, artifacts.Kubeconfig or artifacts.Kubeadmin.

@@ -35,14 +35,17 @@ type Link struct {
 // linkPath is the part of a link's URL before its handle.
 const linkPath = "/links/"
 
-// KubeconfigLink returns a one-time link to a kubeconfig of a ready cluster, only for this principal. The kubeconfig is being made, or was
-// made before, when it returns.
-func (s *Service) KubeconfigLink(ctx context.Context, p policy.Principal, ref string, want Want, origin app.Origin) (Link, error) {
+// AccessLink returns a one-time link to a kubeconfig of a ready cluster, or to an account of its console, only for this principal. It is being
+// made, or was made before, when the link is returned.
+func (s *Service) AccessLink(ctx context.Context, p policy.Principal, ref string, want Want, origin app.Origin) (Link, error) {
 	row, given, origin, err := s.askForAccess(ctx, p, ref, want, origin)
 	if err != nil {
 		return Link{}, err
 	}
 	link := people.Link{Kind: people.LinkKubeconfig, Principal: p.ID, Cluster: row.ID, Access: given.ID}
+	if want.Console {
+		link.Kind = people.LinkConsole
+	}
 	return s.makeLink(ctx, link, LinkLasts, s.core.StoreOrigin(origin, p))
 }
 

@@ -22,7 +22,8 @@ type Redeemed struct {
 	Kind       people.LinkKind
 	Cluster    clusters.Row
 	Kubeconfig secret.Text // of a kubeconfig link, or of one to the installer's
-	Password   secret.Text // of a kubeadmin link; the user is kubeadmin
+	User       string      // of a link to a login: kubeadmin, or the reader's account of the console
+	Password   secret.Text // … of that user
 	Account    string      // of an account link
 	Code       secret.Text // of an account link: what the account has to type
 }
@@ -48,8 +49,8 @@ func (s *Service) Redeem(ctx context.Context, p policy.Principal, handle string,
 	case used.Kind == people.LinkOfAccount:
 		name, err := s.core.AccountName(ctx, used.Account)
 		return Redeemed{Kind: used.Kind, Account: name, Code: secret.New(used.Code)}, err
-	case used.Kind == people.LinkKubeconfig:
-		return s.redeemKubeconfig(ctx, p, used, origin)
+	case used.Kind == people.LinkKubeconfig, used.Kind == people.LinkConsole:
+		return s.redeemAccess(ctx, p, used, origin)
 	}
 	row, origin, err := s.core.Authorize(ctx, p, used.Cluster, policy.ActBreakGlass, origin) // the rights that the link was made with may have been withdrawn
 	if err != nil {
@@ -58,7 +59,7 @@ func (s *Service) Redeem(ctx context.Context, p policy.Principal, handle string,
 	if err := s.core.CheckReachable(ctx, row); err != nil {
 		return Redeemed{}, err
 	}
-	out := Redeemed{Kind: used.Kind, Cluster: row}
+	out := Redeemed{Kind: used.Kind, Cluster: row, User: "kubeadmin"}
 	if used.Kind == people.LinkInstallers {
 		out.Kubeconfig, err = s.handOutInstallers(ctx, row, artifacts.Kubeconfig, s.core.StoreOrigin(origin, p))
 		return out, err
@@ -67,7 +68,7 @@ func (s *Service) Redeem(ctx context.Context, p policy.Principal, handle string,
 	return out, err
 }
 
-// waitsFor returns a Busy error while the kubeconfig of a link is being made. Links that do not work pass: UseLink rejects and records them.
+// waitsFor returns a Busy error while what a link is for is being made. Links that do not work pass: UseLink rejects and records them.
 func (s *Service) waitsFor(ctx context.Context, p policy.Principal, handle string) error {
 	link, err := s.store.People.LinkFor(ctx, handle, p.ID)
 	switch {
@@ -75,7 +76,7 @@ func (s *Service) waitsFor(ctx context.Context, p policy.Principal, handle strin
 		return nil
 	case err != nil:
 		return fmt.Errorf("read a link: %w", err)
-	case link.Kind != people.LinkKubeconfig || link.Access == "":
+	case link.Access == "":
 		return nil
 	}
 	given, err := s.store.Access.One(ctx, link.Cluster, link.Access)
@@ -87,13 +88,13 @@ func (s *Service) waitsFor(ctx context.Context, p policy.Principal, handle strin
 	case err != nil:
 		return fmt.Errorf("read a link's cluster: %w", err)
 	case given.State == access.Asked && row.Desired == lifecycle.Present:
-		return app.Fail(app.Busy, messages.AccessBeingMade(row.Name)+" Your link still works.")
+		return app.Fail(app.Busy, messages.AccessBeingMade(row.Name, given.Kind == access.Console)+" Your link still works.")
 	}
 	return nil
 }
 
-// redeemKubeconfig hands out what a link was made for, if that may still be had.
-func (s *Service) redeemKubeconfig(ctx context.Context, p policy.Principal, used people.Link, origin app.Origin) (Redeemed, error) {
+// redeemAccess hands out what a link was made for, if that may still be had.
+func (s *Service) redeemAccess(ctx context.Context, p policy.Principal, used people.Link, origin app.Origin) (Redeemed, error) {
 	given, err := s.store.Access.One(ctx, used.Cluster, used.Access)
 	if errors.Is(err, db.ErrNotFound) { // made by a release that kept no access with its links
 		return Redeemed{}, noLink()
@@ -111,11 +112,16 @@ func (s *Service) redeemKubeconfig(ctx context.Context, p policy.Principal, used
 	switch given.State {
 	case access.Ready:
 	case access.Failed:
-		return Redeemed{}, app.Fail(app.Conflict, messages.AccessNotMade(row.Name, given.Trouble))
+		return Redeemed{}, app.Fail(app.Conflict, sayNotMade(row.Name, given))
 	default:
-		return Redeemed{}, app.Fail(app.Conflict, fmt.Sprintf("The kubeconfig of %s that this link is for was revoked, or its time is over. Request a new one.", row.Name))
+		return Redeemed{}, app.Fail(app.Conflict, fmt.Sprintf("The %s of %s that this link is for was revoked, or its time is over. Request a new one.", messages.AccessKind(given.Kind == access.Console), row.Name))
 	}
 	out := Redeemed{Kind: used.Kind, Cluster: row}
+	if given.Kind == access.Console {
+		out.User = given.Account
+		out.Password, err = s.handOutPassword(ctx, row, given, s.core.StoreOrigin(origin, p))
+		return out, err
+	}
 	out.Kubeconfig, err = s.handOut(ctx, row, given, s.core.StoreOrigin(origin, p))
 	return out, err
 }

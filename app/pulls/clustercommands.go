@@ -32,27 +32,28 @@ func (s *Service) logsByComment(ctx context.Context, c command) (reply, note str
 	return chatops.LogReply(c.event.Author, row.Card, log.Lines, chatops.Links{UI: s.ui}), fmt.Sprintf("%d lines of %s", len(log.Lines), row.Name), nil
 }
 
-// kubeconfigByComment replies with a one-time link that works only for the signed-in owner of the author's account: others who
+// accessByComment replies with a one-time link to a kubeconfig or an account of the console, which works only for the signed-in owner of the author's account: others who
 // read the comment gain nothing.
-func (s *Service) kubeconfigByComment(ctx context.Context, c command) (reply, note string, err error) {
+func (s *Service) accessByComment(ctx context.Context, c command) (reply, note string, err error) {
 	row, err := s.findCluster(ctx, c)
 	if err != nil {
 		return "", "", err
 	}
+	console := c.Verb == chatops.VerbConsole
 	p, linked, err := s.core.LinkedOwner(ctx, c.event.actorOf().principalID())
 	if err != nil {
 		return "", "", err
 	}
 	if !linked {
-		return "", "", failTo(app.Denied, fmt.Sprintf("@%s, to get a kubeconfig you have to sign in, and this GitHub account is not linked to you yet. "+
-			"Comment `/ocp link`, open the link and sign in, then try again. The cluster's page offers the kubeconfig, too.", c.event.Author))
+		return "", "", failTo(app.Denied, fmt.Sprintf("@%s, to get a %s you have to sign in, and this GitHub account is not linked to you yet. "+
+			"Comment `/ocp link`, open the link and sign in, then try again. The cluster's page offers it, too.", c.event.Author, messages.AccessKind(console)))
 	}
-	link, err := s.credentials.KubeconfigLink(ctx, p, row.ID, credentials.Want{Role: c.Role}, c.originWith(lifecycle.Noted(c.Line)))
+	link, err := s.credentials.AccessLink(ctx, p, row.ID, credentials.Want{Role: c.Role, Console: console}, c.originWith(lifecycle.Noted(c.Line)))
 	if err != nil {
 		return "", "", err
 	}
-	return fmt.Sprintf("@%s, open %s and sign in to get your own kubeconfig of `%s`. The link works once, until %s, and only for you.",
-		c.event.Author, link.URL.Reveal(), row.Name, chatops.Time(link.ExpiresAt)), "kubeconfig link of " + row.Name, nil
+	return fmt.Sprintf("@%s, open %s and sign in to get your own %s of `%s`. The link works once, until %s, and only for you.",
+		c.event.Author, link.URL.Reveal(), messages.AccessKind(console), row.Name, chatops.Time(link.ExpiresAt)), messages.AccessKind(console) + " link of " + row.Name, nil
 }
 
 func (s *Service) scaleByComment(ctx context.Context, c command) (reply, note string, err error) {

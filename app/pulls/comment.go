@@ -239,7 +239,7 @@ func (c command) replyWith(body string) clusters.Reply {
 // if there is no comment, if it holds a link (which is removed from the stored text once posted, so it could not be posted again
 // with the next line's reply), or if it is a log, which fills a comment by itself.
 func (c command) replyThread() string {
-	if c.event.ID == 0 || slices.Contains([]chatops.Verb{chatops.VerbLink, chatops.VerbKubeconfig, chatops.VerbLogs}, c.Verb) {
+	if c.event.ID == 0 || slices.Contains([]chatops.Verb{chatops.VerbLink, chatops.VerbKubeconfig, chatops.VerbConsole, chatops.VerbLogs}, c.Verb) {
 		return ""
 	}
 	return c.event.keyOfComment()
@@ -264,7 +264,7 @@ func (s *Service) dispatchCommand(ctx context.Context, c command) (reply, note s
 		chatops.VerbStatus: s.statusByComment, chatops.VerbList: s.statusByComment,
 		chatops.VerbExtend: s.extendByComment, chatops.VerbDestroy: s.destroyByComment,
 		chatops.VerbApprove: s.voteByComment, chatops.VerbRefuse: s.voteByComment,
-		chatops.VerbLogs: s.logsByComment, chatops.VerbKubeconfig: s.kubeconfigByComment,
+		chatops.VerbLogs: s.logsByComment, chatops.VerbKubeconfig: s.accessByComment, chatops.VerbConsole: s.accessByComment,
 		chatops.VerbScale: s.scaleByComment, chatops.VerbRefresh: s.refreshByComment, chatops.VerbHold: s.holdByComment,
 		chatops.VerbSleep: s.sleepByComment, chatops.VerbWake: s.wakeByComment,
 		chatops.VerbShare: s.shareByComment, chatops.VerbRetry: s.retryByComment,

@@ -71,6 +71,7 @@ var lines = []spoken{
 	{waiting, "/ocp approve", "no no no no no no no did no no no - no"},
 	{waiting, "/ocp refuse not now", "no no no no no no no did no no no - no"},
 	{withTwo, "/ocp kubeconfig aws-minimal-test", "no no no no no no told did no told no - no"},
+	{withTwo, "/ocp console aws-minimal-test", "no no no no no no told did no told no - no"},
 	{withTwo, "/ocp logs aws-minimal-test", "no no no told told told told told no told no - no"},
 	{withTwo, "/ocp scale 1 aws-minimal-test", "no no no told told told told told no told no - no"},
 	{withTwo, "/ocp sleep aws-minimal-test", "no no no did did did did did no did no - no"},

@@ -15,24 +15,25 @@ import (
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
-// sendKubeconfigLink answers with a one-time link that works only for the signed-in owner of the account.
-func (s *Service) sendKubeconfigLink(ctx context.Context, t task) (slack.Message, error) {
+// sendAccessLink answers with a one-time link to a kubeconfig or an account of the console, which works only for the signed-in owner of the account.
+func (s *Service) sendAccessLink(ctx context.Context, t task) (slack.Message, error) {
 	row, err := s.findCluster(ctx, t)
 	if err != nil {
 		return slack.Message{}, err
 	}
+	console := t.Verb == chatops.VerbConsole
 	p, linked, err := s.core.LinkedOwner(ctx, accountOf(t.request.Workspace, t.request.User))
 	if err != nil {
 		return slack.Message{}, err
 	}
 	if !linked {
-		return slack.Message{}, app.Fail(app.Denied, sayKubeconfigNeedsLinkInSlack(s.pageURL(row.ID)))
+		return slack.Message{}, app.Fail(app.Denied, sayAccessNeedsLinkInSlack(s.pageURL(row.ID), messages.AccessKind(console)))
 	}
-	link, err := s.credentials.KubeconfigLink(ctx, p, row.ID, credentials.Want{Role: t.Role}, t.originWith(s.reasonOf(t)))
+	link, err := s.credentials.AccessLink(ctx, p, row.ID, credentials.Want{Role: t.Role, Console: console}, t.originWith(s.reasonOf(t)))
 	if err != nil {
 		return slack.Message{}, err
 	}
-	return secretAnswer(fmt.Sprintf("Open <%s> and sign in to get your own kubeconfig of `%s`. The link works once, until %s, and only for you.", link.URL.Reveal(), row.Name, chatops.Time(link.ExpiresAt))), nil
+	return secretAnswer(fmt.Sprintf("Open <%s> and sign in to get your own %s of `%s`. The link works once, until %s, and only for you.", link.URL.Reveal(), messages.AccessKind(console), row.Name, chatops.Time(link.ExpiresAt))), nil
 }
 
 // mostMembers is how many people a cluster is shared with at once: each share is a line in the audit trail.
@@ -185,10 +186,10 @@ func (s *Service) transferCluster(ctx context.Context, t task) (slack.Message, e
 	return slack.Message{}, app.Fail(app.Invalid, "Say to whom: a person (`@somebody`) or one of your teams (`--team platform`).")
 }
 
-// sayKubeconfigNeedsLinkInSlack tells somebody that they have to sign in before they get a kubeconfig. page is the cluster's; empty: there
+// sayAccessNeedsLinkInSlack tells somebody that they have to sign in before they get a kubeconfig or a console account. page is the cluster's; empty: there
 // are no pages.
-func sayKubeconfigNeedsLinkInSlack(page string) string {
-	text := "A kubeconfig is only for people who have signed in. Type `/ocp link`, open the link, sign in, and try again. The sign-in counts for a week."
+func sayAccessNeedsLinkInSlack(page, what string) string {
+	text := "A " + what + " is only for people who have signed in. Type `/ocp link`, open the link, sign in, and try again. The sign-in counts for a week."
 	if page != "" {
 		text += " You can also get it on [the cluster's page](" + page + ")."
 	}

@@ -35,7 +35,7 @@ func (s *Service) performCommand(ctx context.Context, r inbound.Request, p polic
 }
 
 // open are the commands that somebody without a role may use, as far as clusters are shared with them.
-var open = []chatops.Verb{chatops.VerbStatus, chatops.VerbList, chatops.VerbPage, chatops.VerbLogs, chatops.VerbExplain, chatops.VerbKubeconfig}
+var open = []chatops.Verb{chatops.VerbStatus, chatops.VerbList, chatops.VerbPage, chatops.VerbLogs, chatops.VerbExplain, chatops.VerbKubeconfig, chatops.VerbConsole}
 
 func (s *Service) runTask(ctx context.Context, t task) (slack.Message, error) {
 	switch t.Verb {
@@ -67,7 +67,7 @@ func (s *Service) useCases() map[chatops.Verb]func(context.Context, task) (slack
 		chatops.VerbDestroy: s.destroyCluster, chatops.VerbExtend: s.extendCluster, chatops.VerbHold: s.holdCluster, chatops.VerbUnhold: s.unholdCluster,
 		chatops.VerbScale: s.scaleCluster, chatops.VerbRefresh: s.refreshAddons, chatops.VerbSleep: s.putToSleep, chatops.VerbWake: s.wakeCluster,
 		chatops.VerbStatus: s.showStatus, chatops.VerbLogs: s.showLogs, chatops.VerbExplain: s.explainCluster, chatops.VerbList: s.listClusters, chatops.VerbPage: s.listClusters,
-		chatops.VerbKubeconfig: s.sendKubeconfigLink, chatops.VerbShare: s.shareCluster, chatops.VerbUnshare: s.unshareCluster, chatops.VerbTransfer: s.transferCluster,
+		chatops.VerbKubeconfig: s.sendAccessLink, chatops.VerbConsole: s.sendAccessLink, chatops.VerbShare: s.shareCluster, chatops.VerbUnshare: s.unshareCluster, chatops.VerbTransfer: s.transferCluster,
 		chatops.VerbAcceptHandover: s.answerOffer, chatops.VerbDeclineHandover: s.answerOffer,
 		chatops.VerbApprovals: s.listApprovals, chatops.VerbApprove: s.castVote, chatops.VerbRefuse: s.castVote, chatops.VerbNotify: s.handleSubscription,
 	}

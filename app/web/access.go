@@ -21,8 +21,12 @@ type accessView struct {
 	access.Row
 	Mine      bool
 	MayRevoke bool
+	MayRetry  bool // ask again for what could not be made
 	Now       time.Time
 }
+
+// IsConsole reports an account of the console.
+func (v accessView) IsConsole() bool { return v.Kind == access.Console }
 
 // Valid reports an access that can be used, or will be.
 func (v accessView) Valid() bool { return v.State == access.Ready || v.State == access.Asked }
@@ -44,6 +48,7 @@ func (p *pages) accessViews(ctx context.Context, who policy.Principal, id string
 	out := make([]accessView, 0, len(list))
 	for _, a := range list {
 		v := accessView{Row: a, Mine: mine[a.ID], Now: p.Now().UTC()}
+		v.MayRetry = v.Mine && v.IsConsole() && v.State == access.Failed
 		v.MayRevoke = v.Valid() && (v.Mine || who.May(policy.ActShare, row.Team))
 		out = append(out, v)
 	}
@@ -53,19 +58,36 @@ func (p *pages) accessViews(ctx context.Context, who policy.Principal, id string
 // downloadKubeconfig needs a POST, because every download is audited and browsers prefetch only with GET.
 func (p *pages) downloadKubeconfig(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
-	given, err := p.Credentials.AwaitKubeconfig(r.Context(), who, id, readWanted(r), originOf(r), patience)
+	given, err := p.Credentials.AwaitAccess(r.Context(), who, id, readWanted(r), originOf(r), patience)
 	if err != nil {
 		p.showError(w, r, who, err)
 		return
 	}
 	if given.Kubeconfig.Empty() {
-		p.redirectWith(w, r, who, "/clusters/"+id, said{Message: messages.AccessBeingMade(given.Cluster)})
+		p.redirectWith(w, r, who, "/clusters/"+id, said{Message: messages.AccessBeingMade(given.Cluster, false)})
 		return
 	}
 	sendKubeconfig(w, id, given.Kubeconfig.Reveal())
 }
 
-// readWanted reads what a form asks of a kubeconfig.
+// openConsole shows the password of the reader's account of the console, and leads to the console.
+func (p *pages) openConsole(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	id, want := r.PathValue("id"), readWanted(r)
+	want.Console, want.Renew = true, r.PostFormValue("renew") != ""
+	given, err := p.Credentials.AwaitAccess(r.Context(), who, id, want, originOf(r), patience)
+	switch {
+	case err != nil:
+		p.answerForm(w, r, who, "/clusters/"+id, "", err)
+	case !given.IsMade():
+		p.redirectWith(w, r, who, "/clusters/"+id, said{Message: messages.AccessBeingMade(given.Cluster, true)})
+	default:
+		p.renderPage(w, r, who, http.StatusOK, "password", passwordView{
+			ID: id, Cluster: given.Cluster, User: given.Access.Account, Password: given.Password.Reveal(), Console: given.ConsoleURL,
+		})
+	}
+}
+
+// readWanted reads what a form asks of a kubeconfig or an account of the console.
 func readWanted(r *http.Request) credentials.Want {
 	return credentials.Want{Role: policy.ClusterRole(r.PostFormValue("role")), Lifetime: r.PostFormValue("lifetime")}
 }
@@ -80,5 +102,5 @@ func sendKubeconfig(w http.ResponseWriter, id string, plain string) {
 func (p *pages) revokeAccess(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
 	err := p.Credentials.Revoke(r.Context(), who, id, r.PostFormValue("access"), originOf(r))
-	p.answerForm(w, r, who, "/clusters/"+id, "The kubeconfig is revoked. Its token stops working within seconds, as soon as a runner has removed its account.", err)
+	p.answerForm(w, r, who, "/clusters/"+id, "The access is revoked. It stops working as soon as a runner has removed its account from the cluster.", err)
 }

@@ -42,7 +42,7 @@ func TestAClustersPageShowsWhoHasAccessAndRevokesIt(t *testing.T) {
 	var id string
 	require.NoError(t, h.store.Pool().QueryRow(t.Context(), `SELECT id FROM access`).Scan(&id))
 	_, page, _ = maya.post(at+"/revoke", url.Values{"access": {id}})
-	require.Contains(t, says(page), "The kubeconfig is revoked.")
+	require.Contains(t, says(page), "The access is revoked.")
 	_, page, _ = una.get(at)
 	require.Contains(t, page, "revoked: ")
 	require.NotContains(t, page, ">Revoke<")

@@ -31,6 +31,7 @@ type linkView struct {
 
 type passwordView struct {
 	ID, Cluster, User, Password string
+	Console                     string // where the user signs in; empty: it is kubeadmin's password
 }
 
 // codeView is a link of an account that waits for the account's own side.
@@ -93,6 +94,10 @@ func (p *pages) redeemLink(w http.ResponseWriter, r *http.Request, who policy.Pr
 		return
 	}
 	got, err := p.Credentials.Redeem(r.Context(), who, r.PathValue("link"), originOf(r))
+	if app.KindOf(err) == app.Busy { // the link still works, and its button is on the page
+		p.renderLink(w, r, who, http.StatusServiceUnavailable, err.Error())
+		return
+	}
 	if err != nil {
 		p.showError(w, r, who, err)
 		return
@@ -100,10 +105,12 @@ func (p *pages) redeemLink(w http.ResponseWriter, r *http.Request, who policy.Pr
 	switch got.Kind {
 	case people.LinkKubeconfig, people.LinkInstallers:
 		sendKubeconfig(w, got.Cluster.ID, got.Kubeconfig.Reveal())
-	case people.LinkKubeadmin:
-		p.renderPage(w, r, who, http.StatusOK, "password", passwordView{
-			ID: got.Cluster.ID, Cluster: got.Cluster.Name, User: "kubeadmin", Password: got.Password.Reveal(),
-		})
+	case people.LinkKubeadmin, people.LinkConsole:
+		v := passwordView{ID: got.Cluster.ID, Cluster: got.Cluster.Name, User: got.User, Password: got.Password.Reveal()}
+		if got.Kind == people.LinkConsole {
+			v.Console = got.Cluster.Outputs.ConsoleURL
+		}
+		p.renderPage(w, r, who, http.StatusOK, "password", v)
 	default:
 		site, name := splitAccount(got.Account)
 		p.renderPage(w, r, who, http.StatusOK, "code", codeView{
@@ -115,7 +122,7 @@ func (p *pages) redeemLink(w http.ResponseWriter, r *http.Request, who policy.Pr
 // kubeconfigLink makes a link and redirects to its page, where it can be used or copied.
 func (p *pages) kubeconfigLink(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id := r.PathValue("id")
-	made, err := p.Credentials.KubeconfigLink(r.Context(), who, id, readWanted(r), originOf(r))
+	made, err := p.Credentials.AccessLink(r.Context(), who, id, readWanted(r), originOf(r))
 	p.followLink(w, r, who, id, made, err)
 }
 

@@ -32,6 +32,7 @@ type offers struct {
 	Shares               []people.Share       // those that the viewer may end
 	Teams                []string             // possible new teams, the current one last; empty: any name
 	Kubeconfig           bool                 // may be downloaded
+	Console              bool                 // may be opened
 	Roles                []policy.ClusterRole // that a kubeconfig may have, the most powerful first
 	Bundle               bool                 // log bundles may be downloaded, if there is one
 }
@@ -48,7 +49,7 @@ func offersOf(who policy.Principal, row clusters.Row, role policy.ClusterRole, a
 		Extend: can[policy.VerbExtend], ExtendLimit: "at most " + duration.Format(row.Ends.Max.Sub(row.Ends.TTL).Truncate(time.Minute)) + " more",
 		Hold: can[policy.VerbHold], Tonight: can[policy.VerbTonight], Sleep: can[policy.VerbSleep], Wake: can[policy.VerbWake],
 		Share: can[policy.VerbShare], Transfer: can[policy.VerbTransfer], Retry: can[policy.VerbRetry], Recreate: can[policy.VerbRecreate], Abandon: can[policy.VerbAbandon], Destroy: can[policy.VerbDestroy],
-		Kubeconfig: can[policy.VerbKubeconfig] && row.Outputs != nil, Bundle: can[policy.VerbBundle],
+		Kubeconfig: can[policy.VerbKubeconfig] && row.Outputs != nil, Console: can[policy.VerbConsole] && row.Outputs != nil, Bundle: can[policy.VerbBundle],
 		BreakGlass: can[policy.VerbBreakGlass] && row.Outputs != nil && row.Outputs.KubeconfigRef != "",
 	}
 	o.Link = o.Kubeconfig

@@ -130,7 +130,7 @@ func (h *fixture) filled(at string, n int) string {
 	row := h.shown(fmt.Sprintf("c%d", n))
 	switch {
 	case strings.Contains(at, "{link}"):
-		link, err := h.Credentials.KubeconfigLink(h.Context(), h.principal("maya"), row.ID, credentials.Want{}, app.Origin{})
+		link, err := h.Credentials.AccessLink(h.Context(), h.principal("maya"), row.ID, credentials.Want{}, app.Origin{})
 		require.NoError(h, err)
 		servicetest.Mint(h, h.store, h.shelf)
 		return strings.ReplaceAll(at, "{link}", path.Base(link.URL.Reveal()))
@@ -140,11 +140,12 @@ func (h *fixture) filled(at string, n int) string {
 		if strings.HasPrefix(at, "/approvals/") {
 			return strings.ReplaceAll(at, "{id}", asked.ID)
 		}
-	case strings.HasSuffix(at, "/kubeconfig"):
+	case strings.HasSuffix(at, "/kubeconfig"), strings.HasSuffix(at, "/console"):
+		want := credentials.Want{Console: strings.HasSuffix(at, "/console")}
 		for _, name := range columns { // what a runner made of an earlier request, by a share or by a role in the team
-			_, _ = h.Credentials.Kubeconfig(h.Context(), h.principal(name), row.ID, credentials.Want{}, app.Origin{})
-			_, err := h.Credentials.Kubeconfig(h.Context(), policy.As(h.id(name), name, policy.PlatformAdmin), row.ID, credentials.Want{}, app.Origin{})
+			_, err := h.Credentials.GiveAccess(h.Context(), policy.As(h.id(name), name, policy.PlatformAdmin), row.ID, want, app.Origin{})
 			require.NoError(h, err)
+			_, _ = h.Credentials.GiveAccess(h.Context(), h.principal(name), row.ID, want, app.Origin{})
 		}
 		servicetest.Mint(h, h.store, h.shelf)
 	}
@@ -183,7 +184,7 @@ func TestALinkThatDoesNotWorkNeverSaysWhy(t *testing.T) {
 	h := newFixture(t)
 	row := h.shown("shop")
 	made := func(who string) string {
-		link, err := h.Credentials.KubeconfigLink(t.Context(), h.principal(who), row.ID, credentials.Want{}, app.Origin{})
+		link, err := h.Credentials.AccessLink(t.Context(), h.principal(who), row.ID, credentials.Want{}, app.Origin{})
 		require.NoError(t, err)
 		return "/links/" + path.Base(link.URL.Reveal())
 	}

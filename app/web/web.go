@@ -175,6 +175,7 @@ func (p *pages) privateRoutes() map[string]handler {
 		"POST /clusters/{id}/abandon":               p.handleAct(p.abandonCluster),
 		"POST /clusters/{id}/kubeconfig":            p.downloadKubeconfig,
 		"POST /clusters/{id}/kubeconfig-link":       p.kubeconfigLink,
+		"POST /clusters/{id}/console":               p.openConsole,
 		"POST /clusters/{id}/log-bundle":            p.logBundle,
 		"POST /clusters/{id}/revoke":                p.revokeAccess,
 		"POST /clusters/{id}/kubeadmin-link":        p.breakGlassLink(credentials.BreakGlassPassword),

@@ -239,8 +239,8 @@ func TestTheButtonsOfAClusterFitItsState(t *testing.T) {
 	lives := chatopstest.Lives()
 	for name, want := range map[string][]string{
 		"installing":        {"Destroy", "Extend 4 h", "Hand over…", "Logs", "Share…"},
-		"ready":             {"Destroy", "Extend 4 h", "Hand over…", "Kubeconfig", "Logs", "Share…"},
-		"expiring":          {"Destroy", "Hand over…", "Kubeconfig", "Logs", "Share…"},
+		"ready":             {"Destroy", "Extend 4 h", "Hand over…", "Kubeconfig", "Logs", "Open console", "Share…"},
+		"expiring":          {"Destroy", "Hand over…", "Kubeconfig", "Logs", "Open console", "Share…"},
 		"destroy-blocked":   {"Logs", "Retry"},
 		"create-failed":     {"Logs", "Retry"},
 		"awaiting-approval": {"Approve", "Destroy", "Extend 4 h", "Hand over…", "Refuse…", "Share…"},

@@ -13,7 +13,7 @@ import (
 
 // labels are what the buttons say.
 var labels = map[chatops.Verb]string{
-	chatops.VerbApprove: "Approve", chatops.VerbRefuse: "Refuse…", chatops.VerbKubeconfig: "Kubeconfig", chatops.VerbExtend: "Extend",
+	chatops.VerbApprove: "Approve", chatops.VerbRefuse: "Refuse…", chatops.VerbKubeconfig: "Kubeconfig", chatops.VerbConsole: "Open console", chatops.VerbExtend: "Extend",
 	chatops.VerbSleep: "Sleep", chatops.VerbWake: "Wake", chatops.VerbRetry: "Retry", chatops.VerbLogs: "Logs", chatops.VerbShare: "Share…", chatops.VerbTransfer: "Hand over…", chatops.VerbDestroy: "Destroy", chatops.VerbCreate: "Create",
 	chatops.VerbStatus: "Status", chatops.VerbList: "My clusters", chatops.VerbLink: "Link my account", chatops.VerbHelp: "Help",
 	chatops.VerbOpenForm: "Create a cluster", chatops.VerbAcceptHandover: "Accept", chatops.VerbDeclineHandover: "Decline", chatops.VerbPage: "More",

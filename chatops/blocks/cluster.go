@@ -55,10 +55,10 @@ func linksElsewhere(c lifecycle.Card, s chatops.Summary) string {
 	if s.Page != "" {
 		page = markdownLink("Timeline and log", s.Page)
 	}
-	if c.Status != lifecycle.Ready {
+	if s.Console == "" {
 		return page
 	}
-	return strings.Join(nonEmpty([]string{markdownLink("Console", chatops.Web(c.ConsoleURL)), page}), " · ")
+	return markdownLink("Open console", s.Console) + " · " + page
 }
 
 // Thread is what happened to a cluster since the last message in its thread. Only the notification names the cluster: the thread is

@@ -25,7 +25,7 @@ type kind struct {
 }
 
 var kinds = map[Event]kind{
-	Ready: {sign: "🟢", head: "is ready", past: "was ready", many: "clusters are ready", call: "your cluster is ready.", verbs: []chatops.Verb{chatops.VerbKubeconfig, chatops.VerbExtend, chatops.VerbLogs}},
+	Ready: {sign: "🟢", head: "is ready", past: "was ready", many: "clusters are ready", call: "your cluster is ready.", verbs: []chatops.Verb{chatops.VerbConsole, chatops.VerbKubeconfig, chatops.VerbExtend, chatops.VerbLogs}},
 	Failed: {sign: "🔴", head: "could not be created", many: "clusters could not be created", call: "your cluster could not be created.",
 		verbs: []chatops.Verb{chatops.VerbRetry, chatops.VerbLogs}},
 	Expiring: {sign: "🟡", head: "ends soon", past: "was to end soon", many: "clusters end soon", call: "your cluster ends soon."},

@@ -2,7 +2,6 @@ package messages
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/duration"
@@ -37,18 +36,20 @@ func LifetimeOutOfBounds(asked, least, most time.Duration) Problem {
 	return Problem{fmt.Sprintf("%s is out of bounds", duration.Format(asked)), []string{duration.Format(least) + " to " + duration.Format(most)}}
 }
 
-// AccessBeingMade tells somebody that their kubeconfig will be there soon.
-func AccessBeingMade(name string) string {
-	return fmt.Sprintf("Your kubeconfig of %s is being made. Try again in a few seconds.", name)
+// AccessKind names a kubeconfig, or an account of the console.
+func AccessKind(console bool) string {
+	if console {
+		return "console account"
+	}
+	return "kubeconfig"
 }
 
-// AccessNotMade tells somebody that their kubeconfig could not be made, and why.
-func AccessNotMade(name, why string) string {
-	if why == "" {
-		why = "the runner did not say why"
+// AccessBeingMade tells somebody that their kubeconfig, or their account of the console, will be there soon.
+func AccessBeingMade(name string, console bool) string {
+	if console {
+		return fmt.Sprintf("Your console account of %s is being made. The cluster's login takes up to three minutes to learn of it. Then try again.", name)
 	}
-	return fmt.Sprintf("The kubeconfig of %[1]s could not be made: %[2]s. Try again in ten minutes, or now with `ocpctl kubeconfig %[1]s --renew`. "+
-		"If it fails again, ask a platform admin to look at the newest ACCESS job of %[1]s.", name, strings.TrimSuffix(why, "."))
+	return fmt.Sprintf("Your kubeconfig of %s is being made. Try again in a few seconds.", name)
 }
 
 // BreakGlassSecret names the credential that an approval of this kind is for; empty: it is for none.

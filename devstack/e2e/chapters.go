@@ -77,7 +77,7 @@ func (t *scenario) label(ctx context.Context) {
 	t.step("it is READY within 30 s", t.reaches(ctx, labelled, "READY", 30*time.Second))
 	t.step("the same delivery twice changes nothing", func() error { return t.twice(ctx) })
 	t.step("the comment has console, API, price and how to get the kubeconfig",
-		t.says(ctx, labelled, 10*time.Second, "console-openshift-console", "https://api.", "an hour by list price", "kubeconfig"))
+		t.says(ctx, labelled, 10*time.Second, "#console", "https://api.", "an hour by list price", "kubeconfig"))
 	t.step("there is one comment of the cluster, not many", t.oneComment(ctx))
 	t.step("its check run says success", t.checkSays(ctx, labelled, "success"))
 	t.step("the kubeconfig comes over the API, for its team only", func() error { return t.kubeconfig(ctx) })

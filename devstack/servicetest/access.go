@@ -31,28 +31,36 @@ func TokenKubeconfig(apiURL, token string) string {
 // AccessRef is the reference to the kubeconfig of an access.
 func AccessRef(cluster, id string) string { return CredentialRef(cluster, artifacts.AccessFile(id)) }
 
+// ConsolePassword is that of every account of a console.
+const ConsolePassword = "cGFzc3dvcmQtb2YtYS1jb25zb2xlLTAx"
+
 // Mint makes all kubeconfigs that were asked for, and removes those that were revoked, as a runner would.
 func Mint(t testing.TB, s *store.Store, shelf Shelf) {
 	t.Helper()
 	rows, err := s.Pool().Query(t.Context(), `
-		SELECT a.id, a.cluster_id, a.account, now() + a.lifetime, o.api_url FROM access a JOIN clusters c ON c.id = a.cluster_id
+		SELECT a.id, a.kind, a.cluster_id, a.account, now() + a.lifetime, o.api_url FROM access a JOIN clusters c ON c.id = a.cluster_id
 		JOIN cluster_outputs o ON o.cluster_id = a.cluster_id
 		WHERE a.minted_at IS NULL AND a.revoked_at IS NULL AND a.removed_at IS NULL AND a.number > coalesce((c.work #>> '{access,done}')::int, 0) AND c.status = 'READY'`)
 	require.NoError(t, err)
 	type asked struct {
-		id, cluster, account, api string
-		expires                   time.Time
+		id, kind, cluster, account, api string
+		expires                         time.Time
 	}
 	var all []asked
 	for rows.Next() {
 		var a asked
-		require.NoError(t, rows.Scan(&a.id, &a.cluster, &a.account, &a.expires, &a.api))
+		require.NoError(t, rows.Scan(&a.id, &a.kind, &a.cluster, &a.account, &a.expires, &a.api))
 		all = append(all, a)
 	}
 	require.NoError(t, rows.Err())
 	for _, a := range all {
 		ref := AccessRef(a.cluster, a.id)
 		shelf[ref] = TokenKubeconfig(a.api, Token(a.account, a.expires))
+		if a.kind == "console" {
+			delete(shelf, ref)
+			ref = CredentialRef(a.cluster, artifacts.ConsoleFile(a.id))
+			shelf[ref] = ConsolePassword
+		}
 		_, err := s.Pool().Exec(t.Context(), `UPDATE access SET attempt = 1, minted_at = now(), expires_at = $2, ref = $3 WHERE id = $1`, a.id, a.expires, ref)
 		require.NoError(t, err)
 	}

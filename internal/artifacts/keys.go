@@ -70,6 +70,9 @@ const (
 // AccessFile is the name of the kubeconfig of one reader's access, for CredentialKey and CredentialRef.
 func AccessFile(access string) string { return "access-" + access + ".kubeconfig" }
 
+// ConsoleFile is the name of the password of one reader's account of the console, for CredentialKey and CredentialRef.
+func ConsoleFile(access string) string { return "console-" + access + ".password" }
+
 // CredentialRef returns the reference to the object with CredentialKey.
 func CredentialRef(bucket, cluster string, attempt int, at time.Time, name string) string {
 	return refTo(bucket, CredentialKey(cluster, attempt, at, name))
@@ -89,7 +92,7 @@ func IsCredentialRef(ref, cluster, name string) bool {
 		path.Dir(path.Clean(folder)) == operatePrefix+"clusters/"+cluster
 }
 
-// CredentialKey is the key of one credential of a cluster; name is Kubeconfig, Kubeadmin or an AccessFile.
+// CredentialKey is the key of one credential of a cluster; name is Kubeconfig, Kubeadmin, an AccessFile or a ConsoleFile.
 func CredentialKey(cluster string, attempt int, at time.Time, name string) string {
 	return operatePrefix + "clusters/" + cluster + "/" + keyStamp(at, attempt) + "/" + name
 }

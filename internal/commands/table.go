@@ -101,6 +101,18 @@ var Table = []Command{
 		CLI:         &Form{Summary: "Get a kubeconfig of a ready cluster, made for you", Arguments: []Argument{aCluster}, Options: []string{"role", "keep-context", "lifetime", "link", "merge", "output", "print", "renew", "static"}},
 	},
 	{
+		Name: "console", Permission: "kubeconfig", Synonyms: []string{"open", "browse", "ui", "web"},
+		Options: []Option{
+			{"role", "", "view", "what you may do in the console: the `role` view, edit or admin; default: the most that you may have"},
+			{"page", "", "", "open its ocpctl page instead: timeline, log, proof of destruction"},
+			{"print", "", "", "only print the address"},
+			{"renew", "", "", "get a new account even if you have one; it replaces the old one"},
+		},
+		PullRequest: &Form{Summary: "Get a link to its console with an account of your own; it works once, after you sign in", Arguments: []Argument{aProfile}, Options: []string{"role"}, Example: "console"},
+		Slack:       &Form{Common: true, Summary: "Get a link to its console with an account of your own; it works once, after you sign in, and only you see it", Arguments: []Argument{oneOfMine}, Options: []string{"role"}, Example: "console demo"},
+		CLI:         &Form{Name: "open", Aliases: []string{"console"}, Summary: "Open a cluster's console, with an account of your own, or its ocpctl page in a browser", Arguments: []Argument{aCluster}, Options: []string{"role", "page", "print", "renew"}},
+	},
+	{
 		Name: "logs", Permission: "see", Synonyms: []string{"log", "tail", "output"},
 		Options: []Option{
 			{"lines", "n", "100", "the `number` of last lines to show; a comment or Slack shows 40 by default and at most 200"},

@@ -140,22 +140,32 @@ type AccessWork struct {
 	Give   []Access `json:"give,omitempty"` // to make
 	Take   []Access `json:"take,omitempty"` // to remove
 	Keep   []string `json:"keep,omitempty"` // other accounts that are valid
+
+	Console *ConsoleWork `json:"console,omitempty"` // the same for accounts of the console; nil: the server knows none, and all are left alone
+}
+
+// ConsoleWork is what differs between who should have an account of the cluster's own OAuth and who has.
+type ConsoleWork struct {
+	Give []Access `json:"give,omitempty"` // to make
+	Take []Access `json:"take,omitempty"` // to remove
+	Keep []Access `json:"keep,omitempty"` // others that are valid
 }
 
 // Access is one credential for one reader.
 type Access struct {
 	ID       string        `json:"id"`
-	Account  string        `json:"account"`  // name of the service account
+	Account  string        `json:"account"`  // name of the service account, or of the user of the console
 	Reader   string        `json:"reader"`   // principal id
 	Role     string        `json:"role"`     // view, edit or admin
-	Lifetime time.Duration `json:"lifetime"` // of the token, at least ten minutes
+	Lifetime time.Duration `json:"lifetime"` // of the token or account, at least ten minutes
 }
 
 // AccessState is what became of one access.
 type AccessState struct {
 	ID        string    `json:"id"`
+	Console   bool      `json:"console,omitempty"`  // it is an account of the console, and a password was stored instead of a kubeconfig
 	StoredAt  time.Time `json:"storedAt,omitzero"`  // the time in the key of its kubeconfig; zero: it was not made
-	ExpiresAt time.Time `json:"expiresAt,omitzero"` // of the token in it
+	ExpiresAt time.Time `json:"expiresAt,omitzero"` // of the token in it, or of the account
 	Removed   bool      `json:"removed,omitempty"`  // its account is gone from the cluster
 	Trouble   string    `json:"trouble,omitempty"`  // why it could be neither made nor removed, for people
 }

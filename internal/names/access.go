@@ -12,3 +12,6 @@ const EditLabel = "ocpctl.io/edit"
 func AccessUser(account string) string {
 	return "system:serviceaccount:" + AccessNamespace + ":" + account
 }
+
+// ConsoleProvider is the name of the identity provider in a cluster that has the accounts of its console. People see it when they sign in.
+const ConsoleProvider = "ocpctl"

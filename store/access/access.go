@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -26,12 +27,22 @@ const (
 	RoleAdmin Role = "admin"
 )
 
+// Kind is what an access is.
+type Kind string
+
+// The kinds of access.
+const (
+	Kubeconfig Kind = "kubeconfig" // a service account's token, in a kubeconfig
+	Console    Kind = "console"    // an account of the cluster's own OAuth, with a password
+)
+
 // OwnRight is the right of somebody whose role in the cluster's team is enough. The right of a share is its kind, a colon and whom it is
 // with.
 const OwnRight = "role"
 
 // Ask is what an access is made for.
 type Ask struct {
+	Kind               Kind
 	Reader, ReaderName string // principal id, and name to show
 	Role               Role
 	Right              string // OwnRight, or the share by which the reader has it
@@ -51,12 +62,12 @@ type Row struct {
 	Ask
 	ID, Cluster string
 	Number      int        // of the request
-	Account     string     // the service account's name in the cluster
+	Account     string     // name in the cluster, of the service account or of the user
 	State       string     // see the states
 	AskedAt     time.Time  //
 	MintedAt    *time.Time // nil: not yet
-	ExpiresAt   *time.Time // of the token; nil: not made yet
-	Ref         string     // of the kubeconfig in the bucket; empty: not made yet
+	ExpiresAt   *time.Time // of the token or account; nil: not made yet
+	Ref         string     // of the kubeconfig or password in the bucket; empty: not made yet
 	Trouble     string     // why the newest try to make or remove it failed; empty: it did not
 	RevokedAt   *time.Time
 	RevokedBy   string
@@ -74,7 +85,7 @@ const (
 )
 
 // Columns select a Row from access a and clusters c, at the time @now.
-const Columns = `a.id, a.cluster_id AS cluster, a.number, a.reader, a.reader_name, a.role, a.by_right AS "right",
+const Columns = `a.id, a.cluster_id AS cluster, a.number, a.kind, a.reader, a.reader_name, a.role, a.by_right AS "right",
 	coalesce(a.run_id, '') AS run_id, coalesce(a.run_attempt, 0) AS run_attempt, a.run_job, a.lifetime, a.account,
 	CASE WHEN a.revoked_at < coalesce(a.expires_at, 'infinity') THEN 'revoked' WHEN a.expires_at <= @now THEN 'expired' WHEN a.minted_at IS NOT NULL THEN 'ready'
 		WHEN a.number <= ` + clusters.AccessDone + ` THEN 'failed' ELSE 'asked' END AS state,
@@ -103,15 +114,15 @@ func CountWork(ctx context.Context, from db.Source, cluster lifecycle.Cluster) (
 	return work, nil
 }
 
-var insertAccess = db.NewInsert("keep the access", "id text, cluster text, number integer, reader text, name text, role text, by_right text, "+
+var insertAccess = db.NewInsert("keep the access", "id text, cluster text, number integer, kind text, reader text, name text, role text, by_right text, "+
 	"run text, run_attempt integer, job text, lifetime interval, account text, at timestamptz", `
-	INSERT INTO access (id, cluster_id, number, reader, reader_name, role, by_right, run_id, run_attempt, run_job, lifetime, account, asked_at)
-	SELECT id, cluster, number, reader, name, role, by_right, nullif(run, ''), nullif(run_attempt, 0), job, lifetime, account, at FROM given`)
+	INSERT INTO access (id, cluster_id, number, kind, reader, reader_name, role, by_right, run_id, run_attempt, run_job, lifetime, account, asked_at)
+	SELECT id, cluster, number, kind, reader, name, role, by_right, nullif(run, ''), nullif(run_attempt, 0), job, lifetime, account, at FROM given`)
 
 // Queue writes the row of an access that a runner is to make, and returns the row with its account's name.
 func Queue(c *db.Tx, b *db.Batch, a Row) Row {
-	a.Account = accountOf(a.Reader, a.ID)
-	b.Insert(insertAccess, a.ID, a.Cluster, a.Number, a.Reader, a.ReaderName, a.Role, a.Right, a.RunID, a.RunAttempt, a.RunJob, a.Lifetime, a.Account, c.Now)
+	a.Account, a.Kind = accountOf(a.Reader, a.ID), cmp.Or(a.Kind, Kubeconfig)
+	b.Insert(insertAccess, a.ID, a.Cluster, a.Number, a.Kind, a.Reader, a.ReaderName, a.Role, a.Right, a.RunID, a.RunAttempt, a.RunJob, a.Lifetime, a.Account, c.Now)
 	return a
 }
 
@@ -196,6 +207,7 @@ func endAccess(ctx context.Context, c *db.Tx, cluster, which string, args pgx.Na
 	maps.Copy(all, args)
 	type revoked struct {
 		ID, Reader string
+		Kind       Kind
 		Role       Role
 		ExpiresAt  *time.Time
 		Begun      bool
@@ -203,14 +215,14 @@ func endAccess(ctx context.Context, c *db.Tx, cluster, which string, args pgx.Na
 	gone, err := db.All[revoked](ctx, c, `
 		UPDATE access a SET revoked_at = @now, revoked_by = @by, revoke_why = @why, removed_at = CASE WHEN a.attempt IS NULL THEN @now::timestamptz END
 		WHERE a.cluster_id = @cluster AND a.revoked_at IS NULL AND a.removed_at IS NULL AND `+which+`
-		RETURNING a.id, a.reader, a.role, a.expires_at, a.attempt IS NOT NULL AS begun`, all)
+		RETURNING a.id, a.reader, a.kind, a.role, a.expires_at, a.attempt IS NOT NULL AS begun`, all)
 	if err != nil {
 		return 0, fmt.Errorf("revoke access: %w", err)
 	}
 	begun := false
 	for _, a := range gone {
 		begun = begun || a.Begun
-		after := map[string]any{"access": a.ID, "reader": a.Reader, "role": a.Role}
+		after := map[string]any{"access": a.ID, "kind": a.Kind, "reader": a.Reader, "role": a.Role}
 		if err := clusters.RecordAction(c, clusters.Origin{Actor: d.Actor, Source: d.Source, Why: d.Reason(), Verdict: d.Verdict}, "access.revoked", cluster, clusters.Action{Before: after}); err != nil {
 			return 0, err
 		}

@@ -31,7 +31,7 @@ func TestAKubeconfigIsAskedForMadeRevokedAndRemoved(t *testing.T) {
 	require.Equal(t, access.Asked, asked.State)
 	require.Len(t, storetest.RiverJobs(t, s, "reconcile"), 1)
 	_, meta := storetest.Said(t, s, "access.asked")
-	require.Equal(t, map[string]any{"access": asked.ID, "reader": "saml:will@acme.example", "role": "edit", "by": "principal:saml:will@acme.example", "run": "", "lifetime": "8h0m0s"}, meta["after"])
+	require.Equal(t, map[string]any{"access": asked.ID, "kind": "kubeconfig", "reader": "saml:will@acme.example", "role": "edit", "by": "principal:saml:will@acme.example", "run": "", "lifetime": "8h0m0s"}, meta["after"])
 	require.Equal(t, asked.ID, storetest.WantsAccess(t, s, row.ID, storetest.Wants(access.RoleEdit)).ID, "a repeated request is the same")
 	require.NotEqual(t, asked.ID, storetest.WantsAccess(t, s, row.ID, storetest.Wants(access.RoleView)).ID, "another role is another account")
 
@@ -71,6 +71,55 @@ func TestAKubeconfigIsAskedForMadeRevokedAndRemoved(t *testing.T) {
 	require.ErrorIs(t, s.Access.Revoke(t.Context(), row.ID, "acc_none", storetest.Maya("")), db.ErrNotFound)
 	storetest.Refuses(t, s, "revoked for good", `UPDATE access SET revoked_at = NULL, revoke_why = '' WHERE id = $1`, asked.ID)
 	storetest.Refuses(t, s, "made for something else", `UPDATE access SET role = 'admin' WHERE id = $1`, asked.ID)
+}
+
+// An account of the console lives as a kubeconfig does. A reader has one; a new one replaces it, and it is removed as soon as its time is over,
+// since a password does not expire.
+func TestAConsoleAccountLivesAsAKubeconfigDoes(t *testing.T) {
+	t.Parallel()
+	s, clock := storetest.Open(t)
+	row := storetest.Usable(t, s, storetest.Accept(t, s, storetest.Granted("shop")))
+	kubeconfig := storetest.WantsAccess(t, s, row.ID, storetest.Wants(access.RoleEdit))
+	console := storetest.Wants(access.RoleEdit)
+	console.Kind, console.Lifetime = access.Console, time.Hour
+	asked := storetest.WantsAccess(t, s, row.ID, console)
+	require.NotEqual(t, kubeconfig.ID, asked.ID, "a kubeconfig does not serve for the console")
+	require.Equal(t, asked.ID, storetest.WantsAccess(t, s, row.ID, console).ID)
+	storetest.Refuses(t, s, "made for something else", `UPDATE access SET kind = 'kubeconfig' WHERE id = $1`, asked.ID)
+
+	open := storetest.Claims(t, s, row.ID, lifecycle.Access)
+	require.Len(t, storetest.Told(t, s, open).Give, 2)
+	made := attempts.AccessState{ID: asked.ID, Ref: "s3://bucket/" + asked.ID, ExpiresAt: clock.Now().Add(time.Hour)}
+	require.ErrorContains(t, storetest.ReportsAccess(s, t, open, 1, made), "is a console", "a runner that knows no consoles stored a kubeconfig")
+	made.Kind = access.Console
+	require.NoError(t, storetest.ReportsAccess(s, t, open, 2, made))
+	require.Equal(t, access.Ready, storetest.AccessOf(t, s, row.ID, asked.ID).State)
+	_, meta := storetest.Said(t, s, "access.minted")
+	require.Equal(t, "console", meta["after"].(map[string]any)["kind"])
+	_, err := s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Succeeded})
+	require.NoError(t, err)
+	storetest.Step(t, s, row.ID) // the attempt did not make the kubeconfig
+	clock.Pass(5 * time.Minute)
+	storetest.Changes(t, s, clock, row.ID)
+
+	console.Renew = true
+	clock.Pass(2 * time.Minute)
+	renewed := storetest.WantsAccess(t, s, row.ID, console)
+	replaced := storetest.AccessOf(t, s, row.ID, asked.ID)
+	require.Equal(t, []any{access.Revoked, "a new console account replaces it"}, []any{replaced.State, replaced.RevokeWhy})
+	require.Equal(t, access.Ready, storetest.AccessOf(t, s, row.ID, kubeconfig.ID).State)
+	work := storetest.Changes(t, s, clock, row.ID)
+	require.Equal(t, []string{renewed.ID, asked.ID}, []string{work.Give[0].ID, work.Take[0].ID})
+
+	for range 2 { // two within an hour: a kubeconfig would wait
+		clock.Pass(time.Hour)
+		n, err := s.Access.RemoveExpired(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+		require.Equal(t, renewed.ID, storetest.Changes(t, s, clock, row.ID).Take[0].ID)
+		renewed = storetest.WantsAccess(t, s, row.ID, console)
+		storetest.Changes(t, s, clock, row.ID)
+	}
 }
 
 // A hostile runner reports what it was not told to do, and what it did not do.

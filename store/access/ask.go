@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -159,7 +160,7 @@ func checkCount(ctx context.Context, c *db.Tx, cluster string, ask Ask) error {
 
 // isServedBy reports that an access is what is wanted.
 func (w Wanted) isServedBy(a Row, now time.Time) bool {
-	if a.Role != w.Role || a.Right != w.Right || a.OfRun != w.OfRun || a.State == Revoked || a.State == Expired {
+	if a.Kind != cmp.Or(w.Kind, Kubeconfig) || a.Role != w.Role || a.Right != w.Right || a.OfRun != w.OfRun || a.State == Revoked || a.State == Expired {
 		return false
 	}
 	if a.State == Failed {
@@ -182,11 +183,18 @@ func ask(ctx context.Context, c *db.Tx, cur usage.Held, ask Ask, d clusters.Orig
 	if err := c.Send(ctx, &b); err != nil {
 		return Row{}, err
 	}
+	if ask.Kind == Console { // a reader has one
+		_, err := Revoke(ctx, c, cur.ID, `a.kind = 'console' AND a.id <> @id AND principal_key(a.reader) = ANY (identities_of(@reader))`,
+			pgx.NamedArgs{"id": row.ID, "reader": ask.Reader}, clusters.Origin{Actor: d.Actor, Source: d.Source, Why: "a new console account replaces it"})
+		if err != nil {
+			return Row{}, err
+		}
+	}
 	if err := WantRunner(ctx, c, cur.ID, false); err != nil {
 		return Row{}, err
 	}
 	return row, clusters.RecordAction(c, d, "access.asked", cur.ID, clusters.Action{After: map[string]any{
-		"access": row.ID, "reader": ask.Reader, "role": ask.Role, "by": ask.Right, "run": ask.RunID, "lifetime": ask.Lifetime.String(),
+		"access": row.ID, "kind": row.Kind, "reader": ask.Reader, "role": ask.Role, "by": ask.Right, "run": ask.RunID, "lifetime": ask.Lifetime.String(),
 	}})
 }
 

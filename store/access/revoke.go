@@ -37,7 +37,8 @@ func (s *Store) Revoke(ctx context.Context, cluster, id string, d clusters.Origi
 const expiredEvery = time.Hour
 
 // RemoveExpired has runners remove the accounts of accesses whose time is over from ready clusters. That their tokens have expired is the
-// cluster's word alone. It starts at most one runner an hour for a cluster, and returns how many accesses there were.
+// cluster's word alone. It starts at most one runner an hour for a cluster, but a console account, whose password does not expire by itself, is
+// removed at once. It returns how many accesses there were.
 func (s *Store) RemoveExpired(ctx context.Context) (n int, err error) {
 	now, err := s.db.Now(ctx)
 	if err != nil {
@@ -45,8 +46,8 @@ func (s *Store) RemoveExpired(ctx context.Context) (n int, err error) {
 	}
 	due, err := db.All[struct{ ID string }](ctx, s.db.Pool(), `
 		SELECT DISTINCT c.id FROM access a JOIN clusters c ON c.id = a.cluster_id
-		WHERE c.status = 'READY' AND c.desired = 'present' AND `+ExpiredSQL+` AND NOT EXISTS (
-			SELECT FROM access b WHERE b.cluster_id = c.id AND b.revoked_by = @by AND b.revoke_why = @why AND b.revoked_at > @since)
+		WHERE c.status = 'READY' AND c.desired = 'present' AND `+ExpiredSQL+` AND (a.kind = 'console' OR NOT EXISTS (
+			SELECT FROM access b WHERE b.cluster_id = c.id AND b.revoked_by = @by AND b.revoke_why = @why AND b.revoked_at > @since))
 		ORDER BY c.id`,
 		pgx.NamedArgs{"now": now, "tail": Tail, "by": db.Lifecycle, "why": Over, "since": now.Add(-expiredEvery)})
 	if err != nil {

@@ -1,6 +1,7 @@
 package attempts
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -18,7 +19,7 @@ import (
 type AccessWork struct {
 	Give []access.Row // to make; their lifetime is limited to the cluster's
 	Take []access.Row // to remove
-	Keep []string     // other accounts that are valid; the runner removes all but these and those to make
+	Keep []access.Row // others that are valid; the runner removes all accounts but these and those to make
 }
 
 // LeastLifetime is the shortest life of a token: Kubernetes makes none for less (TokenRequest, spec.expirationSeconds).
@@ -72,7 +73,7 @@ func accessWork(ctx context.Context, c *db.Tx, f Fenced) (work AccessWork, err e
 			a.Lifetime = max(min(a.Lifetime, f.Ends.DestroyAt().Sub(c.Now)), LeastLifetime)
 			work.Give = append(work.Give, a)
 		case access.Ready:
-			work.Keep = append(work.Keep, a.Account)
+			work.Keep = append(work.Keep, a)
 		case access.Revoked, access.Expired:
 			work.Take = append(work.Take, a)
 		}
@@ -89,8 +90,9 @@ const clockSkew = 5 * time.Minute
 // AccessState is what a runner reports about one access.
 type AccessState struct {
 	ID        string
-	Ref       string    // of the kubeconfig; empty: it made none
-	ExpiresAt time.Time // of the token in it
+	Kind      access.Kind
+	Ref       string    // of the kubeconfig or password; empty: it made none
+	ExpiresAt time.Time // of the token in it, or of the account
 	Removed   bool      // its account is gone from the cluster
 	Trouble   string    // why it could be neither made nor removed
 }
@@ -148,6 +150,8 @@ func keepMinted(ctx context.Context, c *db.Tx, f Fenced, a accessRow, said Acces
 		return nil
 	case a.MintedAt != nil:
 		return &Contradiction{Field: "access " + a.ID, Have: a.Ref, Said: said.Ref}
+	case a.Kind != cmp.Or(said.Kind, access.Kubeconfig):
+		return fmt.Errorf("%w: access %s is a %s", db.ErrConflict, a.ID, a.Kind)
 	case a.Attempt != f.Number:
 		return fmt.Errorf("%w: the attempt was not told to make access %s", db.ErrConflict, a.ID)
 	case said.ExpiresAt.After(latest): // no reason to end a create; it is never handed out, and the next try removes it
@@ -160,7 +164,7 @@ func keepMinted(ctx context.Context, c *db.Tx, f Fenced, a accessRow, said Acces
 		return fmt.Errorf("keep access %s: %w", a.ID, err)
 	}
 	return clusters.RecordAction(c, clusters.Origin{Actor: db.Lifecycle, Why: "it was asked for"}, "access.minted", f.ID, clusters.Action{After: map[string]any{
-		"access": a.ID, "reader": a.Reader, "role": a.Role, "account": a.Account, "expiresAt": said.ExpiresAt, "attempt": f.Number,
+		"access": a.ID, "kind": a.Kind, "reader": a.Reader, "role": a.Role, "account": a.Account, "expiresAt": said.ExpiresAt, "attempt": f.Number,
 	}})
 }
 
@@ -176,6 +180,6 @@ func keepRemoved(ctx context.Context, c *db.Tx, f Fenced, a accessRow) error {
 		return fmt.Errorf("keep that access %s is gone: %w", a.ID, err)
 	}
 	return clusters.RecordAction(c, clusters.Origin{Actor: db.Lifecycle, Why: "it was " + a.State}, "access.account_removed", f.ID, clusters.Action{Before: map[string]any{
-		"access": a.ID, "reader": a.Reader, "role": a.Role, "account": a.Account,
+		"access": a.ID, "kind": a.Kind, "reader": a.Reader, "role": a.Role, "account": a.Account,
 	}})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/attempts"
 )
 
@@ -29,8 +30,13 @@ func (e *Invalid) access(list []contract.AccessState) {
 // stored it.
 func accessState(a contract.AccessState, of Scope) attempts.AccessState {
 	out := attempts.AccessState{ID: a.ID, ExpiresAt: a.ExpiresAt, Removed: a.Removed, Trouble: sentence(a.Trouble)}
-	if !a.StoredAt.IsZero() {
-		out.Ref = artifacts.CredentialRef(of.Bucket, of.Cluster, of.Attempt, a.StoredAt, artifacts.AccessFile(a.ID))
+	if a.StoredAt.IsZero() {
+		return out
 	}
+	file := artifacts.AccessFile(a.ID)
+	if a.Console {
+		out.Kind, file = access.Console, artifacts.ConsoleFile(a.ID)
+	}
+	out.Ref = artifacts.CredentialRef(of.Bucket, of.Cluster, of.Attempt, a.StoredAt, file)
 	return out
 }

@@ -24,6 +24,7 @@ type LinkKind string
 const (
 	LinkKubeconfig LinkKind = "kubeconfig"
 	LinkKubeadmin  LinkKind = "kubeadmin"
+	LinkConsole    LinkKind = "console"          // the password of a reader's account of the console
 	LinkInstallers LinkKind = "admin-kubeconfig" // the installer's own kubeconfig, after an approval
 	LinkOfAccount  LinkKind = "account"          // whoever signs in there claims the account
 )
@@ -33,7 +34,7 @@ type Link struct {
 	Kind      LinkKind
 	Principal string // the only one who may use it; empty for an account: whoever signs in
 	Cluster   string // empty for an account
-	Access    string // id of the access that a kubeconfig link hands out
+	Access    string // id of the access that a link to a kubeconfig or console hands out
 	Account   string // the account's principal id, e.g. "github:id/583231"; only for an account
 	Number    string // the account's id elsewhere; the release before needs it
 	ExpiresAt time.Time

@@ -64,7 +64,7 @@ func Changes(t testing.TB, s *store.Store, c *Clock, cluster string) attempts.Ac
 	work := Told(t, s, open)
 	var states []attempts.AccessState
 	for _, a := range work.Give {
-		states = append(states, attempts.AccessState{ID: a.ID, Ref: "s3://bucket/" + a.ID, ExpiresAt: c.Now().Add(a.Lifetime)})
+		states = append(states, attempts.AccessState{ID: a.ID, Kind: a.Kind, Ref: "s3://bucket/" + a.ID, ExpiresAt: c.Now().Add(a.Lifetime)})
 	}
 	for _, a := range work.Take {
 		states = append(states, attempts.AccessState{ID: a.ID, Removed: true})

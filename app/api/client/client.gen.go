@@ -90,7 +90,7 @@ func (c *Client) ListAccess(ctx context.Context, id string) (*http.Response, err
 	return c.send(ctx, http.MethodGet, pathOf("/api/v1/clusters/%s/access", id), nil, nil)
 }
 
-// RevokeAccess Revoke a kubeconfig. It is no longer handed out at once, and its token no longer works when a runner has removed its service account from the cluster.
+// RevokeAccess Revoke a kubeconfig or an account of the console. It is no longer handed out at once, and no longer works when a runner has removed its account from the cluster.
 func (c *Client) RevokeAccess(ctx context.Context, id string, access string, params *v1.RevokeAccessParams) (*http.Response, error) {
 	return c.send(ctx, http.MethodDelete, pathOf("/api/v1/clusters/%s/access/%s", id, access), params, nil)
 }
@@ -103,6 +103,11 @@ func (c *Client) LinkAdminKubeconfig(ctx context.Context, id string) (*http.Resp
 // BreakGlass Request the kubeadmin password or the installer's own kubeconfig. Another platform admin must approve.
 func (c *Client) BreakGlass(ctx context.Context, id string, body v1.BreakGlass) (*http.Response, error) {
 	return c.send(ctx, http.MethodPost, pathOf("/api/v1/clusters/%s/break-glass", id), nil, body)
+}
+
+// LinkConsole Create a one-time link to an account of the cluster's console that is made for you. It works only for you and for ten minutes.
+func (c *Client) LinkConsole(ctx context.Context, id string, params *v1.LinkConsoleParams) (*http.Response, error) {
+	return c.send(ctx, http.MethodPost, pathOf("/api/v1/clusters/%s/console-links", id), params, nil)
 }
 
 // DestroyCluster Destroy a cluster now. Repeating the request returns the same job; for a cluster that is gone it says since when.

@@ -7,6 +7,12 @@ import (
 	"time"
 )
 
+// Defines values for AccessKind.
+const (
+	AccessKindConsole    AccessKind = "console"
+	AccessKindKubeconfig AccessKind = "kubeconfig"
+)
+
 // Defines values for AccessRole.
 const (
 	AccessRoleAdmin AccessRole = "admin"
@@ -174,6 +180,7 @@ const (
 // Defines values for RedeemedKind.
 const (
 	RedeemedKindAccount   RedeemedKind = "account"
+	RedeemedKindConsole   RedeemedKind = "console"
 	RedeemedKindKubeadmin RedeemedKind = "kubeadmin"
 )
 
@@ -357,6 +364,9 @@ type Access struct {
 	By        string    `json:"by" yaml:"by"`
 	ExpiresAt time.Time `json:"expiresAt,omitempty,omitzero" yaml:"expiresAt,omitempty"`
 
+	// Kind A kubeconfig, or an account of the console.
+	Kind AccessKind `json:"kind" yaml:"kind"`
+
 	// Mine It is yours.
 	Mine     bool      `json:"mine,omitempty,omitzero" yaml:"mine,omitempty"`
 	MintedAt time.Time `json:"mintedAt,omitempty,omitzero" yaml:"mintedAt,omitempty"`
@@ -365,7 +375,7 @@ type Access struct {
 	Reader     string `json:"reader" yaml:"reader"`
 	ReaderName string `json:"readerName" yaml:"readerName"`
 
-	// Removed Its service account is gone from the cluster.
+	// Removed Its account is gone from the cluster.
 	Removed   bool       `json:"removed,omitempty,omitzero" yaml:"removed,omitempty"`
 	RevokeWhy string     `json:"revokeWhy,omitempty,omitzero" yaml:"revokeWhy,omitempty"`
 	RevokedAt time.Time  `json:"revokedAt,omitempty,omitzero" yaml:"revokedAt,omitempty"`
@@ -382,6 +392,9 @@ type Access struct {
 	// User The name of its user in the cluster's own audit.
 	User string `json:"user" yaml:"user"`
 }
+
+// AccessKind A kubeconfig, or an account of the console.
+type AccessKind string
 
 // AccessRole defines model for Access.Role.
 type AccessRole string
@@ -1571,10 +1584,13 @@ type Redeemed struct {
 	Account string `json:"account,omitempty,omitzero" yaml:"account,omitempty"`
 
 	// Code Of an account link: nothing is linked until the account types /ocp link with this code, within ten minutes.
-	Code     string       `json:"code,omitempty,omitzero" yaml:"code,omitempty"`
-	Kind     RedeemedKind `json:"kind" yaml:"kind"`
-	Password string       `json:"password,omitempty,omitzero" yaml:"password,omitempty"`
-	Username string       `json:"username,omitempty,omitzero" yaml:"username,omitempty"`
+	Code string `json:"code,omitempty,omitzero" yaml:"code,omitempty"`
+
+	// ConsoleURL Where the account of a console link signs in.
+	ConsoleURL string       `json:"consoleUrl,omitempty,omitzero" yaml:"consoleUrl,omitempty"`
+	Kind       RedeemedKind `json:"kind" yaml:"kind"`
+	Password   string       `json:"password,omitempty,omitzero" yaml:"password,omitempty"`
+	Username   string       `json:"username,omitempty,omitzero" yaml:"username,omitempty"`
 }
 
 // RedeemedKind defines model for Redeemed.Kind.
@@ -2583,6 +2599,18 @@ type CreateClusterParams struct {
 type RevokeAccessParams struct {
 	// Reason For the audit trail.
 	Reason string `form:"reason,omitempty" json:"reason,omitempty,omitzero" yaml:"reason,omitempty"`
+}
+
+// LinkConsoleParams defines parameters for LinkConsole.
+type LinkConsoleParams struct {
+	// Role view, edit or admin. Default: the most that you may have.
+	Role ClusterRole `form:"role,omitempty" json:"role,omitempty,omitzero" yaml:"role,omitempty"`
+
+	// Lifetime How long it should be valid, e.g. 8h or 90m; at least 10m. Default: 8h, or less if the installation, the profile or the cluster's end sets a limit.
+	Lifetime Lifetime `form:"lifetime,omitempty" json:"lifetime,omitempty,omitzero" yaml:"lifetime,omitempty"`
+
+	// Renew Make a new one even if you have one.
+	Renew bool `form:"renew,omitempty" json:"renew,omitempty,omitzero" yaml:"renew,omitempty"`
 }
 
 // DestroyClusterParams defines parameters for DestroyCluster.

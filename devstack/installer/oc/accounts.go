@@ -103,6 +103,8 @@ func (r *run) removeNamed(ctx context.Context, l *resources.Living, resource str
 			if there = bound(r.namespace); there {
 				err = l.DeleteBinding(ctx, r.namespace, name)
 			}
+		case "oauthaccesstokens", "oauthauthorizetokens", "users", "identities":
+			there, err = r.removeSession(ctx, l, resource, name)
 		default:
 			return errors.New("the stand-in deletes service accounts and bindings to cluster roles only")
 		}
@@ -138,7 +140,7 @@ func (r *run) applyAccount(ctx context.Context, l *resources.Living, m manifest,
 	case "ClusterRoleBinding", "RoleBinding":
 		var subjects []resources.Binding
 		for _, s := range about.Subjects {
-			if s.Kind != "ServiceAccount" {
+			if s.Kind != "ServiceAccount" && s.Kind != "User" {
 				return false, nil
 			}
 			subjects = append(subjects, resources.Binding{In: m.Metadata.Namespace, Name: m.Metadata.Name, Role: about.RoleRef.Name, Namespace: s.Namespace, Account: s.Name, Labels: labels})
@@ -192,6 +194,9 @@ func (r *run) bindingsAs(l *resources.Living, kind string, where func(in string)
 			continue
 		}
 		subject := object{"kind": "ServiceAccount", "name": b.Account, "namespace": b.Namespace}
+		if b.Namespace == "" {
+			subject = object{"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": b.Account}
+		}
 		if last != nil && before.In == b.In && before.Name == b.Name {
 			last["subjects"] = append(last["subjects"].([]object), subject)
 			continue

@@ -131,7 +131,11 @@ func (r *run) applyOne(ctx context.Context, l *resources.Living, raw []byte) (er
 		return act.Fail(1, "Error from server (NotFound): namespaces %q not found", m.Metadata.Namespace)
 	}
 	must.Do(r.authorize("patch", strings.ToLower(m.Kind)+"s", cmp.Or(m.Metadata.Namespace, r.namespace)))
-	if applied, err := r.applyAccount(ctx, l, m, raw); applied || err != nil {
+	applied, err := r.applyAccount(ctx, l, m, raw)
+	if !applied && err == nil {
+		applied, err = r.applyFile(ctx, l, m, raw)
+	}
+	if applied || err != nil {
 		if err == nil {
 			_, err = fmt.Fprintf(r.stdout, "%s/%s serverside-applied\n", strings.ToLower(m.Kind), m.Metadata.Name)
 		}

@@ -36,8 +36,11 @@ type user struct {
 }
 
 func (u user) name() string {
-	if u.account == "" {
+	switch {
+	case u.account == "":
 		return "system:admin"
+	case u.namespace == "":
+		return u.account // of the cluster's own OAuth
 	}
 	return "system:serviceaccount:" + u.namespace + ":" + u.account
 }
@@ -123,6 +126,9 @@ func (r *run) authenticate(ctx context.Context, l *resources.Living) error {
 	case token == "":
 		return errUnauthorized
 	}
+	if strings.HasPrefix(token, "sha256~") {
+		return r.authenticateSession(l, token)
+	}
 	key, err := l.Signer(ctx)
 	if err != nil {
 		return err
@@ -148,9 +154,20 @@ func (r *run) authenticate(ctx context.Context, l *resources.Living) error {
 	return nil
 }
 
+// authenticateSession finds out who has a token of the cluster's OAuth. It counts until it expires or is deleted.
+func (r *run) authenticateSession(l *resources.Living, token string) error {
+	for _, s := range l.Sessions() {
+		if s.Hash == hashToken(token) && time.Now().Before(s.Expires) {
+			r.who = user{account: s.User, rolesIn: func(in string) []string { return l.RolesOf("", s.User, in) }}
+			return nil
+		}
+	}
+	return errUnauthorized
+}
+
 // The cluster's own kinds, which belong to no namespace. A role that is bound in the whole cluster reads them only if it is cluster-reader
 // or cluster-admin.
-var clusterScoped = []string{"node", "scheduler", "clusterrolebinding", "customresourcedefinition", "namespace", "certificatesigningrequest", "clusteroperator", "apirequestcount"}
+var clusterScoped = []string{"node", "scheduler", "clusterrolebinding", "customresourcedefinition", "namespace", "certificatesigningrequest", "clusteroperator", "apirequestcount", "oauth", "user", "identitie", "oauthaccesstoken", "oauthauthorizetoken"}
 
 // notEdited are kinds of namespaces that the role edit does not change.
 var notEdited = []string{"machineset", "machine", "subscription", "operatorgroup", "rolebinding"}
@@ -195,7 +212,7 @@ func (r *run) in() string {
 // verbs are what the commands do, for authorize; resource names the kind where the arguments do not.
 var verbs = map[string]struct{ verb, resource string }{
 	"oc-get": {"list", ""}, "oc-scale": {"patch", "machinesets"}, "oc-patch": {"patch", ""}, "oc-wait": {"list", ""}, "oc-token": {"create", "serviceaccounts/token"},
-	"oc-delete": {"delete", ""}, "oc-must-gather": {"create", "clusterrolebindings"}, "oc-approve": {"update", "certificatesigningrequests"},
+	"oc-delete": {"delete", ""}, "oc-replace": {"update", "oauths"}, "oc-must-gather": {"create", "clusterrolebindings"}, "oc-approve": {"update", "certificatesigningrequests"},
 }
 
 // allow judges a command by its arguments. What apply may do depends on each object; whoami may be asked by everybody.

@@ -34,6 +34,7 @@ func (r *run) clusterCommands(root *cobra.Command) {
 	get.Flags().StringVarP(&r.output, "output", "o", "", "json or go-template=TEMPLATE")
 	get.Flags().StringVarP(&r.selector, "selector", "l", "", "A label's key, or key=value")
 	get.Flags().BoolVarP(&r.everywhere, "all-namespaces", "A", false, "In all namespaces")
+	get.Flags().BoolVar(&r.ignoreMissing, "ignore-not-found", false, "If set to true, suppresses NotFound error for specific objects that do not exist")
 	scale := &cobra.Command{Use: "scale machineset NAME", Args: cobra.ExactArgs(2), RunE: r.inCluster("oc-scale", r.scale)}
 	scale.Flags().IntVar(&r.replicas, "replicas", -1, "The new desired number of replicas")
 	patch := &cobra.Command{Use: "patch RESOURCE NAME", Args: cobra.ExactArgs(2), RunE: r.inCluster("oc-patch", r.patch)}
@@ -42,6 +43,7 @@ func (r *run) clusterCommands(root *cobra.Command) {
 	root.AddCommand(get, scale, patch)
 	r.applyCommands(root)
 	r.accountCommands(root)
+	r.oauthCommands(root)
 }
 
 // inCluster finds the kubeconfig's cluster, applies a fault if there is one, and runs the command on it.
@@ -140,7 +142,21 @@ func (r *run) get(_ context.Context, l *resources.Living, args []string) error {
 		return errors.New("the stand-in prints JSON, or what a Go template makes of it")
 	}
 	var items []any
-	switch kind, _, _ := strings.Cut(args[0], "."); {
+	kind, _, _ := strings.Cut(args[0], ".")
+	name := ""
+	if len(args) > 1 {
+		name = args[1]
+	}
+	if document, known := r.getOAuth(l, kind, name); known {
+		switch {
+		case document != nil:
+			return r.print(document)
+		case r.ignoreMissing:
+			return nil
+		}
+		return act.Fail(1, "Error from server (NotFound): %s %q not found", kind, name)
+	}
+	switch {
 	case kind == "scheduler" || kind == "schedulers":
 		return r.print(map[string]any{"kind": "Scheduler", "metadata": map[string]any{"name": "cluster"}, "spec": map[string]any{"mastersSchedulable": l.Schedulable()}})
 	case (kind == "machineset" || kind == "machinesets") && r.namespace == namespace:

@@ -129,7 +129,7 @@ func (r *run) commands() *cobra.Command {
 	certificate.AddCommand(&cobra.Command{Use: "approve NAME", Args: cobra.ExactArgs(1), RunE: r.inCluster("oc-approve", r.approve)})
 	adm.AddCommand(rel, gather, certificate)
 	image.AddCommand(out)
-	root.AddCommand(adm, image, version)
+	root.AddCommand(adm, image, version, r.loginCommand())
 	r.clusterCommands(root)
 	return root
 }

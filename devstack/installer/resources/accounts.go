@@ -18,7 +18,7 @@ type Account struct {
 	Labels          []string // key=value
 }
 
-// Binding gives a cluster role to a service account. A binding with several subjects is several of these.
+// Binding gives a cluster role to a service account, or to a user, who has no namespace. A binding with several subjects is several of these.
 type Binding struct {
 	In                 string // the namespace in which it does; empty: in the whole cluster
 	Name, Role         string

@@ -58,7 +58,7 @@ func (s *step) clusterSummary(c v1.Cluster, title, problem string) string {
 	}
 	console, api := "", ""
 	if c.ConsoleURL != "" {
-		console, api = formatLink(c.ConsoleURL), formatLink(c.APIURL)
+		console, api = formatLink(s.pageURL(c.ClusterID)+"#console"), formatLink(c.APIURL)
 	}
 	sh.writeFacts(
 		"Status", escapeMarkdown(progress.Status(c)), "Ready", made, "Saved", humanize.Saved(c), "Page", formatLink(s.pageURL(c.ClusterID)), "Console", console, "API", api,

@@ -23,8 +23,8 @@ func (a *app) newAccessCommand() *cobra.Command {
 		return a.printAccesses(api.ListAccess(ctx, id))
 	})
 	revoke := &cobra.Command{
-		Use: "revoke CLUSTER ACCESS", Short: "Revoke a kubeconfig of a cluster: yours, or anybody's if you may share the cluster",
-		Long: `Revoke a kubeconfig. It is not handed out from now on, and its token stops working as soon as a runner has deleted its service account in
+		Use: "revoke CLUSTER ACCESS", Short: "Revoke a kubeconfig or console account of a cluster: yours, or anybody's if you may share the cluster",
+		Long: `Revoke a kubeconfig or a console account. It is not handed out from now on, and stops working as soon as a runner has deleted its account in
 the cluster, usually within seconds; access list then shows it as removed. Anyone who may still use the cluster can get a new one: to end
 that too, use ocpctl unshare. Revoking does not sign anybody out: if a machine is lost, end its sign-in first.`,
 		Example: "  ocpctl access revoke team-a-smoke-01 acc_01J9ZQ0M7V3N6WZ6M4C8Q2K5S3 --reason \"the file was in a public log\"",
@@ -34,22 +34,22 @@ that too, use ocpctl unshare. Revoking does not sign anybody out: if a machine i
 		return a.printAccesses(api.RevokeAccess(ctx, id, rest[0], &v1.RevokeAccessParams{Reason: reason}))
 	})
 	return newGroupCommand("access", "Who has access to a cluster",
-		"Who has access to a cluster: every kubeconfig is made for one reader, with a role and an end, and can be revoked. See ocpctl kubeconfig.", list, revoke)
+		"Who has access to a cluster: every kubeconfig and console account is made for one reader, with a role and an end, and can be revoked. See ocpctl kubeconfig.", list, revoke)
 }
 
 // printAccesses shows the accesses after a call.
 func (a *app) printAccesses(res *http.Response, err error) error {
 	return listOf[v1.Access]{
 		name:  func(one v1.Access) string { return one.AccessID },
-		heads: []string{"ACCESS", "READER", "ROLE", "STATE", "BY", "ENDS", "+USER", "+WHY"},
+		heads: []string{"ACCESS", "KIND", "READER", "ROLE", "STATE", "BY", "ENDS", "+USER", "+WHY"},
 		row: func(s *table.Screen, one v1.Access) []any {
 			reader := cmp.Or(one.ReaderName, one.Reader)
 			if one.Mine {
 				reader += " (you)"
 			}
-			return []any{one.AccessID, reader, one.Role, accessState(one), one.By, humanize.When(one.ExpiresAt, s.Now), one.User, cmp.Or(one.RevokeWhy, one.Trouble)}
+			return []any{one.AccessID, one.Kind, reader, one.Role, accessState(one), one.By, humanize.When(one.ExpiresAt, s.Now), one.User, cmp.Or(one.RevokeWhy, one.Trouble)}
 		},
-		none: "Nobody has a kubeconfig of the cluster.",
+		none: "Nobody has access to the cluster.",
 	}.showAnswer(a)(res, err)
 }
 

@@ -127,6 +127,14 @@ func describeWorkers(c v1.Cluster) string {
 	return fmt.Sprint(*c.Workers)
 }
 
+// openingCommand is how a reader opens a console; empty: there is none.
+func openingCommand(console, cluster string) string {
+	if console == "" {
+		return ""
+	}
+	return "ocpctl open " + cluster
+}
+
 // writeCluster shows one cluster for people; brief leaves out what does not change.
 func (a *app) writeCluster(s *table.Screen, c v1.Cluster, brief bool) {
 	fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(humanize.Line(c.Name), table.Bold), s.Painted(statusCell(c).Text, paintOf(c)))
@@ -147,7 +155,7 @@ func (a *app) writeCluster(s *table.Screen, c v1.Cluster, brief bool) {
 	}
 	f.Add("next attempt", humanize.When(c.RetryAt, s.Now))
 	if c.Desired == v1.Present {
-		f.Add("console", c.ConsoleURL)
+		f.Add("console", openingCommand(c.ConsoleURL, c.Name))
 		f.Add("API", c.APIURL)
 	}
 	f.Add("ends", humanize.Ends(c, s.Now))

@@ -112,7 +112,7 @@ func (a *app) newOutputsCommand() *cobra.Command {
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
 		return showAnswer(a, func(v1.Outputs) []string { return []string{id} }, func(s *table.Screen, o v1.Outputs) {
 			f := s.Facts()
-			f.Add("console", o.ConsoleURL)
+			f.Add("console", o.ConsoleURL+" (sign in: ocpctl open "+id+")")
 			f.Add("API", o.APIURL)
 			f.Add("kubeconfig", "ocpctl kubeconfig "+id+" -f FILE")
 			f.Add("kubeadmin password", "ocpctl break-glass "+id+" --reason TEXT (another person must approve)")

@@ -62,8 +62,8 @@ prints a one-time link, which works only for you and for ten minutes. Every step
 func (a *app) newRedeemCommand() *cobra.Command {
 	var file, account string
 	c := &cobra.Command{
-		Use: "redeem LINK", Short: "Use a one-time link to a kubeconfig, a kubeadmin password or an account",
-		Long: `Use a one-time link to a kubeconfig, to a kubeadmin password, or to link an account to you. For an account, --account must
+		Use: "redeem LINK", Short: "Use a one-time link to a kubeconfig, a console account, the kubeadmin password or an account",
+		Long: `Use a one-time link to a kubeconfig, to a console account, to the kubeadmin password, or to link an account to you. For an account, --account must
 name it: this protects you from a link that somebody else sent. The command shows a code. The account is linked when
 it sends /ocp link CODE. With - the link is read from the standard input, so that it does not appear in process lists.`,
 		Example: "  ocpctl redeem -\n  ocpctl redeem https://ocpctl.example.com/links/… -f kubeconfig\n  ocpctl redeem https://ocpctl.example.com/links/… --account github:maya",
@@ -111,6 +111,7 @@ func (a *app) redeemLink(ctx context.Context, link, account, file string) error 
 		f.Add("account", r.Account)
 		f.Add("user", r.Username)
 		f.Add("password", r.Password)
+		f.Add("console", r.ConsoleURL)
 		f.Write()
 		if r.Kind == v1.RedeemedKindAccount {
 			place, name, _ := strings.Cut(r.Account, ":")
