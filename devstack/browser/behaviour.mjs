@@ -1,0 +1,117 @@
+// What pages do while somebody reads them, fills in a form, or is signed out.
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { close, open, scene } from "./chromium.mjs";
+
+const cluster = name => "/clusters/" + scene.clusters[name];
+after(close);
+
+// mark makes a page recognizable: what loads it again loses the mark.
+const mark = page => page.evaluate(() => { window.marked = true; });
+const isMarked = page => page.evaluate(() => window.marked === true);
+const focused = page => page.evaluate(() => document.activeElement.id);
+
+// extend makes the page of a cluster change for everybody who has it open.
+async function extend(page, name) {
+  const other = await page.context().newPage();
+  await other.goto(cluster(name));
+  await other.locator("summary", { hasText: "Extend" }).click();
+  await other.getByLabel("Extend by").fill("1h");
+  await other.getByRole("button", { name: "Extend" }).click();
+  await other.locator("p.fine").waitFor();
+  await other.close();
+}
+
+test("a choice is shown at once, and nothing is submitted", async () => {
+  const page = await open("maya");
+  await page.goto("/new");
+  await mark(page);
+  await page.getByLabel("Name", { exact: false }).first().fill("typed-first");
+  const profile = page.locator("#profile"), was = await profile.inputValue();
+  const other = await profile.evaluate((f, was) => [...f.options].map(o => o.value).find(v => v && v !== was), was);
+  await profile.focus();
+  await profile.selectOption(other);
+  await page.getByText(`The choices are those of profile ${other}.`).waitFor({ state: "attached" });
+  assert.ok(await isMarked(page), "the page is the same");
+  assert.equal(await focused(page), "profile");
+  assert.equal(await page.locator("#name").inputValue(), "typed-first");
+  await page.context().close();
+});
+
+test("after a refused form the focus is at the summary, which leads to each field", async () => {
+  const page = await open("maya");
+  await page.goto("/new");
+  await page.locator("#name").fill("Not A Name");
+  await page.locator("#ttl").fill("forever");
+  await page.getByRole("button", { name: "Create", exact: true }).click();
+  await page.locator("#errors").waitFor();
+  assert.equal(await focused(page), "errors");
+  await page.locator("#errors a").first().click();
+  assert.equal(await focused(page), "name");
+  assert.equal(await page.locator("#name").getAttribute("aria-describedby"), "wrong-name");
+
+  await page.goto(cluster("shown"));
+  await page.locator("summary", { hasText: "Extend" }).click();
+  await page.getByLabel("Extend by").fill("soon");
+  await page.getByRole("button", { name: "Extend" }).click();
+  await page.locator("p.alert[role=alert]").waitFor();
+  assert.match(await page.evaluate(() => document.activeElement.className), /alert/);
+  await page.context().close();
+});
+
+test("what somebody reads is not replaced: it says what waits, and continues on request", async () => {
+  const page = await open("maya");
+  await page.goto(cluster("shown"));
+  await mark(page);
+  const facts = page.locator("#fact-list"), before = await facts.innerText();
+  await page.evaluate(() => getSelection().selectAllChildren(document.querySelector("#fact-list dd")));
+  await extend(page, "shown");
+  const note = page.locator("#note");
+  await note.getByText(/^Paused while you read: \d+ new\./).waitFor();
+  assert.equal(await facts.innerText(), before);
+  await note.getByRole("button", { name: "Show" }).click();
+  await note.waitFor({ state: "hidden" });
+  assert.notEqual(await facts.innerText(), before);
+
+  const log = page.locator("#timeline"), told = await log.innerText();
+  await page.locator("#acts summary", { hasText: "Extend" }).click();
+  await extend(page, "shown");
+  await page.waitForFunction(was => document.querySelector("#timeline").innerText !== was, told);
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), "Extend", "the focus is where it was");
+  assert.ok(await isMarked(page), "the page did not load itself again");
+  await page.context().close();
+});
+
+test("who was signed out is told so, on the page as it was", async () => {
+  const page = await open("maya");
+  await page.goto(cluster("shown"));
+  await mark(page);
+  const other = await page.context().newPage();
+  await other.goto("/");
+  await other.getByRole("button", { name: "Sign out" }).click();
+  await page.locator("#note").getByText("You are signed out. This page is not up to date.").waitFor({ timeout: 60000 });
+  assert.ok(await isMarked(page), "the page did not load itself again");
+  assert.equal(await page.locator("#note a").getAttribute("href"), "/login?next=" + encodeURIComponent(cluster("shown")));
+  await page.context().close();
+});
+
+test("no page asks a browser to load it again", async () => {
+  const page = await open("will");
+  for (const path of scene.paths) {
+    await page.goto(path);
+    assert.equal(await page.locator("meta[http-equiv=refresh]").count(), 0, path);
+  }
+  await page.context().close();
+});
+
+test("without scripts the form updates its choices and says what is wrong", async () => {
+  const signedIn = await open("maya"); // the identity provider's page needs scripts
+  const page = await open("", { javaScriptEnabled: false, storageState: await signedIn.context().storageState() });
+  await page.goto("/new");
+  await page.locator("#name").fill("Not A Name");
+  await page.getByRole("button", { name: "Update the choices" }).click();
+  assert.equal(await page.locator("#name").inputValue(), "Not A Name");
+  await page.getByRole("button", { name: "Create", exact: true }).click();
+  await page.locator("#errors a", { hasText: "Name" }).waitFor();
+  await page.context().close();
+});
