@@ -167,6 +167,8 @@ var functions = template.FuncMap{
 	"percent": formatPercent,
 	"titled":  titleTable,
 
+	"mayCreate": func(who policy.Principal, team string) bool { return who.May(policy.ActCreate, team) },
+
 	"beside": func(row clusters.Row, f frame) listed { return listed{row, f} },
 
 	"going": func(r clusters.Row) bool { return r.Desired == lifecycle.Absent },

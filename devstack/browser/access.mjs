@@ -15,9 +15,12 @@ async function violations(page, rules) {
 }
 
 // sideways returns what is wider than the page, if that scrolls.
-const sideways = () => document.documentElement.scrollWidth <= document.documentElement.clientWidth ? [] :
-  [...document.body.querySelectorAll("*")].filter(e => e.getBoundingClientRect().right > document.documentElement.clientWidth && !e.closest(".scroll, pre, .ways"))
-    .map(e => `scrolls sideways to ${document.documentElement.scrollWidth} px: ${e.tagName.toLowerCase()}${e.id && "#" + e.id}.${e.className}`);
+function sideways() {
+  const { scrollWidth, clientWidth } = document.documentElement;
+  if (scrollWidth <= clientWidth) return [];
+  const wide = [...document.body.querySelectorAll("*")].filter(e => e.getBoundingClientRect().left + e.scrollWidth > clientWidth && !e.closest(".scroll, pre, .ways"));
+  return [`scrolls sideways to ${scrollWidth} px: ${wide.map(e => e.tagName.toLowerCase() + (e.id && "#" + e.id)).join(" ")}`];
+}
 
 async function check(page, role, path) {
   const wrong = [];

@@ -1,4 +1,4 @@
-// Walks through a cluster's life in the browser: sign in, create with a mistake, watch it to ready, extend, share, destroy with proof, approve, audit.
+// Walks through a cluster's life in the browser: sign in, create with a mistake, watch it to ready, extend, share, search, destroy with proof, approve, audit.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { close, open, scene } from "./chromium.mjs";
@@ -46,6 +46,17 @@ test("a cluster's life on the pages", async () => {
   await rob.locator("#state .pill", { hasText: "READY" }).waitFor();
   assert.equal(await rob.getByRole("link", { name: "Destroy …" }).count(), 0, "rob may look");
 
+  await maya.goto("/clusters");
+  await maya.getByLabel("Filter", { exact: true }).fill("walked status:ready");
+  await maya.getByRole("button", { name: "Search" }).click();
+  assert.deepEqual(await maya.locator("#clusters tbody a strong").allInnerTexts(), ["walked"]);
+  await maya.getByLabel("Filter", { exact: true }).fill("status:nothing");
+  await maya.getByRole("button", { name: "Search" }).click();
+  await maya.locator("#wrong").waitFor();
+  assert.equal(await maya.evaluate(() => document.activeElement.id), "wrong");
+  assert.equal(await maya.getByLabel("Filter", { exact: true }).inputValue(), "status:nothing");
+
+  await maya.goto(at);
   await maya.getByRole("link", { name: "Destroy …" }).click();
   await maya.getByRole("button", { name: /^Destroy/ }).click();
   await maya.waitForURL(url => url.pathname === at);

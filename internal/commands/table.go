@@ -193,7 +193,7 @@ var Table = []Command{
 		Name: "retry", Permission: "retry", Synonyms: []string{"again", "rerun", "restart"}, Options: []Option{reason},
 		PullRequest: &Form{Summary: "Try a blocked teardown again, or create a cluster again that failed or is gone", Arguments: []Argument{aProfile}, Example: "retry"},
 		Slack:       &Form{Summary: "Try a blocked teardown again, or create a cluster again that failed or is gone", Arguments: []Argument{oneOfMine}, Options: []string{"reason"}, Example: "retry demo"},
-		CLI:         &Form{Summary: "Start the next attempt of a teardown now", Arguments: []Argument{aCluster}, Options: []string{"reason"}},
+		CLI:         &Form{Summary: "Create a cluster again that failed or is gone, or start the next attempt of a teardown now", Arguments: []Argument{aCluster}, Options: []string{"reason"}},
 	},
 	{
 		Name: "share", Permission: "share", Synonyms: []string{"grant", "invite"},

@@ -170,8 +170,8 @@ func (c *Client) RefreshCluster(ctx context.Context, id string, params *v1.Refre
 	return c.send(ctx, http.MethodPost, pathOf("/api/v1/clusters/%s/refresh", id), params, nil)
 }
 
-// RetryTeardown Start the next teardown attempt now (the cluster's team and platform admins).
-func (c *Client) RetryTeardown(ctx context.Context, id string, body v1.Reason) (*http.Response, error) {
+// RetryCluster Start the next teardown attempt now, or request a cluster again that failed or is gone.
+func (c *Client) RetryCluster(ctx context.Context, id string, body v1.Reason) (*http.Response, error) {
 	return c.send(ctx, http.MethodPost, pathOf("/api/v1/clusters/%s/retry", id), nil, body)
 }
 
