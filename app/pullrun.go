@@ -24,6 +24,9 @@ func PullOf(pr pullrequests.PullRequest) *policy.PullRequest {
 
 // ofPullRequest makes a request one for the pull request of the principal's run, if it asks for that.
 func (s *Service) ofPullRequest(ctx context.Context, p policy.Principal, asked CreateRequest, r ClusterRequest) (ClusterRequest, error) {
+	if asked.pull != nil {
+		return s.againOnPull(ctx, r, *asked.pull)
+	}
 	if asked.Run == nil || asked.Run.Reuse != policy.ReusePullRequest {
 		return r, nil
 	}
@@ -53,6 +56,12 @@ func (s *Service) forPull(ctx context.Context, r ClusterRequest, run policy.Run)
 	case !pr.Open:
 		return r, Fail(Conflict, messages.PullRequestClosed(run.Repo, run.Pull))
 	}
+	p := r.Request.Principal
+	return s.attachPull(ctx, r, pr, func(row clusters.Row) error { return checkReusable(p, row) })
+}
+
+// attachPull makes a request one for a pull request. reuse judges whether the requester gets the cluster that the pull request has of the profile.
+func (s *Service) attachPull(ctx context.Context, r ClusterRequest, pr pullrequests.PullRequest, reuse func(clusters.Row) error) (ClusterRequest, error) {
 	now, err := s.store.Now(ctx)
 	if err != nil {
 		return r, fmt.Errorf("read the clock: %w", err)
@@ -63,9 +72,8 @@ func (s *Service) forPull(ctx context.Context, r ClusterRequest, run policy.Run)
 	if err != nil && !errors.Is(err, db.ErrNotFound) {
 		return r, fmt.Errorf("look for the pull request's cluster: %w", err)
 	}
-	p := r.Request.Principal
 	r.Request.Generation, r.run = newest.Generation+1, nil
-	r.pull = &store.PullAsk{Repo: pr.Repo, Number: pr.Number, Profile: r.Request.Profile, Reuse: func(row clusters.Row) error { return checkReusable(p, row) }}
+	r.pull = &store.PullAsk{Repo: pr.Repo, Number: pr.Number, Profile: r.Request.Profile, Reuse: reuse}
 	return r, nil
 }
 

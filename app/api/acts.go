@@ -200,9 +200,12 @@ func (s *server) AbandonCluster(w http.ResponseWriter, r *http.Request, id strin
 	s.handleReason(w, r, id, s.App.Abandon)
 }
 
-// RetryTeardown implements POST /api/v1/clusters/{id}/retry.
-func (s *server) RetryTeardown(w http.ResponseWriter, r *http.Request, id string) {
-	s.handleReason(w, r, id, s.App.RetryTeardown)
+// RetryCluster implements POST /api/v1/clusters/{id}/retry.
+func (s *server) RetryCluster(w http.ResponseWriter, r *http.Request, id string) {
+	s.handleReason(w, r, id, func(ctx context.Context, p policy.Principal, ref string, d app.Origin) (clusters.Row, error) {
+		row, _, err := s.App.Retry(ctx, p, ref, d)
+		return row, err
+	})
 }
 
 // handleReason reads a reason, calls the service, and answers with the cluster's new state.

@@ -59,7 +59,7 @@ type operations interface {
 	ExplainCluster(w http.ResponseWriter, r *http.Request, id string)
 	// ExtendCluster Extend a cluster's lifetime, up to the profile's maximum, if the team's budget and node hours allow it.
 	ExtendCluster(w http.ResponseWriter, r *http.Request, id string, params v1.ExtendClusterParams)
-	// ReleaseHold Remove a hold; the cluster then ends as without it.
+	// ReleaseHold Remove the hold; the normal end applies again.
 	ReleaseHold(w http.ResponseWriter, r *http.Request, id string, params v1.ReleaseHoldParams)
 	// HoldCluster Hold a cluster. It is then kept even if its pull request closes, up to the profile's maximum lifetime.
 	HoldCluster(w http.ResponseWriter, r *http.Request, id string, params v1.HoldClusterParams)
@@ -77,8 +77,8 @@ type operations interface {
 	GetOutputs(w http.ResponseWriter, r *http.Request, id string)
 	// RefreshCluster Install a ready cluster's add-ons again, in the versions fixed when it was accepted. A request during a refresh starts one more after it.
 	RefreshCluster(w http.ResponseWriter, r *http.Request, id string, params v1.RefreshClusterParams)
-	// RetryTeardown Start the next teardown attempt now (the cluster's team and platform admins).
-	RetryTeardown(w http.ResponseWriter, r *http.Request, id string)
+	// RetryCluster Start the next teardown attempt now, or request a cluster again that failed or is gone.
+	RetryCluster(w http.ResponseWriter, r *http.Request, id string)
 	// ScaleWorkers Change the number of workers of a ready cluster, within the profile's limits and the team's budget and node hours. The control plane is not changed.
 	ScaleWorkers(w http.ResponseWriter, r *http.Request, id string, params v1.ScaleWorkersParams)
 	// UnshareCluster Stop sharing a cluster with a team or principal.
@@ -266,7 +266,7 @@ func routes(s operations, add func(method, path string, handle func(w http.Respo
 		s.AbandonCluster(w, r, r.PathValue("id"))
 	})
 	add(http.MethodPost, "/api/v1/clusters/{id}/retry", func(w http.ResponseWriter, r *http.Request, p *parameters) {
-		s.RetryTeardown(w, r, r.PathValue("id"))
+		s.RetryCluster(w, r, r.PathValue("id"))
 	})
 	add(http.MethodGet, "/api/v1/clusters/{id}/timeline", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		s.GetTimeline(w, r, r.PathValue("id"))

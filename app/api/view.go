@@ -28,8 +28,8 @@ func toCluster(row clusters.Row, name func(string) string) v1.Cluster {
 		AcceptedAt: row.AcceptedAt.UTC(), DestroyAt: row.DestroyAt.UTC(), EndReason: row.Ends.Reason().String(), UpdatedAt: row.UpdatedAt.UTC(),
 		ReadyAt: utc(row.ReadyAt), ReleasedAt: utc(row.ReleasedAt), HourlyCents: row.HourlyCents, Meter: toMeter(row.Meter),
 		APIURL: row.APIURL, ConsoleURL: row.ConsoleURL, JobID: row.JobID,
-		Progress:   v1.Progress{Percent: row.Progress.Percent, Step: row.Progress.Step, Eta: utc(row.Progress.ETA), Late: utc(row.Progress.Late)},
-		FailReason: row.FailReason, FailMessage: row.FailMessage, FailWhose: row.FailWhose, FailNext: row.FailNext,
+		Progress:      v1.Progress{Percent: row.Progress.Percent, Step: row.Progress.Step, Eta: utc(row.Progress.ETA), Late: utc(row.Progress.Late)},
+		InstallFailed: row.DesiredWhy.Code == lifecycle.ReasonInstallFailed, FailReason: row.FailReason, FailMessage: row.FailMessage, FailWhose: row.FailWhose, FailNext: row.FailNext,
 		Nodes: row.Nodes, Workers: row.Workers, WorkersWanted: row.WorkersWanted,
 		Addons: row.Addons, Refreshing: row.Work[lifecycle.Configure].IsRequested(), HoldUntil: utc(row.Ends.Hold), MaxDestroyAt: utc(row.Ends.Max),
 		NeedsApproval: row.NeedsApproval, ApproveBy: utc(row.ApproveBy),
@@ -107,7 +107,7 @@ func toDetail(d app.Details, name func(string) string) (v1.ClusterDetail, error)
 func toEvents(all []store.Event, name func(string) string) []v1.Event {
 	out := make([]v1.Event, 0, len(all))
 	for _, e := range all {
-		out = append(out, v1.Event{At: e.At.UTC(), Actor: e.Actor, ActorName: name(e.Actor), Action: e.Action, From: e.From, To: e.To, Message: messages.AuditText(messages.AuditLine{Actor: e.Actor, Name: e.Name, Action: e.Action, Why: e.Why, Reason: e.Reason, Meta: e.Meta})})
+		out = append(out, v1.Event{At: e.At.UTC(), Actor: e.Actor, ActorName: name(e.Actor), Action: e.Action, From: e.From, To: e.To, Message: messages.AuditText(messages.AuditLine{Actor: e.Actor, Name: e.Name, Action: e.Action, Why: e.Why, Reason: e.Reason, Meta: e.Meta, NameOf: name})})
 	}
 	return out
 }

@@ -219,11 +219,9 @@ func (s *Service) requestAlike(ctx context.Context, r policy.Request, pr pullreq
 	if err != nil {
 		return app.ClusterRequest{}, err
 	}
-	w.Request.Profile, w.Request.Region, w.Request.Version = row.Profile, row.Region, row.Release
-	w.Request.OffHours = row.Spec.OffHoursChosen
-	if w.Request.TTL = ttlFromLabels(pr.Labels); w.Request.TTL == 0 {
-		w.Request.TTL = s.policy.Asked(row.TTL)
-	}
+	alike := s.core.Alike(row)
+	w.Request.Profile, w.Request.Region, w.Request.Version, w.Request.OffHours = alike.Profile, alike.Region, alike.Version, alike.OffhoursOptIn
+	w.Request.TTL = cmp.Or(ttlFromLabels(pr.Labels), alike.TTL)
 	if row.Team != r.Ownership.Team {
 		w.Request.Team = row.Team
 	}

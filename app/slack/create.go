@@ -31,7 +31,7 @@ func (s *Service) createCluster(ctx context.Context, t task) (slack.Message, err
 
 // createFrom requests a cluster as asked, once, and shows it where it was asked for. The answer is saved with the result.
 func (s *Service) createFrom(ctx context.Context, t task, r app.CreateRequest) (slack.Message, error) {
-	if r.Name == "" {
+	if r.Name == "" && !r.OfPull() {
 		r.Name = policy.PersonName(s.nameOf(t), causeOf(t.request))
 	}
 	if r.Owner == "" {
@@ -147,22 +147,13 @@ func (s *Service) retryCluster(ctx context.Context, t task) (slack.Message, erro
 		return s.retryTeardown(ctx, t, row)
 	case pressed && row.PR == nil && row.ReplacedBy != "":
 		return s.describeEarlierRetry(ctx, t, row.ID)
-	case row.PR != nil:
-		return slack.Message{}, app.Fail(app.Conflict, fmt.Sprintf("`%s` belongs to %s#%d. Comment `%s retry` there, so that the new cluster follows the pull request as this one did.",
-			row.Name, row.PR.Repo, row.PR.Number, chatops.Prefix))
 	}
-	r := app.CreateRequest{
-		Source: policy.SourceSlack, Profile: row.Profile, Region: row.Region, Version: row.Release, BaseDomain: row.BaseDomain, Team: row.Team,
-		CostCenter: row.CostCenter, Environment: row.Environment, TTL: s.policy.Asked(row.TTL), Addons: &row.Addons, OffhoursOptIn: row.Spec.OffHoursChosen,
-		Owner: row.Owner, Again: app.Again{Of: row.ID, Once: pressed},
-	}
+	r := s.core.Alike(row)
+	r.Source, r.Again.Once = policy.SourceSlack, pressed
 	if row.RequestedBy != t.by.ID { // who helps does not become the owner, and whoever waits for the cluster hears of it where they did before
 		if r.Show, err = s.findPlace(ctx, row.ID); err != nil {
 			return slack.Message{}, err
 		}
-	}
-	if app.IsGone(row) {
-		r.Name = row.Name
 	}
 	return s.createFrom(ctx, t, r)
 }

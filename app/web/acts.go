@@ -193,9 +193,15 @@ func (p *pages) destroyCluster(r *http.Request, who policy.Principal, id string,
 	return fmt.Sprintf("%s is being destroyed (job %s). This page shows when nothing is left.", row.Name, job), err
 }
 
-func (p *pages) retryCluster(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
-	row, err := p.App.RetryTeardown(r.Context(), who, id, origin)
-	return fmt.Sprintf("The next teardown attempt of %s starts now.", row.Name), err
+// retryCluster has the next try of a teardown start, or requests the cluster again and leads to the new one.
+func (p *pages) retryCluster(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	id := r.PathValue("id")
+	row, again, err := p.App.Retry(r.Context(), who, id, originOf(r))
+	if again {
+		p.answerForm(w, r, who, "/clusters/"+row.ID, fmt.Sprintf("%s was requested again. This is the new cluster.", row.Name), err)
+		return
+	}
+	p.answerForm(w, r, who, "/clusters/"+id, fmt.Sprintf("The next teardown attempt of %s starts now.", row.Name), err)
 }
 
 func (p *pages) abandonCluster(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {

@@ -18,7 +18,7 @@ func TestWhatWaitsIsShownWithWhyWhoseWhatItCostsAndUntilWhen(t *testing.T) {
 	_, page, _ := h.as("will").get("/approvals")
 	for _, want := range []string{
 		"Pending", "More than two days take a platform admin&#39;s word.", `href="/clusters/` + made.Row.ID + `">soak</a> of team platform`,
-		"aws-minimal-test, OpenShift 4.20.3 on aws us-east-1, 3 machines for 60 h", "about $0.74 an hour, $44.40 until its planned end, by list prices", "Request: <code", "approval by a platform admin", "Expires",
+		"aws-minimal-test, OpenShift 4.20.3 on AWS us-east-1, 3 machines for 60 h", "about $0.74 an hour, $44.40 until its planned end, by list prices", "Request: <code", "approval by a platform admin", "Expires",
 		`formaction="/approvals/` + made.ApprovalID() + `/approve"`, "None yet.",
 	} {
 		require.Contains(t, page, want)

@@ -19,7 +19,7 @@ type offers struct {
 	ID, Seen string
 	None     string // why nothing is offered
 
-	Extend, Hold, Scale, Link, BreakGlass, Share, Transfer, Retry, Abandon, Destroy bool
+	Extend, Hold, Scale, Link, BreakGlass, Share, Transfer, Retry, Recreate, Abandon, Destroy bool
 
 	Sleep, Wake bool
 
@@ -48,7 +48,7 @@ func offersOf(who policy.Principal, row clusters.Row, role policy.ClusterRole, a
 		ID: row.ID, Seen: markOfState(row, shares), Held: !row.Ends.Hold.IsZero(), Teams: otherTeams(teams, row.Team), Roles: rolesUpTo(role),
 		Extend: can[policy.VerbExtend], ExtendLimit: "at most " + duration.Format(row.Ends.Max.Sub(row.Ends.TTL).Truncate(time.Minute)) + " more",
 		Hold: can[policy.VerbHold], Tonight: can[policy.VerbTonight], Sleep: can[policy.VerbSleep], Wake: can[policy.VerbWake],
-		Share: can[policy.VerbShare], Transfer: can[policy.VerbTransfer], Retry: can[policy.VerbRetry], Abandon: can[policy.VerbAbandon], Destroy: can[policy.VerbDestroy],
+		Share: can[policy.VerbShare], Transfer: can[policy.VerbTransfer], Retry: can[policy.VerbRetry], Recreate: can[policy.VerbRecreate], Abandon: can[policy.VerbAbandon], Destroy: can[policy.VerbDestroy],
 		Kubeconfig: can[policy.VerbKubeconfig] && row.Outputs != nil, Console: can[policy.VerbConsole] && row.Outputs != nil, Bundle: can[policy.VerbBundle],
 		BreakGlass: can[policy.VerbBreakGlass] && row.Outputs != nil && row.Outputs.KubeconfigRef != "",
 	}
@@ -91,7 +91,7 @@ func (o offers) Kinds() string {
 		offered bool
 	}{
 		{"extend", o.Extend}, {"hold", o.Hold}, {"scale", o.Scale}, {"sleep", o.Sleep}, {"wake", o.Wake}, {"link", o.Link}, {"glass", o.BreakGlass},
-		{"share", o.Share || len(o.Shares) > 0}, {"transfer", o.Transfer}, {"retry", o.Retry}, {"abandon", o.Abandon}, {"destroy", o.Destroy},
+		{"share", o.Share || len(o.Shares) > 0}, {"transfer", o.Transfer}, {"retry", o.Retry}, {"recreate", o.Recreate}, {"abandon", o.Abandon}, {"destroy", o.Destroy},
 	} {
 		if k.offered {
 			kinds = append(kinds, k.name)

@@ -173,7 +173,7 @@ func (p *pages) privateRoutes() map[string]handler {
 		"POST /clusters/{id}/share":                 p.handleAct(p.shareCluster),
 		"POST /clusters/{id}/unshare":               p.handleAct(p.unshareCluster),
 		"POST /clusters/{id}/transfer":              p.handleAct(p.transferCluster),
-		"POST /clusters/{id}/retry":                 p.handleAct(p.retryCluster),
+		"POST /clusters/{id}/retry":                 p.retryCluster,
 		"POST /clusters/{id}/abandon":               p.handleAct(p.abandonCluster),
 		"POST /clusters/{id}/kubeconfig":            p.downloadKubeconfig,
 		"POST /clusters/{id}/kubeconfig-link":       p.kubeconfigLink,

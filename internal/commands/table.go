@@ -193,7 +193,7 @@ var Table = []Command{
 		Name: "retry", Permission: "retry", Synonyms: []string{"again", "rerun", "restart"}, Options: []Option{reason},
 		PullRequest: &Form{Summary: "Try a blocked teardown again, or create a cluster again that failed or is gone", Arguments: []Argument{aProfile}, Example: "retry"},
 		Slack:       &Form{Summary: "Try a blocked teardown again, or create a cluster again that failed or is gone", Arguments: []Argument{oneOfMine}, Options: []string{"reason"}, Example: "retry demo"},
-		CLI:         &Form{Summary: "Start the next attempt of a teardown now", Arguments: []Argument{aCluster}, Options: []string{"reason"}},
+		CLI:         &Form{Summary: "Create a cluster again that failed or is gone, or start the next attempt of a teardown now", Arguments: []Argument{aCluster}, Options: []string{"reason"}},
 	},
 	{
 		Name: "share", Permission: "share", Synonyms: []string{"grant", "invite"},
@@ -287,8 +287,9 @@ var Table = []Command{
 	},
 	{
 		Name: "explain", Permission: "see", Synonyms: []string{"why", "reasons"},
-		Slack: &Form{Summary: "Explain its status, when and why it ends, and what you can do", Arguments: []Argument{oneOfMine}, Example: "explain demo"},
-		CLI:   &Form{Summary: "Explain a cluster's status, when and why it ends, and what you can do", Arguments: []Argument{aCluster}},
+		PullRequest: &Form{Summary: "Explain its status, and when and why it ends", Arguments: []Argument{aProfile}, Example: "explain"},
+		Slack:       &Form{Summary: "Explain its status, when and why it ends, and what you can do", Arguments: []Argument{oneOfMine}, Example: "explain demo"},
+		CLI:         &Form{Summary: "Explain a cluster's status, when and why it ends, and what you can do", Arguments: []Argument{aCluster}},
 	},
 	{
 		Name: "notify", Permission: "see", Synonyms: []string{"subscribe", "unsubscribe", "notifications", "watch", "alert"},
@@ -311,7 +312,7 @@ var Table = []Command{
 	},
 	{
 		Name: "help", Synonyms: []string{"?", "usage", "commands", "--help", "-h"},
-		PullRequest: &Form{Common: true, Summary: "Show this list", Example: "help"},
+		PullRequest: &Form{Common: true, Summary: "Show this list, or all about one command", Arguments: []Argument{{Kind: Topic}}, Example: "help create"},
 		Slack:       &Form{Common: true, Summary: "Show this list, or all about one command", Arguments: []Argument{{Kind: Topic}}, Example: "help create"},
 	},
 }

@@ -125,7 +125,7 @@ func (c *Client) ExtendCluster(ctx context.Context, id string, params *v1.Extend
 	return c.send(ctx, http.MethodPost, pathOf("/api/v1/clusters/%s/extend", id), params, body)
 }
 
-// ReleaseHold Remove a hold; the cluster then ends as without it.
+// ReleaseHold Remove the hold; the normal end applies again.
 func (c *Client) ReleaseHold(ctx context.Context, id string, params *v1.ReleaseHoldParams) (*http.Response, error) {
 	return c.send(ctx, http.MethodDelete, pathOf("/api/v1/clusters/%s/hold", id), params, nil)
 }
@@ -170,8 +170,8 @@ func (c *Client) RefreshCluster(ctx context.Context, id string, params *v1.Refre
 	return c.send(ctx, http.MethodPost, pathOf("/api/v1/clusters/%s/refresh", id), params, nil)
 }
 
-// RetryTeardown Start the next teardown attempt now (the cluster's team and platform admins).
-func (c *Client) RetryTeardown(ctx context.Context, id string, body v1.Reason) (*http.Response, error) {
+// RetryCluster Start the next teardown attempt now, or request a cluster again that failed or is gone.
+func (c *Client) RetryCluster(ctx context.Context, id string, body v1.Reason) (*http.Response, error) {
 	return c.send(ctx, http.MethodPost, pathOf("/api/v1/clusters/%s/retry", id), nil, body)
 }
 

@@ -716,8 +716,11 @@ type Cluster struct {
 
 	// Idle Since when nobody has used it, as far as ocpctl knows, and what follows if that stays so; absent if its profile does nothing about idle
 	// clusters, while it is not READY, and while a person has put it to sleep. docs/sleep.md says what counts as use.
-	Idle  Idle   `json:"idle,omitempty,omitzero" yaml:"idle,omitempty"`
-	JobID string `json:"jobId" yaml:"jobId"`
+	Idle Idle `json:"idle,omitempty,omitzero" yaml:"idle,omitempty"`
+
+	// InstallFailed It ends because its install failed. With the status DESTROYED it was cleaned up, and lists show it for 24 hours.
+	InstallFailed bool   `json:"installFailed,omitempty,omitzero" yaml:"installFailed,omitempty"`
+	JobID         string `json:"jobId" yaml:"jobId"`
 
 	// MaxDestroyAt The latest possible end.
 	MaxDestroyAt time.Time `json:"maxDestroyAt,omitempty,omitzero" yaml:"maxDestroyAt,omitempty"`
@@ -1901,11 +1904,17 @@ type Share struct {
 	Access ShareAccess `json:"access" yaml:"access"`
 	At     time.Time   `json:"at" yaml:"at"`
 	By     string      `json:"by" yaml:"by"`
-	Kind   ShareKind   `json:"kind" yaml:"kind"`
+
+	// ByName The display name of who shared it.
+	ByName string    `json:"byName,omitempty,omitzero" yaml:"byName,omitempty"`
+	Kind   ShareKind `json:"kind" yaml:"kind"`
 
 	// Role In the cluster, with access use.
 	Role ShareRole `json:"role,omitempty,omitzero" yaml:"role,omitempty"`
 	With string    `json:"with" yaml:"with"`
+
+	// WithName How people call it, e.g. Maya.
+	WithName string `json:"withName,omitempty,omitzero" yaml:"withName,omitempty"`
 }
 
 // ShareAccess defines model for Share.Access.

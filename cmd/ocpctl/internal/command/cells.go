@@ -17,6 +17,12 @@ import (
 // statusCell shows a cluster's status with a colour.
 func statusCell(c v1.Cluster) table.Cell {
 	text := progress.Status(c)
+	if c.InstallFailed && c.Status == v1.DESTROYED {
+		text = "FAILED, cleaned up"
+		if c.FailReason != "" {
+			text += ": " + humanize.Line(c.FailReason)
+		}
+	}
 	moving := c.Status == v1.CREATING || c.Status == v1.DESTROYING
 	if moving && c.Progress.Percent > 0 {
 		text += fmt.Sprintf(" %d %%", c.Progress.Percent)
@@ -29,7 +35,7 @@ func statusCell(c v1.Cluster) table.Cell {
 
 func paintOf(c v1.Cluster) table.Paint {
 	switch {
-	case c.Status == v1.FAILED:
+	case c.Status == v1.FAILED, c.InstallFailed:
 		return table.Bad
 	case c.Phase == "degraded", c.Phase == "expiring":
 		return table.Warn

@@ -46,7 +46,6 @@ func TestWhatTheCommandLineCannotSayEndsWithTwo(t *testing.T) {
 		"scale-workers a --replicas -1":             "--replicas: -1 is negative.",
 		"logs a --lines 9999":                       "--lines must be 0 to 5000",
 		"wait a --for=done":                         "Accepted: ready, destroyed, scaled, refreshed, asleep.",
-		"retry a":                                   "--reason: Required.",
 		"abandon a --reason  ":                      "flag needs an argument",
 		"refuse a":                                  "--reason: Required.",
 		"break-glass a":                             "--reason: Required.",

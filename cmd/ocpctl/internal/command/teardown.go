@@ -54,11 +54,12 @@ somebody has to remove the blocker, the exit code is 8.`,
 func (a *app) newRetryCommand() *cobra.Command {
 	var reason string
 	c := fromTable("retry", &cobra.Command{
-		Example: `  ocpctl retry pr41-shop --reason "INC-1234: the VPC's peering was removed"`,
+		Long:    "Request a cluster again that failed or is gone: like the earlier one, for the same owner and pull request. Of a blocked teardown, start the next attempt now; that needs --reason.",
+		Example: "  ocpctl retry pr41-shop\n  ocpctl retry pr42-shop --reason \"INC-1234: the VPC's peering was removed\"",
 	})
-	addRequiredReason(c, &reason)
+	reasonFlag(c, &reason)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
-		return a.printCluster(api.RetryTeardown(ctx, id, v1.Reason{Reason: reason}))
+		return a.printCluster(api.RetryCluster(ctx, id, v1.Reason{Reason: reason}))
 	})
 }
 
