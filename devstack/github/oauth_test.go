@@ -128,7 +128,7 @@ func TestAPersonAuthorizesTheAppAndItLearnsWhoTheyAre(t *testing.T) {
 	require.Equal(t, http.StatusOK, answer.StatusCode, "unless the App has them choose")
 
 	q.Set("redirect_uri", "http://evil.example/")
-	require.Equal(t, "redirect_uri_mismatch", u.back(u.Get(at + q.Encode())).Get("error"), "it leads to the registered page alone")
+	require.Equal(t, "redirect_uri_mismatch", u.back(u.Get(at+q.Encode())).Get("error"), "it leads to the registered page alone")
 	q.Set("client_id", "Iv1.other")
 	answer, err = u.Get(at + q.Encode())
 	require.NoError(t, err)
