@@ -36,7 +36,7 @@ func TestAClusterFromSlackFromTheFormToNothingLeft(t *testing.T) {
 
 	require.NoError(t, l.Slack.Click(l.ctx, "rob", m.TS, "ocp_destroy"))
 	l.runUntil("it is destroyed", time.Minute, l.every(lifecycle.Released))
-	l.showsUntil("maya", slack.Clusters, "from-form is gone", "found nothing left")
+	l.showsUntil("maya", slack.Clusters, "from-form is gone", "found nothing of it")
 	l.assertNothingLeft()
 	require.Equal(t, 1, l.postsWith(slack.Clusters, "from-form"), "the channel has one message of it; everything else is in its thread")
 }

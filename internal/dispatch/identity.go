@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // identity identifies one process permanently: pids are reused, but not with the same start time within one boot.
@@ -104,7 +105,7 @@ func findMarked(attempt string) ([]identity, error) {
 		if err != nil {
 			continue
 		}
-		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+		env, err := readEnvironment(pid)
 		if err != nil || !bytes.Contains(append([]byte{0}, env...), want) {
 			continue // ended, or another user's and so not ours; a zombie's is empty
 		}
@@ -117,8 +118,41 @@ func findMarked(attempt string) ([]identity, error) {
 	return found, nil
 }
 
+// readEnvironment reads the environment of a process. That of a process that is just starting another program is empty for a moment, which lasts while
+// the machine is busy with others, and must not be taken for that of a process without the variable. Those of zombies, of kernel threads and of
+// what sleeps stay empty.
+func readEnvironment(pid int) ([]byte, error) {
+	for try, asleep := 1, 0; ; try++ {
+		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+		if err != nil || len(env) > 0 || try == environmentTries {
+			return env, err
+		}
+		s, err := readStat(pid)
+		if err != nil || s.ofKernel || s.state == "Z" || s.state == "X" {
+			return nil, err
+		}
+		if s.state == "S" {
+			asleep++
+		}
+		if asleep == 5 {
+			return nil, nil
+		}
+		time.Sleep(environmentPause)
+	}
+}
+
+const (
+	environmentTries = 500
+	environmentPause = time.Millisecond
+
+	kernelThread = 0x00200000 // PF_KTHREAD of the kernel's include/linux/sched.h
+)
+
 // stat is part of /proc/<pid>/stat.
-type stat struct{ state, start string }
+type stat struct {
+	state, start string
+	ofKernel     bool
+}
 
 func readStat(pid int) (stat, error) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -130,7 +164,8 @@ func readStat(pid int) (stat, error) {
 	if !ok || len(fields) < 20 {
 		return stat{}, fmt.Errorf("read /proc/%d/stat: unexpected format", pid)
 	}
-	return stat{state: fields[0], start: fields[19]}, nil
+	flags, _ := strconv.ParseUint(fields[6], 10, 32) // none: a process like any other
+	return stat{state: fields[0], start: fields[19], ofKernel: flags&kernelThread != 0}, nil
 }
 
 func bootID() (string, error) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -296,4 +297,20 @@ func TestAnIdThatReachesOutsideIsRefused(t *testing.T) {
 		_, err := p.Observe(t.Context(), bad)
 		require.Error(t, err)
 	}
+}
+
+// A process that starts another program again and again has no environment for a moment each time, and is found nevertheless.
+func TestAProcessThatStartsAnotherProgramIsFound(t *testing.T) {
+	id := attemptID(t)
+	cmd := exec.Command("/bin/sh", "-c", `exec /bin/sh -c "$0" "$0"`, `[ -e "$STOP" ] || exec /bin/sh -c "$0" "$0"`)
+	stop := filepath.Join(t.TempDir(), "stop")
+	cmd.Env = []string{attemptVariable + "=" + id, "STOP=" + stop}
+	require.NoError(t, cmd.Start())
+	for range 30 {
+		found, err := findMarked(id)
+		require.NoError(t, err)
+		require.Len(t, found, 1)
+	}
+	require.NoError(t, os.WriteFile(stop, nil, 0o600))
+	require.NoError(t, cmd.Wait())
 }
