@@ -44,12 +44,18 @@ func (s *Service) Explain(ctx context.Context, p policy.Principal, ref string) (
 	if err != nil {
 		return Explanation{}, err
 	}
-	out := Explanation{Row: row, Why: messages.Reasons(row.Card)}
+	out, err := s.ExplainRow(ctx, row)
 	for _, verb := range policy.Possible(actions) {
 		if step := sayNextStep(verb, row.Card, row.PR != nil); step.Text != "" {
 			out.Next = append(out.Next, step)
 		}
 	}
+	return out, err
+}
+
+// ExplainRow is Explain without what can be done, for somebody who may see the cluster.
+func (s *Service) ExplainRow(ctx context.Context, row clusters.Row) (Explanation, error) {
+	out := Explanation{Row: row, Why: messages.Reasons(row.Card)}
 	if len(row.Addons) > 0 && row.Status == lifecycle.Ready {
 		conditions, err := s.store.Attempts.Conditions(ctx, row.ID)
 		if err != nil {

@@ -45,14 +45,15 @@ func peopleOf(c profiles.Catalogue) []people.Person {
 	return out
 }
 
-// NameOf returns the display name of a principal, the same at every entry point: that of the catalogue's person, or what an account on
-// GitHub is called there now.
+// NameOf returns the display name of a principal, the same at every entry point: that of the catalogue's person, whichever of their accounts
+// it is, or what an account on GitHub or in Slack is called there now.
 func (s *Service) NameOf(id string) string {
-	if !strings.HasPrefix(id, string(profiles.SourceGitHub)+":") || s.store == nil {
+	source, _, _ := strings.Cut(id, ":")
+	if s.store == nil || profiles.Source(source) != profiles.SourceGitHub && profiles.Source(source) != profiles.SourceSlack {
 		return s.catalogue().NameOf(id)
 	}
 	name := s.shown.lookUp(id, func(ctx context.Context) (string, error) {
-		names, err := s.store.People.NamesOf(ctx, id)
+		names, err := s.store.People.ShownNames(ctx, id)
 		return names[id], err
 	})
 	return cmp.Or(name, s.catalogue().NameOf(id))

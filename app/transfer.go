@@ -44,7 +44,7 @@ func (s *Service) giveCluster(ctx context.Context, row clusters.Row, p policy.Pr
 		return Change{}, err
 	}
 	if row.NeedsApproval && team != row.Team { // otherwise the new team's approvers would decide on the old team's request
-		return Change{}, Fail(Conflict, fmt.Sprintf("%s is waiting for an approval by team %s, and no other team can give it. Get it approved first, or create a cluster in team %s.",
+		return Change{}, Fail(Conflict, fmt.Sprintf("%s is waiting for approval by team %s, and no other team can give it. Get it approved first, or create a cluster in team %s.",
 			row.Card.Name, row.Card.Team, team))
 	}
 	var check policy.Check

@@ -85,6 +85,7 @@ type Command struct {
 	Role     policy.ClusterRole // kubeconfig, console: empty is the most that one may have; share: empty only shows the cluster
 	Commit   string             // approve: the commit to approve, 7 to 40 lowercase hexadecimal digits; empty: the one that the approval was requested for
 	Code     string             // link: what the page of the link shows; empty: begin
+	Topic    string             // help: the command that it is about, empty: all
 	Reason   string             // hold, destroy: why, empty: not given; refuse: why, see For
 
 	Line string // the line as typed

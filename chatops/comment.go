@@ -28,6 +28,9 @@ func follow(c lifecycle.Card) string {
 	if !moving(c) || c.Phase == lifecycle.Cleaning {
 		return ""
 	}
+	if eta := ETA(c); eta != "" {
+		return sentence(eta) + " The check shows its progress."
+	}
 	return "The check shows its progress."
 }
 
@@ -137,14 +140,9 @@ func access(c lifecycle.Card, links Links) string {
 		fmt.Fprintf(&b, "- API: %s\n", link(c.APIURL))
 	}
 	if links.UI != "" {
-		fmt.Fprintf(&b, "\nTo get a kubeconfig of your own, comment %s, use [its page](%s), or run %s. Programs use a token in `$TOKEN`. "+
-			"Every download is recorded in the audit trail.\n\n```sh\n%s\n```\n", Code(Prefix+" kubeconfig"), address(c, links), Code("ocpctl kubeconfig "+c.Name+" -f kubeconfig"), kubeconfig(c, links))
+		fmt.Fprintf(&b, "\nTo get a kubeconfig of your own, comment %s, use [its page](%s), or run %s.\n", Code(Prefix+" kubeconfig"), address(c, links), Code("ocpctl kubeconfig "+c.Name+" -f kubeconfig"))
 	}
 	return b.String()
-}
-
-func kubeconfig(c lifecycle.Card, links Links) string {
-	return fmt.Sprintf("curl -fsS --retry 5 -H \"Authorization: Bearer $TOKEN\" \\\n  -o kubeconfig '%s/api/v1/clusters/%s/kubeconfig?wait=20'", strings.TrimRight(links.UI, "/"), c.ID)
 }
 
 // proof says what DESTROYED is based on: a count, never an exit code.

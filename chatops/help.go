@@ -34,6 +34,9 @@ func Help(profiles ...string) string {
 	return fit(b.String())
 }
 
+// HelpAbout says all about one command on a pull request; empty: there is no such command there.
+func HelpAbout(verb string) string { return inComments.explain(verb) }
+
 // usage formats the option as it is typed, with its short name.
 func (o option) usage() string {
 	text := Code(strings.TrimRight(o.name+" "+o.Example, " "))

@@ -98,6 +98,9 @@ func parseLine(line string, first bool) Parsed {
 	case c.Verb == VerbApprove && !first:
 		return Parsed{Line: line, Reply: fmt.Sprintf("Nothing was approved: %s counts only in the first line of a comment. Write a comment that begins with it.", Code(Prefix+" "+string(VerbApprove)))}
 	}
+	if c.Verb == VerbHelp {
+		c.Topic = c.Ref
+	}
 	return Parsed{Line: line, Command: &c.Command}
 }
 

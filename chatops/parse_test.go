@@ -18,7 +18,7 @@ func TestCommandsAreUnderstood(t *testing.T) {
 	for line, want := range map[string]Command{
 		"/ocp":                              {Verb: VerbHelp},
 		"/ocp help":                         {Verb: VerbHelp},
-		"/ocp help create":                  {Verb: VerbHelp},
+		"/ocp help create":                  {Verb: VerbHelp, Topic: "create"},
 		"/OCP Create":                       {Verb: VerbCreate},
 		"   /ocp  create\taws-standard":     {Verb: VerbCreate, Profile: "aws-standard"},
 		"/ocp create ocp/AWS-Standard":      {Verb: VerbCreate, Profile: "aws-standard"},
@@ -45,7 +45,7 @@ func TestCommandsAreUnderstood(t *testing.T) {
 		"/ocp create --off-hours aws-standard":                {Verb: VerbCreate, Profile: "aws-standard", OffHours: new(true)},
 		"/ocp create aws-standard --off-hours=false":          {Verb: VerbCreate, Profile: "aws-standard", OffHours: new(false)},
 		"/ocp create —off-hours=TRUE --dry-run":               {Verb: VerbCreate, OffHours: new(true), DryRun: true},
-		"/ocp create --help":                                  {Verb: VerbHelp},
+		"/ocp create --help":                                  {Verb: VerbHelp, Topic: "create"},
 		"/ocp -h":                                             {Verb: VerbHelp},
 		"/ocp ?":                                              {Verb: VerbHelp},
 		"/ocp destroy --reason 'all is seen'":                 {Verb: VerbDestroy, Reason: "all is seen"},

@@ -41,6 +41,9 @@ func (g grammar) parse(line string) (c *SlackCommand, reply string) {
 // topic is the command that help is asked about; empty: about none, or the help of this entry point shows everything.
 func (g grammar) topic(words []word) string {
 	for _, w := range words[:min(len(words), 2)] {
+		if strings.EqualFold(w.text, AllCommands) {
+			return AllCommands
+		}
 		e, known := g.find(w.text)
 		if help, _ := g.find(string(VerbHelp)); known && e.verb != VerbHelp && help.form.Takes(commands.Topic) {
 			return string(e.verb)

@@ -55,9 +55,9 @@ func ApprovalText(v policy.Verdict) string {
 	}
 	who := *v.Approval
 	who.Why = nil
-	text := plain(who.Text()) + " Otherwise it counts as refused.\n\n" + reasons(v.Asks())
-	if full := v.Full(); len(full) > 0 {
-		text += "\nAfter that it waits in the queue:\n\n" + reasons(full)
+	text := plain(who.Text()) + " Otherwise the request is dropped.\n\n" + reasons(v.Asks())
+	if len(v.Full()) > 0 { // not what is full now: that changes while the approval is awaited
+		text += "\nAfter that it may have to wait in the queue.\n"
 	}
 	return fitInto(text, maxFrozen)
 }

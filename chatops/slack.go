@@ -42,39 +42,39 @@ func ParseSlack(text string) (c *SlackCommand, reply string) {
 	return inSlack.parse(line)
 }
 
-// SlackGot acknowledges a slash command at once, before anything is done. It names only commands that are understood; for any other
-// text, the answer that follows says what is wrong.
-func SlackGot(text string) string {
-	c, _ := ParseSlack(text)
-	if c == nil {
-		return "Nothing was done. The next message says why."
-	}
-	_, rest, _ := strings.Cut(strings.TrimPrefix(c.Line, Prefix+" "), " ")
-	if c.Verb == VerbHelp {
-		rest = c.Ref
-	}
-	return fmt.Sprintf("Got it: %s. The answer follows.", Code(Prefix+" "+string(c.Verb)+" "+asSlackShows(rest)))
-}
+// AllCommands asks help for every command, in the place of one command's name.
+const AllCommands = "all"
 
-// SlackHelp lists the commands in Slack, those that people need first at the top. With a verb, it says all about that one.
-func SlackHelp(about ...string) string {
-	var b strings.Builder
-	for _, verb := range about {
-		if e, known := inSlack.find(verb); known {
-			e.explain(&b)
-			return b.String()
-		}
+// SlackHelp lists the commands in Slack that people need first; with AllCommands, those and the others; with a verb, all about that one.
+func SlackHelp(about string) string {
+	if text := inSlack.explain(about); text != "" {
+		return text
 	}
+	var b strings.Builder
 	b.WriteString("**Commands**\n\n")
 	for _, common := range []bool{true, false} {
 		for _, e := range inSlack.rows {
-			if e.form.Common == common {
+			if e.form.Common == common && (common || about == AllCommands) {
 				fmt.Fprintf(&b, "- %s: %s\n", Code(e.usage()), e.form.Summary)
 			}
 		}
 	}
-	fmt.Fprintf(&b, "\nIf you have one cluster, you need not name it. %s shows the options of a command. Buttons do the same as the commands.\n",
-		Code(Prefix+" help create"))
+	more := ""
+	if about != AllCommands {
+		more = fmt.Sprintf(" More: %s lists every command.", Code(Prefix+" help "+AllCommands))
+	}
+	fmt.Fprintf(&b, "\nIf you have one cluster, you need not name it. %s shows the options of a command.%s\n", Code(Prefix+" help create"), more)
+	return b.String()
+}
+
+// explain says all about a command; empty: there is no such command here.
+func (g grammar) explain(verb string) string {
+	e, known := g.find(verb)
+	if !known {
+		return ""
+	}
+	var b strings.Builder
+	e.explain(&b)
 	return b.String()
 }
 

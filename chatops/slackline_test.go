@@ -75,11 +75,8 @@ func TestWhatIsTypedInSlackIsUnderstood(t *testing.T) {
 			require.Equal(t, got, again)
 			got.Line = ""
 			require.Equal(t, want, *got)
-			require.Contains(t, SlackGot(text), "Got it: `/ocp "+string(want.Verb))
 		})
 	}
-	require.Contains(t, SlackGot("Share demo <@U1|maya>"), "`/ocp share demo @maya`")
-	require.Contains(t, SlackGot("notify <#C1> ready"), "`/ocp notify #C1 ready`")
 }
 
 // inMarkup is a line as Slack sends it.
@@ -131,15 +128,12 @@ func TestWhatIsNotUnderstoodInSlackSaysWhatWouldBe(t *testing.T) {
 			for _, message := range want {
 				require.Contains(t, reply, message)
 			}
-			require.Contains(t, SlackGot(text), "Nothing was done")
-			require.NotContains(t, SlackGot(text), "Got it")
-			require.NotContains(t, SlackGot(text), reply, "the answer that follows says it, once")
 		})
 	}
 }
 
 func TestEveryCommandOfTheTableIsInSlacksHelpAndParses(t *testing.T) {
-	help := SlackHelp()
+	help := SlackHelp(AllCommands)
 	var all strings.Builder
 	all.WriteString(help)
 	for _, e := range inSlack.rows {
@@ -300,7 +294,6 @@ func FuzzSlackCommand(f *testing.F) {
 		require.Equal(t, c == nil, reply != "", "a command or an answer, never both")
 		require.Less(t, len(reply), 6000)
 		require.True(t, utf8.ValidString(reply))
-		require.Less(t, len(SlackGot(text)), 1000)
 		if c == nil {
 			return
 		}

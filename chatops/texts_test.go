@@ -134,7 +134,6 @@ func TestAReadyCommentTellsEverythingOneNeeds(t *testing.T) {
 	body := Comment(ready(), Detail{}, ui)
 	for _, part := range []string{
 		"[open it](http://127.0.0.1:8080/clusters/clu_1#console) with an account of your own", "<https://api.pr41-shop.labs.example.com:6443>",
-		"curl -fsS --retry 5 -H \"Authorization: Bearer $TOKEN\" \\\n  -o kubeconfig 'http://127.0.0.1:8080/api/v1/clusters/clu_1/kubeconfig?wait=20'\n",
 		"$0.75 an hour", "$18.00 if it runs until its end", "**Thursday 2 January 2025 at 12:00 UTC** (2025-01-02T12:00:00Z)", "24 h after it was requested", "extended to 2025-01-04 12:00 UTC",
 		"`/ocp kubeconfig`, `/ocp console`, `/ocp extend 4h`, `/ocp logs`, `/ocp destroy`, `/ocp help`", "Installed on attempt 1 of 2.",
 	} {

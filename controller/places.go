@@ -8,6 +8,7 @@ import (
 
 	chat "github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/github"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/outbox"
@@ -49,7 +50,8 @@ func (c *Controller) comment(ctx context.Context, sub outbox.Subscriber, row clu
 	if err != nil {
 		return shown{}, err
 	}
-	return shown{hash: hashOf(chat.Comment(card, causes, c.Links)), post: func(ctx context.Context, at place) (int64, error) {
+	hash := hashOf(fmt.Sprintf("%s%t", chat.Comment(card, causes, c.Links), isArrivalKnown(row.Card)))
+	return shown{hash: hash, post: func(ctx context.Context, at place) (int64, error) {
 		detail, err := c.detail(ctx, row)
 		if err != nil {
 			return 0, err
@@ -57,12 +59,19 @@ func (c *Controller) comment(ctx context.Context, sub outbox.Subscriber, row clu
 		if detail.Log, err = c.Store.Attempts.LogTail(ctx, row.JobID, chat.LogLines); err != nil {
 			return 0, err
 		}
-		body := chat.Comment(card, detail, c.Links)
+		shownCard := card
+		shownCard.Progress.ETA, shownCard.Progress.Late = row.Progress.ETA, row.Progress.Late // as of this edit: that it moves is no reason for another one
+		body := chat.Comment(shownCard, detail, c.Links)
 		return c.GitHub.UpsertComment(ctx, github.CommentTarget{
 			Installation: sub.Installation, Repo: sub.Repo, Number: sub.Number,
 			ExternalID: at.id, Sure: at.sure, Marker: "cluster:" + row.ID,
 		}, body)
 	}}, nil
+}
+
+// isArrivalKnown reports whether it is known when a cluster that is being created may be ready.
+func isArrivalKnown(card lifecycle.Card) bool {
+	return card.Status == lifecycle.Creating && (!card.Progress.ETA.IsZero() || !card.Progress.Late.IsZero())
 }
 
 // detailCausingEdit returns the part of detail whose change is worth an edit of a comment.

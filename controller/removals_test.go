@@ -76,7 +76,7 @@ func TestWhatCannotBeDeletedIsTriedAgainAndAFinding(t *testing.T) {
 	open, err := h.store.Reports.Findings(h.ctx, reports.FindingFilter{Kind: lifecycle.Remains})
 	require.NoError(t, err)
 	i := slices.IndexFunc(open, func(f reports.FindingRow) bool { return f.Cluster == id })
-	require.Equal(t, "shop is destroyed, but its credentials (kubeconfig, password and archives below operate/) could not be deleted from the bucket in 2 tries", open[i].Why)
+	require.Equal(t, "shop is destroyed, but its credentials (kubeconfig, password and archives below operate/) could not be deleted from the bucket in 2 attempts", open[i].Why)
 	require.Equal(t, []string{"AccessDenied: s3:DeleteObjectVersion"}, open[i].Evidence)
 	h.work(queue.FindingsArgs{})
 	require.Equal(t, id, h.findings()[lifecycle.Remains], "a look does not judge what it does not look at")

@@ -49,7 +49,7 @@ func (w whose) judge(g Group) (class OrphanClass, of *KnownCluster, why string) 
 	return w.judgeUnknown(g)
 }
 
-const stillListed = "its cluster was destroyed and the final count found nothing, but a later scan saw it"
+const stillListed = "the cloud still lists it although its cluster was destroyed and the final count found nothing; clouds list deleted resources for a while"
 
 // judgeUnknown returns the class of a group of which no cluster's id and no recorded name is known.
 func (w whose) judgeUnknown(g Group) (class OrphanClass, of *KnownCluster, why string) {

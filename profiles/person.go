@@ -194,6 +194,13 @@ var sourceText = map[Source]string{
 	SourceSAML: "SAML", SourceOIDC: "OIDC", SourceAWS: "AWS", SourceGitHub: "GitHub", SourceSlack: "Slack",
 }
 
+// workloads are how platforms write the subject of a pipeline's or a program's token: what precedes its name, what ends that, and what it is.
+var workloads = []struct{ prefix, end, text string }{
+	{"repo:", ":", "workflow"},                            // GitHub Actions: repo:acme/shop:ref:refs/heads/main
+	{"project_path:", ":", "pipeline"},                    // GitLab: project_path:acme/shop:ref_type:branch:ref:main
+	{"system:serviceaccount:", "\x00", "service account"}, // Kubernetes: system:serviceaccount:namespace:name
+}
+
 // UnlinkedName shows a principal that belongs to no person of the catalogue: its part of the id with the source in parentheses, which
 // no display name can end in. A text that is not a principal id is returned as it is.
 func UnlinkedName(id string) string {
@@ -210,6 +217,12 @@ func UnlinkedName(id string) string {
 	case SourceOIDC:
 		if _, sub, ok := strings.Cut(subject, "#"); ok {
 			subject = sub
+		}
+		for _, w := range workloads {
+			if rest, ok := strings.CutPrefix(subject, w.prefix); ok {
+				subject, _, _ = strings.Cut(rest, w.end)
+				text = w.text
+			}
 		}
 	case SourceAWS:
 		if at := strings.LastIndexByte(subject, ':'); at >= 0 && at < len(subject)-1 {

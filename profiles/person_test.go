@@ -76,7 +76,7 @@ func TestNobodyIsShownByTheAddressOfAnIssuer(t *testing.T) {
 		"oidc:https://other.example#Maya Weber":                   "Maya Weber (OIDC)",
 		"oidc:https://other.example#Maya\u202e Weber\n":           "Maya Weber (OIDC)",
 		"aws:arn:aws:iam::123456789012:role/backend":              "role/backend (AWS)",
-		"oidc:https://ci.example#repo:acme/shop:ref:refs/heads/x": "repo:acme/shop:ref:refs/heads/x (OIDC)",
+		"oidc:https://ci.example#repo:acme/shop:ref:refs/heads/x": "acme/shop (workflow)",
 		"lifecycle": "lifecycle", "": "",
 	} {
 		require.Equal(t, want, c.NameOf(id), id)

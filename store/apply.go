@@ -141,7 +141,7 @@ func moveCluster(ctx context.Context, c *db.Tx, cur usage.Held, d lifecycle.Deci
 		if _, err := clusters.CloseOver(ctx, c, cur.ID); err != nil {
 			return err
 		}
-		if _, err := access.Revoke(ctx, c, cur.ID, access.Every, nil, clusters.Origin{Actor: db.Lifecycle, Why: clusters.Unwanted + d.Next.DesiredWhy.String()}); err != nil {
+		if _, err := access.Revoke(ctx, c, cur.ID, access.Every, nil, clusters.Origin{Actor: db.Lifecycle, Why: d.Next.DesiredWhy.WithoutFailure().String()}); err != nil {
 			return err
 		}
 	}

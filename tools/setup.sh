@@ -5,8 +5,8 @@ set -euo pipefail
 missing=()
 for need in "$@"; do
   case $need in
-    postgres) command -v postgres >/dev/null || ls "${PG_BIN:-}"/postgres /usr/lib/postgresql/*/bin/postgres /usr/pgsql-*/bin/postgres /opt/homebrew/opt/postgresql@*/bin/postgres \
-      /usr/local/opt/postgresql@*/bin/postgres /Applications/Postgres.app/Contents/Versions/*/bin/postgres 2>/dev/null | grep -q . || missing+=(postgresql) ;;
+    postgres) { command -v postgres || ls "${PG_BIN:-}"/postgres /usr/lib/postgresql/*/bin/postgres /usr/pgsql-*/bin/postgres /opt/homebrew/opt/postgresql@*/bin/postgres \
+      /usr/local/opt/postgresql@*/bin/postgres /Applications/Postgres.app/Contents/Versions/*/bin/postgres || true; } 2>/dev/null | grep -q . || missing+=(postgresql) ;;
     node) { command -v node && command -v npm; } >/dev/null || missing+=(nodejs npm) ;;
     chromium) command -v "${CHROMIUM:-chromium}" chromium-browser google-chrome | grep -q . || missing+=(chromium) ;;
     *) echo "setup.sh: unknown need $need; it can be postgres, node or chromium" >&2; exit 2 ;;

@@ -39,6 +39,14 @@ func (s *server) UnshareCluster(w http.ResponseWriter, r *http.Request, id strin
 	s.writeShares(w, r, list, err)
 }
 
+// nameGrantee names whom a cluster is shared with, as people know them.
+func (s *server) nameGrantee(one people.Share) string {
+	if one.Kind == string(v1.ShareKindTeam) {
+		return one.Grantee
+	}
+	return s.App.NameOf(one.Grantee)
+}
+
 func (s *server) writeShares(w http.ResponseWriter, r *http.Request, list []people.Share, err error) {
 	if err != nil {
 		s.writeError(w, r, err)
@@ -47,7 +55,7 @@ func (s *server) writeShares(w http.ResponseWriter, r *http.Request, list []peop
 	out := v1.Shares{Items: []v1.Share{}}
 	for _, one := range list {
 		out.Items = append(out.Items, v1.Share{
-			Kind: v1.ShareKind(one.Kind), With: one.Grantee, Access: v1.ShareAccess(one.Access), Role: v1.ShareRole(one.Role), By: one.GrantedBy, At: one.CreatedAt.UTC(),
+			Kind: v1.ShareKind(one.Kind), With: one.Grantee, Access: v1.ShareAccess(one.Access), Role: v1.ShareRole(one.Role), By: one.GrantedBy, ByName: s.App.NameOf(one.GrantedBy), At: one.CreatedAt.UTC(), WithName: s.nameGrantee(one),
 		})
 	}
 	writeOK(w, out)

@@ -107,7 +107,7 @@ func toDetail(d app.Details, name func(string) string) (v1.ClusterDetail, error)
 func toEvents(all []store.Event, name func(string) string) []v1.Event {
 	out := make([]v1.Event, 0, len(all))
 	for _, e := range all {
-		out = append(out, v1.Event{At: e.At.UTC(), Actor: e.Actor, ActorName: name(e.Actor), Action: e.Action, From: e.From, To: e.To, Message: messages.AuditText(messages.AuditLine{Actor: e.Actor, Name: e.Name, Action: e.Action, Why: e.Why, Reason: e.Reason, Meta: e.Meta})})
+		out = append(out, v1.Event{At: e.At.UTC(), Actor: e.Actor, ActorName: name(e.Actor), Action: e.Action, From: e.From, To: e.To, Message: messages.AuditText(messages.AuditLine{Actor: e.Actor, Name: e.Name, Action: e.Action, Why: e.Why, Reason: e.Reason, Meta: e.Meta, NameOf: name})})
 	}
 	return out
 }

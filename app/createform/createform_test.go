@@ -48,7 +48,7 @@ func TestChoicesFollowFromProfileAndTeam(t *testing.T) {
 		}
 	}
 	require.Contains(t, f.Locked, Fact{"Machines", "3 × m6i.xlarge; 3 × m6i.xlarge workers, scalable from 0 to 3"})
-	require.Contains(t, f.Locked, Fact{"Platform", "aws"})
+	require.Contains(t, f.Locked, Fact{"Platform", "AWS"})
 }
 
 func TestAnotherTeamsChoicesAreNotShown(t *testing.T) {

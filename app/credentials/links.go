@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/people"
@@ -282,4 +283,15 @@ func sayInstallersUnavailable(name, approval string, stored bool) string {
 // sayUnknownBreakGlass is the problem with a credential that break-glass does not give.
 func sayUnknownBreakGlass(what string, known ...string) messages.Problem {
 	return messages.Problem{fmt.Sprintf("%q cannot be requested", what), known}
+}
+
+// Lookalikes returns accounts elsewhere that look like the principal's and are linked to nobody.
+func (s *Service) Lookalikes(ctx context.Context, p policy.Principal) ([]string, error) {
+	called, _, _ := strings.Cut(profiles.UnlinkedName(p.ID), " (")
+	name, _, isAddress := strings.Cut(called, "@")
+	email := ""
+	if isAddress {
+		email = called
+	}
+	return s.store.People.ListLookalikes(ctx, name, email)
 }

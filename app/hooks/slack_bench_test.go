@@ -83,7 +83,7 @@ func acknowledgedSlack(ctx context.Context, front *httptest.Server, trigger, use
 	body := interaction(strings.NewReplacer(`"trigger_id":"1.2"`, `"trigger_id":"`+trigger+`"`, `"id":"U1"`, `"id":"`+user+`"`).Replace(pressed))
 	want := ""
 	if command {
-		body, want = typed(trigger, user, "status shop").Encode(), "Got it"
+		body = typed(trigger, user, "status shop").Encode()
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, front.URL+"/webhooks/slack", strings.NewReader(body))
 	if err != nil {

@@ -47,7 +47,7 @@ func TestACommandIsStoredWithoutItsSecretsAndAcknowledged(t *testing.T) {
 	for range 2 {
 		status, answer := f.slack(typed("13345224609.738474920.8088930838d88f008e0", "U2147483697", "approve shop &lt;now&gt;"))
 		require.Equal(t, http.StatusOK, status, "the second time as the first")
-		require.Equal(t, map[string]any{"response_type": "ephemeral", "text": "Got it: `/ocp approve shop &lt;now&gt;`. The answer follows."}, answer)
+		require.Empty(t, answer, "a command has one answer, which follows")
 	}
 	require.Equal(t, []string{"13345224609.738474920.8088930838d88f008e0"}, f.stored())
 	require.Len(t, f.query(`SELECT kind FROM river_job WHERE kind = 'inbox'`), 1)
@@ -203,7 +203,6 @@ func TestARequestOfSlacksThatCannotBeStoredIsNotAcknowledged(t *testing.T) {
 	status, answer := f.slack(typed("1.2", "U1", "help"))
 	require.Equal(t, http.StatusOK, status, "otherwise Slack shows an error of its own")
 	require.Contains(t, answer["text"], "could not store this request")
-	require.NotContains(t, answer["text"], "Got it")
 	body := interaction(submitted)
 	status, answer = f.post("/webhooks/slack", []byte(body), slackSigned(body, time.Now()))
 	require.Equal(t, http.StatusOK, status)

@@ -37,6 +37,19 @@ func (s *Service) statusByComment(ctx context.Context, c command) (reply, note s
 	return chatops.StatusReply(c.event.Author, cards, chatops.Links{UI: s.ui}, now), "status of " + messages.Clusters(len(rows)), nil
 }
 
+// explainByComment says why a cluster is in its state, and when and why it ends. The cluster's comment has what can be done.
+func (s *Service) explainByComment(ctx context.Context, c command) (reply, note string, err error) {
+	row, err := s.findCluster(ctx, c)
+	if err != nil {
+		return "", "", err
+	}
+	found, err := s.core.ExplainRow(ctx, row)
+	if err != nil {
+		return "", "", err
+	}
+	return chatops.Said(found.Markdown(), c.event.Author), "explained " + row.Name, nil
+}
+
 func (s *Service) showStatus(ctx context.Context, c command, row clusters.Row) (reply, note string, err error) {
 	now, err := s.store.Now(ctx)
 	if err != nil {

@@ -252,6 +252,9 @@ func (s *Service) dispatchCommand(ctx context.Context, c command) (reply, note s
 	case chatops.VerbCreate:
 		return s.createByComment(ctx, c)
 	case chatops.VerbHelp:
+		if about := chatops.HelpAbout(c.Topic); about != "" {
+			return about, "help", nil
+		}
 		names, err := s.listOffered(ctx, c)
 		return chatops.Help(names...), "help", err
 	case chatops.VerbLink:
@@ -261,7 +264,7 @@ func (s *Service) dispatchCommand(ctx context.Context, c command) (reply, note s
 		return "", "", declined{chatops.Refusal(c.event.Author, verdict), refusalNote(string(c.Verb), verdict)}
 	}
 	if do, ok := map[chatops.Verb]func(context.Context, command) (string, string, error){
-		chatops.VerbStatus: s.statusByComment, chatops.VerbList: s.statusByComment,
+		chatops.VerbStatus: s.statusByComment, chatops.VerbList: s.statusByComment, chatops.VerbExplain: s.explainByComment,
 		chatops.VerbExtend: s.extendByComment, chatops.VerbDestroy: s.destroyByComment,
 		chatops.VerbApprove: s.voteByComment, chatops.VerbRefuse: s.voteByComment,
 		chatops.VerbLogs: s.logsByComment, chatops.VerbKubeconfig: s.accessByComment, chatops.VerbConsole: s.accessByComment,

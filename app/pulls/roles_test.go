@@ -63,6 +63,7 @@ var lines = []spoken{
 	{withTwo, "/ocp create aws-minimal-test", "no no no told told told told told no told no - no"},
 	{forked, "/ocp create", "no no no did did did did did no did no - no"}, // and waits for somebody's word
 	{withTwo, "/ocp status", "no no no told told told told told no told no - no"},
+	{withTwo, "/ocp explain aws-minimal-test", "no no no told told told told told no told no - no"},
 	{withTwo, "/ocp list", "no no no told told told told told no told no - no"},
 	{withTwo, "/ocp extend 1h aws-minimal-test", "no no no did did did did did no did no - no"},
 	{withTwo, "/ocp extend 1h aws-standard", "no no no no no no did did no did no - no"},
@@ -195,7 +196,7 @@ func outcome(changed, replies []string) string {
 		return "-"
 	case strings.Contains(said, "does nothing here"):
 		return "void"
-	case strings.Contains(said, "cannot be done, and nothing was changed"), strings.Contains(said, "you need a role in"), strings.Contains(said, " can approve this; "),
+	case strings.Contains(said, "cannot be done, and nothing was changed"), strings.Contains(said, "you need a role in"), strings.Contains(said, " can approve this. "),
 		strings.Contains(said, " you need the role "), strings.Contains(said, " is needed; "), strings.Contains(said, "you have to sign in"):
 		return "no"
 	}

@@ -3,19 +3,15 @@ package slack
 import (
 	api "github.com/slack-go/slack"
 
-	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/chatops/messages"
-	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
 )
 
-// Acknowledge returns the immediate answer to a request, as JSON takes it; nil: an empty one. It asks nobody, because Slack waits for
-// three seconds. A submission with mistakes is answered with them (see Rejected), any other with a form that says to wait.
+// Acknowledge returns the immediate answer to a request, as JSON takes it; nil: an empty one, as for a command, which has one
+// answer. It asks nobody, because Slack waits for three seconds. A submission with mistakes is answered with them (see Rejected), any other with a form that says to wait.
 func Acknowledge(r inbound.Request) any {
 	switch r.Kind {
-	case inbound.Command:
-		return OnlyToYou(slack.Text(chatops.SlackGot(r.Text)))
 	case inbound.Submission:
 		if bad := formErrors(*r.View); len(bad) > 0 {
 			return api.NewErrorsViewSubmissionResponse(bad)

@@ -15,7 +15,7 @@ func TestTheImmediateAnswerFitsWhatSomebodyDid(t *testing.T) {
 	filled := &inbound.View{ID: "V1", Callback: blocks.FormCreate, Values: map[string]map[string]string{"ttl": {"ttl": "4h"}, "profile": {"profile": "x"}}}
 	for kind, want := range map[inbound.Kind]string{
 		inbound.Mention: "null", inbound.Direct: "null", inbound.Press: "null", inbound.Change: "null", inbound.Shortcut: "null", inbound.HomeOpened: "null",
-		inbound.Lifecycle: "null", inbound.Ignored: "null", inbound.Command: `"response_type":"ephemeral"`, inbound.Submission: `"response_action":"update"`,
+		inbound.Lifecycle: "null", inbound.Ignored: "null", inbound.Command: "null", inbound.Submission: `"response_action":"update"`,
 	} {
 		raw, err := json.Marshal(slackapp.Acknowledge(inbound.Request{Kind: kind, Text: "help", View: filled}))
 		require.NoError(t, err)

@@ -48,7 +48,7 @@ func (s *Service) runTask(ctx context.Context, t task) (slack.Message, error) {
 	}
 	do, known := s.useCases()[t.Verb]
 	if !known {
-		return slack.Message{}, app.Fail(app.Invalid, fmt.Sprintf("`/ocp %s` is not available here.\n\n%s", t.Verb, chatops.SlackHelp()))
+		return slack.Message{}, app.Fail(app.Invalid, fmt.Sprintf("`/ocp %s` is not available here.\n\n%s", t.Verb, chatops.SlackHelp("")))
 	}
 	if len(t.by.Seats) == 0 && !slices.Contains(open, t.Verb) {
 		return slack.Message{}, app.Fail(app.Denied, messages.NoRoleOnSlack)

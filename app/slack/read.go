@@ -2,13 +2,10 @@ package slack
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/blocks"
-	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/clusters"
@@ -76,35 +73,5 @@ func (s *Service) explainCluster(ctx context.Context, t task) (slack.Message, er
 	if err != nil {
 		return slack.Message{}, err
 	}
-	return blocks.Answer(sayExplanation(why)), nil
-}
-
-// sayExplanation says why a cluster is in its state, why it ends, and what can be done, with the commands of Slack.
-func sayExplanation(e app.Explanation) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "**About `%s`**\n", e.Row.Name)
-	part := func(title string, lines []string) {
-		if len(lines) > 0 && title != "" {
-			fmt.Fprintf(&b, "\n**%s**\n", title)
-		}
-		for _, line := range lines {
-			fmt.Fprintf(&b, "\n- %s", messages.Sentence(line))
-		}
-		if len(lines) > 0 {
-			b.WriteString("\n")
-		}
-	}
-	part("", append([]string{messages.StateReason(e.Row.Card, chatops.Code(e.Row.Name))}, e.Why...))
-	var ends, steps []string
-	for _, end := range e.Ends {
-		ends = append(ends, chatops.Time(end.At)+": "+end.Message)
-	}
-	for _, step := range e.Next {
-		if step.Slack != "" {
-			steps = append(steps, step.Text+": "+chatops.Code(chatops.Prefix+" "+step.Slack))
-		}
-	}
-	part("When it ends, the earliest first", ends)
-	part("What you can do", steps)
-	return b.String()
+	return blocks.Answer(why.Markdown()), nil
 }

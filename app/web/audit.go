@@ -68,20 +68,20 @@ func (p *pages) listAudit(w http.ResponseWriter, r *http.Request, who policy.Pri
 			return
 		}
 		status = http.StatusOK
-		v.addLines(lines, cursor == "" && len(q) == 0)
+		v.addLines(lines, cursor == "" && len(q) == 0, p.App.NameOf)
 		v.Older = nextPageURL("/audit", q, next)
 	}
 	p.renderPage(w, r, who, status, "audit", v)
 }
 
-func (v *auditView) addLines(lines []auditchain.Line, newest bool) {
+func (v *auditView) addLines(lines []auditchain.Line, newest bool, nameOf func(string) string) {
 	for _, l := range lines {
 		var meta struct {
 			Why    string
 			Reason lifecycle.Reason
 		}
 		_ = json.Unmarshal([]byte(l.Metadata), &meta) // the raw text is shown as well
-		v.Lines = append(v.Lines, auditLine{Line: l, Message: messages.AuditText(messages.AuditLine{Actor: l.Actor, Action: l.Action, Why: meta.Why, Reason: meta.Reason, Meta: json.RawMessage(l.Metadata)})})
+		v.Lines = append(v.Lines, auditLine{Line: l, Message: messages.AuditText(messages.AuditLine{Actor: l.Actor, Action: l.Action, Why: meta.Why, Reason: meta.Reason, Meta: json.RawMessage(l.Metadata), NameOf: nameOf})})
 	}
 	if newest && len(lines) > 0 {
 		head := lines[0].Head()

@@ -13,6 +13,8 @@ type meView struct {
 	May      []policy.Act // in at least one team
 	Accounts []string
 
+	Lookalikes []string // accounts that look like the person's own, and that nobody linked
+
 	CommandLines []people.CommandLine
 }
 
@@ -26,6 +28,10 @@ func (p *pages) showMe(w http.ResponseWriter, r *http.Request, who policy.Princi
 	}
 	var err error
 	if v.Accounts, err = p.Credentials.Accounts(r.Context(), who); err != nil {
+		p.showError(w, r, who, err)
+		return
+	}
+	if v.Lookalikes, err = p.Credentials.Lookalikes(r.Context(), who); err != nil {
 		p.showError(w, r, who, err)
 		return
 	}

@@ -156,7 +156,7 @@ func TestFindingsShowTheirEvidence(t *testing.T) {
 	})
 	require.NoError(t, err)
 	_, page, _ := h.as("ada").get("/findings")
-	for _, want := range []string{"its teardown waits for a person", "vpc vpc-1", `href="/clusters/` + row.ID, "shop-x7k2p", "seen once"} {
+	for _, want := range []string{"its teardown waits for a person", "vpc vpc-1", `href="/clusters/` + row.ID, "shop-x7k2p", "last seen"} {
 		require.Contains(t, page, want)
 	}
 	_, err = h.store.Reports.SaveFindings(t.Context(), []lifecycle.FindingKind{lifecycle.Blocked, lifecycle.Orphan}, nil)

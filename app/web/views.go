@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"fmt"
 	"html/template"
@@ -87,7 +88,7 @@ func (v detailView) Ended() bool { return v.Row.Phase == lifecycle.Released }
 
 // parseTemplates parses the templates. nameOf names a principal for people; nil: nobody is linked to a person.
 func parseTemplates(nameOf func(string) string, files assetFiles) views {
-	own := template.FuncMap{"actor": actorFormatter(nameOf), "asset": files.addressOf}
+	own := template.FuncMap{"actor": actorFormatter(nameOf), "told": auditTextWith(nameOf), "asset": files.addressOf}
 	out := views{}
 	for _, name := range []string{
 		"login", "problem", "list", "detail", "runbook", "destroy", "new", "approvals", "approval", "link", "code", "password", "me", "limits", "commandline", "devicecode",
@@ -153,8 +154,7 @@ var functions = template.FuncMap{
 	"away":     formatAway,
 	"part":     beginPart, "endpart": endPart,
 	"name": formatPullRequest, "runText": chatops.RunText, "signalText": chatops.SignalText, "saved": chatops.Saved, "slept": describeSleep, "unused": chatops.Unused, "nights": chatops.Nights,
-	"told":  auditText,
-	"moved": describeMove,
+	"moved": describeMove, "did": describeAction,
 	"cost":  describeCost,
 	"short": shortHash,
 	"tail":  func(id string) string { return id[max(0, len(id)-8):] },
@@ -182,7 +182,15 @@ var functions = template.FuncMap{
 	"refused": countRefused, "notAsked": notAsked,
 }
 
-// auditText returns what an event of the timeline records.
-func auditText(e store.Event) string {
-	return messages.AuditText(messages.AuditLine{Actor: e.Actor, Name: e.Name, Action: e.Action, Why: e.Why, Reason: e.Reason, Meta: e.Meta})
+// auditTextWith returns a function that says what an event of the timeline records.
+func auditTextWith(nameOf func(id string) string) func(store.Event) string {
+	return func(e store.Event) string {
+		return messages.AuditText(messages.AuditLine{Actor: e.Actor, Name: e.Name, Action: e.Action, Why: e.Why, Reason: e.Reason, Meta: e.Meta, NameOf: nameOf})
+	}
 }
+
+// actionTexts are the actions of a timeline whose own names say too little.
+var actionTexts = map[string]string{"access.minted": "access given", "access.account_removed": "account removed", "access.asked": "access requested"}
+
+// describeAction names an action as people read it.
+func describeAction(action string) string { return cmp.Or(actionTexts[action], plainState(action)) }

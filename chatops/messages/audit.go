@@ -17,6 +17,7 @@ type AuditLine struct {
 	Why         string
 	Reason      lifecycle.Reason // why, if nobody gave words for it
 	Meta        json.RawMessage
+	NameOf      func(id string) string // how people read a principal; nil: by its id
 }
 
 // AuditText says what an audit line records: what changed, as far as the line says it, and the reason that somebody gave. The actor is
@@ -26,7 +27,10 @@ func AuditText(l AuditLine) string {
 	if l.Reason.IsUnworded() && l.Reason.Via == "" && (l.Reason.By == l.Actor || l.Reason.By == l.Name) {
 		why = ""
 	}
-	text, explained := changeText(l.Action, l.Meta, why)
+	if l.NameOf == nil {
+		l.NameOf = func(id string) string { return id }
+	}
+	text, explained := l.changeText(why)
 	if text == "" || why == "" || explained {
 		return cmp.Or(text, why)
 	}
@@ -50,7 +54,8 @@ type auditChange struct {
 var countedChanges = map[string]string{"scale_asked": "%d workers instead of %s", "approval_voted": "%d approvals, %s before"}
 
 // changeText returns the change as text, for any kind of line. explained: the text has the reason.
-func changeText(action string, meta json.RawMessage, why string) (text string, explained bool) {
+func (l AuditLine) changeText(why string) (text string, explained bool) {
+	action, meta := l.Action, l.Meta
 	var c auditChange
 	if len(meta) == 0 || json.Unmarshal(meta, &c) != nil {
 		return "", false
@@ -68,17 +73,27 @@ func changeText(action string, meta json.RawMessage, why string) (text string, e
 	}
 	switch {
 	case after.To != "":
-		return "to " + cmp.Or(after.Name, after.To), false
+		return "to " + cmp.Or(after.Name, l.NameOf(after.To)), false
 	case after.Team != "":
 		return fmt.Sprintf("from team %s to team %s, owner %s", before.Team, after.Team, after.Owner), false
 	case after.With != "":
-		return fmt.Sprintf("with %s %s, to %s it%s", after.Kind, after.With, after.Access, asAuditRole(after.Role)), false
+		return fmt.Sprintf("with %s, to %s it%s", l.nameGrantee(after.Kind, after.With), after.Access, asAuditRole(after.Role)), false
 	case before.With != "":
-		return fmt.Sprintf("no longer with %s %s", before.Kind, before.With), false
-	case cmp.Or(after.Reader, before.Reader) != "":
-		return "of " + cmp.Or(after.Reader, before.Reader) + asAuditRole(cmp.Or(after.Role, before.Role)), false
+		return "no longer with " + l.nameGrantee(before.Kind, before.With), false
+	case after.Reader != "":
+		return "for " + l.NameOf(after.Reader) + asAuditRole(after.Role), false
+	case before.Reader != "":
+		return "of " + l.NameOf(before.Reader) + asAuditRole(before.Role), false
 	}
 	return "", false
+}
+
+// nameGrantee names whom a cluster is shared with: a person or program, or a team.
+func (l AuditLine) nameGrantee(kind, with string) string {
+	if kind == "team" {
+		return "team " + with
+	}
+	return l.NameOf(with)
 }
 
 // asAuditRole adds a role in the cluster; empty: the line has none.

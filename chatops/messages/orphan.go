@@ -15,7 +15,7 @@ func NoOrphan(id string) string {
 func OrphanNext(class lifecycle.OrphanClass, state lifecycle.OrphanState, whose bool) string {
 	switch state {
 	case lifecycle.OrphanSeen:
-		return "Wait for the next scan: it is reported if it is still there."
+		return "Nothing yet: it is not confirmed. It is reported if the next scan still sees it."
 	case lifecycle.OrphanExempt:
 		return "Nothing: it is exempt."
 	case lifecycle.OrphanApproved, lifecycle.OrphanRemoving:

@@ -18,7 +18,7 @@ func NewCommit(actor string, c chatops.Command, head string) string {
 
 // NotAwaited tells a commenter that their approval was written before it was requested for this commit.
 func NotAwaited(actor string, c chatops.Command, cluster, head string) string {
-	return fmt.Sprintf("@%s, `%s` was not waiting for an approval of %s when you wrote this, so nothing was approved.%s", actor, cluster, chatops.Code(chatops.ShortSHA(head)), lookAt(c, head))
+	return fmt.Sprintf("@%s, `%s` was not waiting for approval of %s when you wrote this, so nothing was approved.%s", actor, cluster, chatops.Code(chatops.ShortSHA(head)), lookAt(c, head))
 }
 
 // lookAt says what to look at and what to type then.

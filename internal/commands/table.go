@@ -287,8 +287,9 @@ var Table = []Command{
 	},
 	{
 		Name: "explain", Permission: "see", Synonyms: []string{"why", "reasons"},
-		Slack: &Form{Summary: "Explain its status, when and why it ends, and what you can do", Arguments: []Argument{oneOfMine}, Example: "explain demo"},
-		CLI:   &Form{Summary: "Explain a cluster's status, when and why it ends, and what you can do", Arguments: []Argument{aCluster}},
+		PullRequest: &Form{Summary: "Explain its status, and when and why it ends", Arguments: []Argument{aProfile}, Example: "explain"},
+		Slack:       &Form{Summary: "Explain its status, when and why it ends, and what you can do", Arguments: []Argument{oneOfMine}, Example: "explain demo"},
+		CLI:         &Form{Summary: "Explain a cluster's status, when and why it ends, and what you can do", Arguments: []Argument{aCluster}},
 	},
 	{
 		Name: "notify", Permission: "see", Synonyms: []string{"subscribe", "unsubscribe", "notifications", "watch", "alert"},
@@ -311,7 +312,7 @@ var Table = []Command{
 	},
 	{
 		Name: "help", Synonyms: []string{"?", "usage", "commands", "--help", "-h"},
-		PullRequest: &Form{Common: true, Summary: "Show this list", Example: "help"},
+		PullRequest: &Form{Common: true, Summary: "Show this list, or all about one command", Arguments: []Argument{{Kind: Topic}}, Example: "help create"},
 		Slack:       &Form{Common: true, Summary: "Show this list, or all about one command", Arguments: []Argument{{Kind: Topic}}, Example: "help create"},
 	},
 }

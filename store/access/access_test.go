@@ -247,7 +247,7 @@ func TestSharesTransfersAndEndsRevoke(t *testing.T) {
 				storetest.Step(t, s, r.ID)
 			}
 			return err
-		}, "the cluster is no longer wanted: the end of its time to live"},
+		}, "the end of its time to live"},
 		"less":      {func(r clusters.Row) error { share(r, access.RoleView); return nil }, "the share with saml:will@acme.example was changed"},
 		"destroyed": {func(r clusters.Row) error { _, err := s.Destroy(t.Context(), r.ID, storetest.Maya("done")); return err }, "the cluster is no longer wanted: done"},
 	} {

@@ -163,7 +163,7 @@ func keepMinted(ctx context.Context, c *db.Tx, f Fenced, a accessRow, said Acces
 	if err != nil {
 		return fmt.Errorf("keep access %s: %w", a.ID, err)
 	}
-	return clusters.RecordAction(c, clusters.Origin{Actor: db.Lifecycle, Why: "it was asked for"}, "access.minted", f.ID, clusters.Action{After: map[string]any{
+	return clusters.RecordAction(c, clusters.Origin{Actor: db.Lifecycle}, "access.minted", f.ID, clusters.Action{After: map[string]any{
 		"access": a.ID, "kind": a.Kind, "reader": a.Reader, "role": a.Role, "account": a.Account, "expiresAt": said.ExpiresAt, "attempt": f.Number,
 	}})
 }

@@ -143,3 +143,21 @@ func object(proof json.RawMessage) json.RawMessage {
 	}
 	return proof
 }
+
+// ListLookalikes returns the accounts on GitHub and in Slack that count for nobody yet and whose login, name or confirmed e-mail is this name
+// or address. That proves nothing: it is only a reason to ask somebody whether they want to link theirs.
+func (s *Store) ListLookalikes(ctx context.Context, name, email string) ([]string, error) {
+	list, err := db.All[struct{ Account string }](ctx, s.db.Pool(), `
+		SELECT g.principal AS account FROM github_accounts g WHERE lower(g.login) = lower(@name) AND person_of(g.principal) = g.principal
+		UNION SELECT s.account FROM slack_people s WHERE NOT s.bot AND NOT s.deactivated AND person_of(s.account) = s.account
+			AND (lower(s.name) = lower(@name) OR s.email = lower(@email) AND s.email <> '')
+		ORDER BY account LIMIT 5`, pgx.NamedArgs{"name": name, "email": email})
+	if err != nil {
+		return nil, fmt.Errorf("look for accounts that are called %s: %w", name, err)
+	}
+	accounts := make([]string, 0, len(list))
+	for _, a := range list {
+		accounts = append(accounts, a.Account)
+	}
+	return accounts, nil
+}

@@ -1904,11 +1904,17 @@ type Share struct {
 	Access ShareAccess `json:"access" yaml:"access"`
 	At     time.Time   `json:"at" yaml:"at"`
 	By     string      `json:"by" yaml:"by"`
-	Kind   ShareKind   `json:"kind" yaml:"kind"`
+
+	// ByName The display name of who shared it.
+	ByName string    `json:"byName,omitempty,omitzero" yaml:"byName,omitempty"`
+	Kind   ShareKind `json:"kind" yaml:"kind"`
 
 	// Role In the cluster, with access use.
 	Role ShareRole `json:"role,omitempty,omitzero" yaml:"role,omitempty"`
 	With string    `json:"with" yaml:"with"`
+
+	// WithName How people call it, e.g. Maya.
+	WithName string `json:"withName,omitempty,omitzero" yaml:"withName,omitempty"`
 }
 
 // ShareAccess defines model for Share.Access.

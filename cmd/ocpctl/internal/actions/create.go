@@ -50,7 +50,7 @@ func (s *step) createCluster(ctx context.Context) error {
 	if !waits {
 		return s.endWithoutWaiting(ctx, accepted.ClusterID)
 	}
-	return s.awaitReady(ctx, accepted.ClusterID, accepted.Name, s.Text("reuse") == "pull-request")
+	return s.awaitReady(ctx, accepted.ClusterID, accepted.Name, s.Text("reuse") == "pull-request", s.wholeSummary)
 }
 
 // createArguments returns the command that asks for the cluster, and its standard input.

@@ -68,6 +68,18 @@ func (s *step) clusterSummary(c v1.Cluster, title, problem string) string {
 	return sh.b.String()
 }
 
+// wholeSummary shows a cluster that is ready to the job that asked for it.
+func (s *step) wholeSummary(c v1.Cluster) string { return s.clusterSummary(c, c.Name+" is ready", "") }
+
+// readySummary says in one line that a cluster is ready: the job that asked for it shows the rest, and many jobs may wait for it.
+func (s *step) readySummary(c v1.Cluster) string {
+	text := fmt.Sprintf("%s is ready: %s", escapeMarkdown(c.Name), formatLink(s.pageURL(c.ClusterID)))
+	if c.ConsoleURL != "" {
+		text += ", console: " + formatLink(c.ConsoleURL)
+	}
+	return text + ", ends " + escapeMarkdown(humanize.Ends(c, s.Now())) + "\n\n"
+}
+
 // verdictSummary shows what a dry run found.
 func verdictSummary(v v1.Verdict) string {
 	s := newSheet(v.Message)

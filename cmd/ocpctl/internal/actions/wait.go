@@ -31,7 +31,7 @@ func (s *step) waitForCluster(ctx context.Context) error {
 	if err := s.setCluster(c.ClusterID, c.Name, s.pageURL(c.ClusterID)); err != nil {
 		return err
 	}
-	return s.awaitReady(ctx, c.ClusterID, c.Name, turn)
+	return s.awaitReady(ctx, c.ClusterID, c.Name, turn, s.readySummary)
 }
 
 // waitInputs checks the inputs of a step that can wait.
@@ -83,8 +83,9 @@ func (s *step) exportInputs() {
 	}
 }
 
-// awaitReady waits until the cluster is ready, takes the run's turn on it if it is shared, and exports it to the job.
-func (s *step) awaitReady(ctx context.Context, id, name string, turn bool) error {
+// awaitReady waits until the cluster is ready, takes the run's turn on it if it is shared, and exports it to the job, with a
+// summary.
+func (s *step) awaitReady(ctx context.Context, id, name string, turn bool, summary func(v1.Cluster) string) error {
 	if turn {
 		end := s.Group("Waiting for this run's turn on " + name)
 		_, err := s.Commands.Run(ctx, nil, s.addTimeout("use", "--cluster-id="+id, "--wait")...)
@@ -116,7 +117,7 @@ func (s *step) awaitReady(ctx context.Context, id, name string, turn bool) error
 	if err := errors.Join(s.setFacts(c.Cluster), s.exportCluster(c.Cluster, path)); err != nil {
 		return err
 	}
-	return s.Summary(s.clusterSummary(c.Cluster, name+" is ready", ""))
+	return s.Summary(summary(c.Cluster))
 }
 
 // writeKubeconfig writes the kubeconfig to a file below the job's own folder, which the runner empties. Its secrets are masked before.

@@ -169,7 +169,7 @@ func (a *app) printShares(res *http.Response, err error) error {
 		name:  func(one v1.Share) string { return one.With },
 		heads: []string{"KIND", "WITH", "ACCESS", "ROLE", "BY", "SINCE"},
 		row: func(_ *table.Screen, one v1.Share) []any {
-			return []any{one.Kind, one.With, one.Access, one.Role, one.By, humanize.Stamp(one.At)}
+			return []any{one.Kind, cmp.Or(one.WithName, one.With), one.Access, one.Role, cmp.Or(one.ByName, one.By), humanize.Stamp(one.At)}
 		},
 		none: "The cluster is not shared.",
 	}.showAnswer(a)(res, err)

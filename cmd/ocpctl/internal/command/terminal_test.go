@@ -96,7 +96,7 @@ func TestNorInThePipelinesLog(t *testing.T) {
 func TestATerminalHasABarWhileItWaits(t *testing.T) {
 	d := atTerminal(t)
 	require.Equal(t, exit.OK, d.run("wait", "team-a-smoke-01"))
-	require.Contains(t, d.err.String(), "████████████████████  team-a-smoke-01  READY")
+	require.Contains(t, d.err.String(), "██████████  team-a-smoke-01  READY")
 	require.True(t, strings.HasSuffix(d.err.String(), "\r\x1b[K"), "it is gone at the end")
 	require.NotContains(t, d.out.String(), "█")
 }

@@ -93,7 +93,7 @@ type Bar struct {
 }
 
 const (
-	cells   = 20
+	cells   = 10
 	erase   = "\r\x1b[K"
 	spinner = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 )
@@ -129,8 +129,10 @@ func (b *Bar) drawLine(now time.Time) {
 	percent := min(max(b.state.Progress.Percent, 0), 100)
 	full := percent * cells / 100
 	turns := []rune(spinner)
-	text := fmt.Sprintf("%c %s%s  %s  %s%s", turns[b.turn%len(turns)], strings.Repeat("█", full), strings.Repeat("░", cells-full),
-		strings.Join(describeParts(b.state.Cluster), "  "), duration.Format(now.Sub(b.Since)), describeArrival(b.state.Cluster, now))
+	parts := describeParts(b.state.Cluster)
+	at := min(len(parts), 3) // name, status and percentage come first, and what is cut on a narrow terminal is the step
+	text := fmt.Sprintf("%c %s%s  %s%s  %s", turns[b.turn%len(turns)], strings.Repeat("█", full), strings.Repeat("░", cells-full),
+		strings.Join(parts[:at], "  "), describeArrival(b.state.Cluster, now), strings.Join(append([]string{duration.Format(now.Sub(b.Since))}, parts[at:]...), "  "))
 	fmt.Fprint(b.Out, erase+cutText(text, b.Width()-1))
 }
 
