@@ -186,7 +186,8 @@ func (s *Service) prepareRequest(p policy.Principal, r CreateRequest, b catalogu
 // noneOfTheirs replaces values that only members of a team may see.
 const noneOfTheirs = "-"
 
-// cutForShow is the note about a key that ends in dots, as documentation prints keys; see docs/adr/0014.
+// cutForShow is the note about a key that ends in dots, as documentation prints keys: people copy the sample request of the documents first, so such a
+// key is ignored with a warning instead of refused.
 var cutForShow = policy.Check{
 	Name: "ssh-key", Result: policy.Warn, Asked: "a key that ends in dots", Accept: "a whole line of a .pub file",
 	Message: "The SSH public key is abbreviated (it ends in dots), so it was ignored. The nodes get the installation's key.", Next: "To use a key of your own, send the whole line of a .pub file.",

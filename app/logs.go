@@ -33,6 +33,7 @@ func (s *Service) Log(ctx context.Context, p policy.Principal, ref, job string, 
 	if of.ID != row.ID {
 		return Log{}, Fail(NotFound, fmt.Sprintf("%[2]s has no job %[1]q. See the list of its jobs.", job, row.Name))
 	}
+	job = found.ID
 	out := Log{Job: found}
 	if out.mark, err = s.store.Attempts.LogEnd(ctx, job); err != nil {
 		return Log{}, err

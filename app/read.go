@@ -123,16 +123,22 @@ func (s *Service) Job(ctx context.Context, p policy.Principal, id string, lines 
 	if err != nil {
 		return JobDetails{}, err
 	}
-	log, err := s.store.Attempts.LogTail(ctx, id, lines)
+	log, err := s.store.Attempts.LogTail(ctx, job.ID, lines)
 	if err != nil {
 		return JobDetails{}, fmt.Errorf("read log: %w", err)
 	}
 	return JobDetails{Job: job, Log: log}, nil
 }
 
+// findJob finds a job by its id, or the newest of a cluster by the cluster's id or name.
 func (s *Service) findJob(ctx context.Context, p policy.Principal, id string) (reports.Job, clusters.Row, error) {
 	missing := Fail(NotFound, fmt.Sprintf("You have no job %q. See the list of your jobs.", id))
 	job, err := s.store.Reports.Job(ctx, id)
+	if errors.Is(err, db.ErrNotFound) {
+		if row, unseen := s.Cluster(ctx, p, id); unseen == nil {
+			job, err = s.store.Reports.Job(ctx, row.JobID)
+		}
+	}
 	if errors.Is(err, db.ErrNotFound) {
 		if len(p.Seats) == 0 {
 			return reports.Job{}, clusters.Row{}, noRoleError(p)

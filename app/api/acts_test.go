@@ -170,6 +170,8 @@ func TestWorkersAreScaledWithinTheBoundsOfTheProfile(t *testing.T) {
 	h.does(http.MethodPost, path, h.as(oidc.Requester), v1.Scale{Replicas: 0}, http.StatusAccepted, &again)
 	require.Equal(t, first.JobID, again.JobID)
 	var job v1.JobDetail
+	h.get("/api/v1/jobs/"+first.ClusterID, &job) // the newest of the cluster
+	require.Equal(t, first.ClusterID, job.ClusterID)
 	h.get("/api/v1/jobs/"+first.JobID, &job)
 	require.Equal(t, "SCALE_WORKERS", job.Type)
 
