@@ -38,13 +38,13 @@ func TestTheLastStateIsShownWithinAMinuteOfGitHubsReturn(t *testing.T) {
 			bumped(f, other.ID)
 			f.until(end)
 			require.LessOrEqual(t, len(f.hub.Calls())-calls, c.atMost)
-			require.NotContains(t, f.ours(41)[0], "https://console.example.com")
+			require.NotContains(t, f.ours(41)[0], "`shop` is ready")
 
 			f.hub.Recover()
 			f.until(end.Add(time.Minute + time.Second))
 			f.shown(row)
 			f.shown(other)
-			require.Contains(t, f.ours(41)[0], "https://console.example.com")
+			require.Contains(t, f.ours(41)[0], "`shop` is ready")
 			require.Less(t, len(f.writes)-writes, 100)
 		})
 	}
