@@ -63,7 +63,7 @@ func conditionOf(w *db.Conditions, key filter.Key, v filter.Value, arg string) s
 	at := "@" + arg
 	switch key {
 	case filter.Owner:
-		return ownedBy(w, v, arg)
+		return matchOwner(w, v, arg)
 	case filter.Status:
 		return inState(v.Is)
 	case filter.Ends:
@@ -119,9 +119,9 @@ func inState(name string) string {
 	return "c.status = '" + strings.ToUpper(name) + "'"
 }
 
-// ownedBy selects what a person owns: by name, in any spelling of the person, and if the principal is known, also what was requested by one
+// matchOwner selects what a person owns: by name, in any spelling of the person, and if the principal is known, also what was requested by one
 // of their identities, or handed over to it.
-func ownedBy(w *db.Conditions, v filter.Value, arg string) string {
+func matchOwner(w *db.Conditions, v filter.Value, arg string) string {
 	var any []string
 	if v.Is != "" {
 		w.Args[arg] = v.Is
