@@ -128,7 +128,7 @@ func (s *stack) aLife() {
 	require.Contains(t, log, id+" "+c.Name+"\n")
 	require.Contains(t, log, "[group] Waiting until "+c.Name+" is ready\n")
 	require.Contains(t, log, "  CREATING installing  ")
-	require.Contains(t, log, "2h later.\n")
+	require.Contains(t, log, "2 h later.\n")
 	require.Contains(t, log, "create-job_")
 	require.Contains(t, log, "The artifact ocpctl-"+c.Name+"-life-0-1 would have these files")
 	require.Contains(t, summaries(job), "### "+c.Name+" is ready\n")
