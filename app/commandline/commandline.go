@@ -26,6 +26,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/internal/limit"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/internal/source"
 	"github.com/ocpctl/ocpctl/policy"
@@ -42,6 +43,8 @@ const (
 	passedOnFor = time.Minute      // how long a browser may take to pass a code on
 	typedFor    = 10 * time.Minute // how long a person may take to type a code
 	pollEvery   = 2 * time.Second  // how often a program may ask whether the person is done
+
+	mostAtOnce, mostOfAddress = 16, 4 // questions of programs at the same time, in all and from one address
 )
 
 // Config configures the service.
@@ -57,6 +60,7 @@ type Config struct {
 // Service signs in command lines. Safe for concurrent use.
 type Service struct {
 	Config
+	atOnce *limit.Slots
 }
 
 // New returns the service.
@@ -68,7 +72,7 @@ func New(c Config) *Service {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	c.Home = strings.TrimRight(c.Home, "/")
-	return &Service{c}
+	return &Service{c, limit.NewSlots(mostAtOnce, mostOfAddress)}
 }
 
 // Request is what a program asks for through a browser: the parameters of RFC 6749, 4.1.1.

@@ -200,6 +200,12 @@ func (s *Service) revoke(w http.ResponseWriter, r *http.Request) {
 func (s *Service) answer(w http.ResponseWriter, r *http.Request, do func(context.Context) (any, error)) {
 	ctx, cancel := context.WithTimeout(r.Context(), 30*time.Second)
 	defer cancel()
+	free, err := s.atOnce.Take(ctx, source.Group(s.Proxies.Address(r))) // nobody is signed in yet, and each question is one to the database
+	if err != nil {
+		writeJSON(w, http.StatusServiceUnavailable, &refusal{"temporarily_unavailable", "Too many command lines sign in at once. Try again in a moment."})
+		return
+	}
+	defer free()
 	r.Body = http.MaxBytesReader(w, r.Body, mostForm)
 	if err := r.ParseForm(); err != nil {
 		writeJSON(w, http.StatusBadRequest, &refusal{"invalid_request", "The form cannot be read."})

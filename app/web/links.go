@@ -62,7 +62,7 @@ func (p *pages) renderLink(w http.ResponseWriter, r *http.Request, who policy.Pr
 		p.showError(w, r, who, err)
 		return
 	}
-	v := linkView{Handle: handle, Kind: l.Kind, ExpiresAt: l.ExpiresAt, Named: l.Named, Person: l.Person, Wrong: wrong, Asked: l.Asked, Role: l.Role, AtOnce: r.FormValue(atOnce) != ""}
+	v := linkView{Handle: handle, Kind: l.Kind, ExpiresAt: l.ExpiresAt, Named: l.Named, Person: l.Person, Wrong: wrong, Asked: l.Asked, Role: l.Role, AtOnce: r.FormValue(atOnce) != "" && (l.Kind == people.LinkKubeconfig || l.Kind == people.LinkConsole)}
 	v.Site, v.Account = splitAccount(l.Account)
 	if v.Site == "Slack" {
 		v.Workspace, _, _ = strings.Cut(v.Account, "/")

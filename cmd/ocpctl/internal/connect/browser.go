@@ -131,7 +131,7 @@ func (b *BrowserSignIn) Open(ctx context.Context, machine string, show func(addr
 		if err != nil {
 			return exit.With(exit.Denied, tellOAuth(err))
 		}
-		return b.keep(got)
+		return b.replace(ctx, got)
 	}
 }
 
@@ -146,7 +146,17 @@ func (b *BrowserSignIn) Type(ctx context.Context, machine string, show func(addr
 	if err != nil {
 		return exit.With(exit.Denied, tellOAuth(err))
 	}
-	return b.keep(got)
+	return b.replace(ctx, got)
+}
+
+// replace keeps a new sign-in, and ends the one before it on the server: nobody could use or end that from here any more.
+func (b *BrowserSignIn) replace(ctx context.Context, fresh *oauth2.Token) error {
+	before, none := b.read()
+	if err := b.keep(fresh); err != nil || none != nil {
+		return err
+	}
+	_ = b.revoke(ctx, before) // it ends by itself, and the person's page on the server lists it
+	return nil
 }
 
 // tellOAuth makes the server's own text of an error of RFC 6749.
@@ -178,6 +188,8 @@ func (b *BrowserSignIn) session(ctx context.Context, refused string) (token, err
 		return token{text: kept.AccessToken, expires: kept.Expiry}, nil
 	}
 	// With the lock held, no other process uses the renewal token, which works once.
+	ctx, cancel := context.WithTimeout(ctx, lockStale/2)
+	defer cancel()
 	fresh, err := b.oauth.TokenSource(b.context(ctx), &oauth2.Token{RefreshToken: kept.RefreshToken}).Token()
 	var over *oauth2.RetrieveError
 	if errors.As(err, &over) && over.ErrorCode == "invalid_grant" {
@@ -199,6 +211,13 @@ func (b *BrowserSignIn) SignOut(ctx context.Context) error {
 	if err := os.Remove(b.path); err != nil {
 		return fmt.Errorf("delete the sign-in: %w", err)
 	}
+	if err := b.revoke(ctx, kept); err != nil {
+		return fmt.Errorf("end the sign-in on the server; it ends by itself, or on your page there: %w", err)
+	}
+	return nil
+}
+
+func (b *BrowserSignIn) revoke(ctx context.Context, kept *oauth2.Token) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, b.server+revokePath, strings.NewReader(url.Values{"token": {kept.RefreshToken}}.Encode()))
 	if err != nil {
 		return err
@@ -206,9 +225,12 @@ func (b *BrowserSignIn) SignOut(ctx context.Context) error {
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	answer, err := b.client.Do(r)
 	if err != nil {
-		return fmt.Errorf("end the sign-in on the server; it ends by itself, or on your page there: %w", err)
+		return err
 	}
-	return answer.Body.Close()
+	if err := answer.Body.Close(); err != nil || answer.StatusCode == http.StatusOK {
+		return err
+	}
+	return fmt.Errorf("the server answered %s", answer.Status)
 }
 
 func (b *BrowserSignIn) read() (*oauth2.Token, error) {
@@ -236,7 +258,7 @@ func (b *BrowserSignIn) keep(t *oauth2.Token) error {
 
 const (
 	lockPause = 20 * time.Millisecond
-	lockStale = time.Minute // longer than a renewal takes: its process has died
+	lockStale = time.Minute // a renewal may take half of it: its process has died
 )
 
 // lock lets one process at a time renew the session. A file is used instead of the system's locks because it works alike everywhere.
