@@ -61,25 +61,34 @@ func (l *life) peoplesCommandLines(*testing.T) {
 	}
 	several.Wait()
 	require.Equal(l.t, []int{0, 0, 0, 0}, codes, "commands at the same time renew the session once")
+	l.typesCode(anybody, maya)
+	_, _, page := maya.visit("/me", nil)
+	require.Equal(l.t, 1, strings.Count(page, `action="/me/command-lines/end"`), "the new sign-in ended the one before it")
 	mine.run("logout", "mine").ends(0)
 	require.NoFileExists(l.t, kept[0])
-	_, _, page := maya.visit("/me", nil)
+	_, _, page = maya.visit("/me", nil)
 	require.NotContains(l.t, page, "Command lines")
 
-	typed := make(chan string, 1)
-	said = meanwhile(func() ended { return anybody.streams(typed, "login", "--name", "typed", "--device") }, func() {
-		status, _, page := maya.visit("/device?code="+<-typed, nil)
-		require.Equal(l.t, http.StatusOK, status)
-		require.Contains(l.t, page, "If somebody sent you the code")
-		_, _, page = maya.visit("/device", url.Values{"code": {regexp.MustCompile(`name="code" value="([^"]+)"`).FindStringSubmatch(page)[1]}, "answer": {"yes"}})
-		require.Contains(l.t, page, "The command line is signed in.")
-	})
-	require.Contains(l.t, said.ends(0), "saml:maya@acme.example")
+	l.typesCode(anybody, maya)
 	_, _, page = maya.visit("/me", nil)
 	id := regexp.MustCompile(`name="id" value="([0-9a-f]{32})"`).FindStringSubmatch(page)[1]
 	_, _, page = maya.visit("/me/command-lines/end", url.Values{"id": {id}})
 	require.Contains(l.t, page, "The command line is signed out.")
 	require.Contains(l.t, anybody.run("whoami", "--context", "typed").ends(3), "your sign-in has ended at ")
+}
+
+// typesCode has a person sign in a command line with a typed code.
+func (l *life) typesCode(program terminal, person browser) {
+	l.t.Helper()
+	typed := make(chan string, 1)
+	said := meanwhile(func() ended { return program.streams(typed, "login", "--name", "typed", "--device") }, func() {
+		status, _, page := person.visit("/device?code="+<-typed, nil)
+		require.Equal(l.t, http.StatusOK, status)
+		require.Contains(l.t, page, "If somebody sent you the code")
+		_, _, page = person.visit("/device", url.Values{"code": {regexp.MustCompile(`name="code" value="([^"]+)"`).FindStringSubmatch(page)[1]}, "answer": {"yes"}})
+		require.Contains(l.t, page, "The command line is signed in.")
+	})
+	require.Contains(l.t, said.ends(0), "saml:maya@acme.example")
 }
 
 // meanwhile runs both at the same time.
