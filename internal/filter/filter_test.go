@@ -75,10 +75,10 @@ func TestWhatIsNotUnderstoodSaysWhatWouldBe(t *testing.T) {
 		"source:phone":   `source: does not take "phone".`,
 		"sort:-ends":     `sort: does not take "-ends". Did you mean sort:ends?`,
 		"platform:azure": `platform: does not take "azure".`,
-		"ends:soon":      `ends: needs a time, and "soon" is none.`,
-		"pr:shop":        `pr: needs the number of a pull request, and "shop" is none.`,
+		"ends:soon":      `ends: takes a time, but "soon" is not one.`,
+		"pr:shop":        `pr: takes the number of a pull request, but "shop" is not one.`,
 		"team:":          "team: needs a value.",
-		"ends:>9999999h": `ends: needs a time, and ">9999999h" is none.`,
+		"ends:>9999999h": `ends: takes a time, but ">9999999h" is not one.`,
 	} {
 		_, problems := filter.Parse("shop "+text, maya)
 		require.Len(t, problems, 1, text)

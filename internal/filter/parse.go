@@ -114,7 +114,7 @@ func readValue(key Key, text string, who Reader) (Value, *Problem) {
 	case Pull:
 		text = strings.TrimPrefix(text, "#")
 		if n, err := strconv.ParseInt(text, 10, 32); err != nil || n <= 0 {
-			return Value{}, &Problem{Detail: fmt.Sprintf("pr: needs the number of a pull request, and %q is none.", text), Accept: examples(Pull)}
+			return Value{}, &Problem{Detail: fmt.Sprintf("pr: takes the number of a pull request, but %q is not one.", text), Accept: examples(Pull)}
 		}
 		return Value{Is: text}, nil
 	case Ends, Created, Ended:
@@ -190,7 +190,7 @@ var timeExamples = []string{"<2h", ">3d", "today", "yesterday", "tomorrow", "202
 // readTime reads a time: closer than a duration (<2h, or 2h), farther than one (>2h), or a day, in UTC. What ends lies ahead, and what
 // was created or has ended lies behind.
 func readTime(key Key, text string, now time.Time) (Value, *Problem) {
-	wrong := &Problem{Detail: fmt.Sprintf("%s: needs a time, and %q is none.", key, text), Accept: examples(key)}
+	wrong := &Problem{Detail: fmt.Sprintf("%s: takes a time, but %q is not one.", key, text), Accept: examples(key)}
 	now = now.UTC()
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
 	if days, named := map[string]int{"yesterday": -1, "today": 0, "tomorrow": 1}[text]; named {
