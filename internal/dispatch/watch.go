@@ -8,7 +8,7 @@ import (
 )
 
 // watchEvery is how soon the end of a runner is noticed.
-const watchEvery = time.Second
+const watchEvery = 2 * time.Second
 
 // watched is a runner that was started.
 type watched struct {
