@@ -91,7 +91,7 @@ func parseTemplates(nameOf func(string) string, files assetFiles) views {
 	own := template.FuncMap{"actor": actorFormatter(nameOf), "told": auditTextWith(nameOf), "asset": files.addressOf}
 	out := views{}
 	for _, name := range []string{
-		"login", "problem", "list", "detail", "runbook", "destroy", "new", "approvals", "approval", "link", "onward", "code", "password", "me", "limits", "commandline", "devicecode",
+		"login", "problem", "list", "detail", "runbook", "destroy", "new", "approvals", "approval", "link", "onward", "code", "password", "me", "limits", "policy", "commandline", "devicecode",
 		"usage", "reports", "findings", "orphans", "removals", "deliveries", "delivery", "audit",
 	} {
 		out[name] = template.Must(template.New("layout.html").Funcs(functions).Funcs(own).ParseFS(templates,
@@ -127,7 +127,7 @@ func (p *pages) renderContent(w http.ResponseWriter, r *http.Request, who policy
 }
 
 func (p *pages) newFrame(r *http.Request, who policy.Principal, c content) frame {
-	return frame{Demo: p.Demo, Site: p.GitHub, Now: p.Now().UTC(), Who: who, Nav: navigation(who, r.URL.Path), View: c.view}
+	return frame{Demo: p.Demo, Site: p.GitHub, Now: p.Now().UTC(), Who: who, Nav: navigation(who, r.URL.Path, p.badges(who)), View: c.view}
 }
 
 // renderParts renders what a page shows below its header, and the parts of it that are kept up to date; the first is the title.
@@ -178,6 +178,7 @@ var functions = template.FuncMap{
 	"seconds":    func(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) + " s" },
 
 	"locked":  createform.Locked,
+	"objects": newObjectsView, "hits": newHitsView,
 	"queries": parseQueries,
 	"refused": countRefused, "notAsked": notAsked,
 }
