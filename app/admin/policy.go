@@ -132,12 +132,12 @@ func listRights() (rights []Right) {
 	return rights
 }
 
-// Mistakes counts what keeps the catalogue's files from being in force, for people who may do something about it.
-func (s *Service) Mistakes(p policy.Principal) int {
+// CountMistakes counts what keeps the catalogue's files from being in force; for people who may do nothing about it there are none.
+func (s *Service) CountMistakes(_ context.Context, p policy.Principal) (int, error) {
 	if !p.MayAnywhere(policy.ActCatalogue) {
-		return 0
+		return 0, nil
 	}
-	return len(s.catalogueState().Problems())
+	return len(s.catalogueState().Problems()), nil
 }
 
 // Problems lists what keeps the files from being in force; none if they are. Files that could not be read are one problem.

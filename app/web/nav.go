@@ -1,7 +1,6 @@
 package web
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/policy"
@@ -11,13 +10,17 @@ import (
 type way struct {
 	To, Label string
 	Here      bool
-
-	Badge string // what on the page waits for the principal, in short; empty: nothing
+	Badge     badge
 }
 
-// navigation lists the pages that a principal may see; here marks the current one. badges are by the
-// address of their page.
-func navigation(who policy.Principal, here string, badges map[string]string) []way {
+// badge is how much waits on a page. The zero value: nothing.
+type badge struct {
+	Count int
+	Text  string // what these are
+}
+
+// navigation lists the pages that a principal may see, with what waits there; here marks the current one.
+func navigation(who policy.Principal, here string, badges map[string]badge) []way {
 	if who.Role() == "" {
 		return nil
 	}
@@ -26,6 +29,7 @@ func navigation(who policy.Principal, here string, badges map[string]string) []w
 		to, text string
 		act      policy.Act
 	}{
+		{"/", "Start", policy.ActSee},
 		{listPath, "Clusters", policy.ActSee},
 		{"/new", "New cluster", policy.ActCreate},
 		{"/approvals", "Approvals", policy.ActSee},
@@ -39,17 +43,8 @@ func navigation(who policy.Principal, here string, badges map[string]string) []w
 		{"/audit", "Audit", policy.ActAudit},
 	} {
 		if who.MayAnywhere(w.act) {
-			out = append(out, way{To: w.to, Label: w.text, Here: w.to == here || w.to != "/" && strings.HasPrefix(here, w.to+"/"), Badge: badges[w.to]})
+			out = append(out, way{To: w.to, Badge: badges[w.to], Label: w.text, Here: w.to == here || w.to != "/" && strings.HasPrefix(here, w.to+"/")})
 		}
-	}
-	return out
-}
-
-// badges returns what waits for a principal on other pages, for the navigation.
-func (p *pages) badges(who policy.Principal) map[string]string {
-	out := map[string]string{}
-	if n := p.Admin.Mistakes(who); n > 0 {
-		out[policyPath] = strconv.Itoa(n)
 	}
 	return out
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/admin"
-	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 )
@@ -49,14 +48,4 @@ func TestMistakesOfTheCatalogueStandOnTopOfThePolicyPage(t *testing.T) {
 	}
 	require.Equal(t, "https://github.test/acme/catalogue/blob/0a0b/files/teams/shop.yaml#L3", v.Place(profiles.Place{File: "teams/shop.yaml", Line: 3}).To)
 	require.Empty(t, v.Place(profiles.Place{}).To)
-
-	will := policy.As("saml:will", "Will", policy.PlatformAdmin)
-	nav := navigation(will, "/policy", map[string]string{"/policy": "2"})
-	at := -1
-	for i, w := range nav {
-		if w.To == "/policy" {
-			at = i
-		}
-	}
-	require.Equal(t, way{To: "/policy", Label: "Policy", Here: true, Badge: "2"}, nav[at])
 }
