@@ -60,6 +60,7 @@ func run() error {
 		served <- embedgw.RunVersityGW(ctx, backend, &embedgw.Config{
 			RootUserAccess: o.AccessKey, RootUserSecret: o.SecretKey, IAMService: accounts{owner: o.AccessKey, list: o.Accounts, sessionKey: o.SecretKey}, Ports: []string{o.Addr}, HealthPath: o.Health,
 			MaxConnections: 10_000, MaxRequests: 10_000, MultipartMaxParts: 10000, Quiet: true, KeepAlive: true,
+			VirtualDomain: "s3.", // of any region: what stands before it in a host is the bucket
 		})
 	}()
 	go func() {

@@ -1,0 +1,122 @@
+package gateway_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/devstack/aws"
+	"github.com/ocpctl/ocpctl/devstack/gateway"
+	"github.com/ocpctl/ocpctl/devstack/ibmcloud"
+	"github.com/ocpctl/ocpctl/devstack/s3/s3test"
+)
+
+// through returns a client that trusts the gateway alone and sends everything through it.
+func through(t *testing.T, g *gateway.Server) *http.Client {
+	t.Helper()
+	raw, err := os.ReadFile(g.CAFile())
+	require.NoError(t, err)
+	roots := x509.NewCertPool()
+	require.True(t, roots.AppendCertsFromPEM(raw))
+	proxy, err := url.Parse(g.URL())
+	require.NoError(t, err)
+	transport := &http.Transport{Proxy: http.ProxyURL(proxy), TLSClientConfig: &tls.Config{RootCAs: roots}}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport}
+}
+
+func startGateway(t *testing.T, cfg gateway.Config) *gateway.Server {
+	t.Helper()
+	cfg.Dir = t.TempDir()
+	g, err := gateway.Start(t.Context(), cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, g.Stop()) })
+	return g
+}
+
+// configureSDK returns a configuration that finds the gateway's certificate as any program does.
+func configureSDK(t *testing.T, g *gateway.Server, region, key, secret string) sdk.Config {
+	t.Helper()
+	t.Setenv("AWS_CA_BUNDLE", g.CAFile())
+	proxy, err := url.Parse(g.URL())
+	require.NoError(t, err)
+	client := awshttp.NewBuildableClient().WithTransportOptions(func(tr *http.Transport) { tr.Proxy = http.ProxyURL(proxy) })
+	cfg, err := config.LoadDefaultConfig(t.Context(), config.WithRegion(region), config.WithHTTPClient(client),
+		config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(key, secret, "")))
+	require.NoError(t, err)
+	return cfg
+}
+
+// Signatures cover the host's name, and the stand-ins check them.
+func TestTheSDKReachesAWSByItsRealNames(t *testing.T) {
+	cloud, err := aws.Start(t.Context(), aws.Config{AccessKey: "AKIDADMIN", SecretKey: "secret"})
+	require.NoError(t, err)
+	defer cloud.Stop()
+	g := startGateway(t, gateway.Config{AWS: cloud.URL(), S3: s3test.Shared(t).URL()})
+	who, err := sts.NewFromConfig(configureSDK(t, g, "us-east-2", "AKIDADMIN", "secret")).GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
+	require.NoError(t, err)
+	require.Equal(t, "123456789012", *who.Account)
+
+	bucket := s3test.Bucket(t)
+	for _, byPath := range []bool{false, true} {
+		objects := awss3.NewFromConfig(configureSDK(t, g, "us-east-1", s3test.AccessKey, s3test.SecretKey), func(o *awss3.Options) { o.UsePathStyle = byPath })
+		_, err = objects.PutObject(t.Context(), &awss3.PutObjectInput{Bucket: &bucket, Key: sdk.String("a folder/bootstrap.ign"), Body: strings.NewReader("{}")})
+		require.NoError(t, err)
+		list, err := objects.ListObjectsV2(t.Context(), &awss3.ListObjectsV2Input{Bucket: &bucket})
+		require.NoError(t, err)
+		require.Len(t, list.Contents, 1)
+		require.Equal(t, "a folder/bootstrap.ign", *list.Contents[0].Key)
+	}
+}
+
+func TestIBMCloudIsReachedByItsRealNames(t *testing.T) {
+	cloud, err := ibmcloud.Start(t.Context(), ibmcloud.Config{Callers: []ibmcloud.Caller{{APIKey: "the-api-key"}}})
+	require.NoError(t, err)
+	defer cloud.Stop()
+	client := through(t, startGateway(t, gateway.Config{IBMCloud: cloud.Base()}))
+	for host, path := range map[string]string{
+		"iam.cloud.ibm.com":                                  "/v1/apikeys/details",
+		"resource-controller.cloud.ibm.com":                  "/v2/resource_instances",
+		"us-south.iaas.cloud.ibm.com":                        "/v1/vpcs?version=2024-01-01&generation=2",
+		"api.cis.cloud.ibm.com":                              "/v1/crn%3Av1%3Anone/zones",
+		"api.dns-svcs.cloud.ibm.com":                         "/v1/instances/none/dnszones",
+		"s3.us-south.cloud-object-storage.appdomain.cloud":   "/",
+		"b.s3.us-south.cloud-object-storage.appdomain.cloud": "/",
+	} {
+		resp, err := client.Get("https://" + host + path)
+		require.NoError(t, err, host)
+		body, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		resp.Body.Close()
+		require.NotContains(t, string(body), "is not part of this stand-in", host)
+		require.Contains(t, []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusBadRequest}, resp.StatusCode, "%s: %s", host, body)
+	}
+}
+
+func TestAnyOtherHostIsRefusedByItsName(t *testing.T) {
+	g := startGateway(t, gateway.Config{AWS: "http://127.0.0.1:1"})
+	client := through(t, g)
+	for _, host := range []string{"github.com", "amazonaws.com.example.com", "iam.cloud.ibm.com", "s3.us-east-1.amazonaws.com", "sts.amazonaws.com:8443"} {
+		_, err := client.Get("https://" + host + "/")
+		require.ErrorContains(t, err, "Forbidden", host)
+	}
+	resp, err := http.Get(g.URL())
+	require.NoError(t, err)
+	body, _ := io.ReadAll(resp.Body)
+	resp.Body.Close()
+	require.Equal(t, http.StatusMethodNotAllowed, resp.StatusCode)
+	require.Contains(t, string(body), "CONNECT")
+}
