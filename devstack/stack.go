@@ -265,10 +265,12 @@ func (h *Stack) startGitHub(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if engine != nil { // workflows may be started by a dispatch, for which docs/actions.md asks for one permission more
-		app := github.Registered()
-		app.Permissions["contents"] = "write"
-		h.GitHub.SetManifest(app)
+	// Workflows may be started by a dispatch, and changes of the catalogue proposed. Each takes one permission more than the App must have.
+	app := github.Registered()
+	app.Permissions["contents"] = "write"
+	h.GitHub.SetManifest(app)
+	if err := h.holdCatalogue(); err != nil {
+		return err
 	}
 	h.GitHubCut, err = StartCut(addr(h.Ports.GitHub), addr(h.Ports.GitHubBehind))
 	return err
