@@ -49,7 +49,7 @@ func TestAChangeOfTheCatalogueIsReplayedAndProposed(t *testing.T) {
 	require.NotContains(t, said.Summary, "maya")
 
 	require.NoError(t, home.PushFile(number, "catalogue/policies/strict.yaml", strings.Replace(refusing, "request.source", "request.sauce", 1), "maya"))
-	broken := check("has 1 problem")
+	broken := check("The catalogue has")
 	require.Equal(t, "failure", broken.Conclusion)
 	require.Equal(t, "catalogue/policies/strict.yaml", broken.Annotations[0].Path)
 

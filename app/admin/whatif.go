@@ -69,6 +69,9 @@ func (s *Service) WhatIf(ctx context.Context, p policy.Principal, q Question) (A
 	if wrong = append(append(wrong, q.checkGitHub()...), q.Wrong...); len(wrong) > 0 {
 		return Answer{}, &app.Error{Kind: app.Invalid, Message: "The question cannot be answered.", Fields: wrong}
 	}
+	if _, known := s.catalogue().PersonOf(out.Principal.ID); !known {
+		q.Owner = cmp.Or(q.Owner, someName) // the name of an unlinked account is no tag's value
+	}
 	q.Explain = true
 	if !slices.Contains(onGitHub, q.CreateRequest.Source) && out.Principal.MayAnywhere(policy.ActCreate) {
 		out.Preview, err = s.core.DryRun(ctx, out.Principal, q.CreateRequest)

@@ -29,6 +29,7 @@ func TestAQuestionIsJudgedLikeTheRequestOfThatPerson(t *testing.T) {
 		return answer
 	}
 	create := app.CreateRequest{Profile: "aws-standard", TTL: 60 * 3600e9, Team: "platform", CostCenter: "sandbox", Environment: "test"}
+	ask(admin.Question{As: "Maya", Role: "requester", CreateRequest: create}) // the people of the catalogue are known from now on
 	before := h.LeftBehind()
 
 	workers := 3
@@ -37,7 +38,7 @@ func TestAQuestionIsJudgedLikeTheRequestOfThatPerson(t *testing.T) {
 	require.NotNil(t, said.Approval)
 	rules := find(t, said.Checks, "rules")
 	require.Equal(t, []policy.Result{policy.Ask, policy.Pass}, []policy.Result{rules.Checks[0].Result, rules.Checks[1].Result}, "every rule, in order")
-	require.Equal(t, "request.ttlHours is 60", rules.Checks[0].Have)
+	require.Equal(t, "More than two days need an approval. (request.ttlHours is 60)", rules.Checks[0].Message)
 	require.Equal(t, "Does not apply. (request.ttlHours is 60, usage.team.live is 0)", rules.Checks[1].Message)
 	require.Equal(t, policy.Pass, find(t, said.Checks, "workers").Result)
 	require.Equal(t, before, h.LeftBehind(), "nothing is stored")

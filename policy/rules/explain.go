@@ -33,8 +33,8 @@ func (r rule) explainCheck(check policy.Check, vars map[string]any) policy.Check
 	for _, path := range r.reads {
 		values = append(values, path+" is "+formatValue(valueAt(vars, path)))
 	}
-	if check.Have = strings.Join(values, ", "); check.Have != "" {
-		check.Message += " (" + check.Have + ")"
+	if len(values) > 0 {
+		check.Message += " (" + strings.Join(values, ", ") + ")"
 	}
 	return check
 }

@@ -636,7 +636,7 @@ type CatalogueReplay struct {
 	NeedNoApproval int  `json:"needNoApproval" yaml:"needNoApproval"`
 	OlderLeftOut   bool `json:"olderLeftOut,omitempty,omitzero" yaml:"olderLeftOut,omitempty"`
 
-	// Problems If there are any
+	// Problems If there are any, nothing was judged.
 	Problems []CatalogueProblem `json:"problems" yaml:"problems"`
 
 	// Refused Accepted by the active catalogue and refused by this one.

@@ -43,10 +43,10 @@ new key.`,
   ocpctl create -f request.yaml --wait --timeout 90m -o json`,
 		Args: rangeArgs(0, 1), ValidArgsFunction: completeFirst(a.completeProfiles),
 		RunE: a.runCommand(func(ctx context.Context, args []string) error {
-			r, err := a.readRequest(w, args)
-			if err == nil {
-				err = what.check(dry)
+			if err := what.check(dry, &w); err != nil {
+				return err
 			}
+			r, err := a.readRequest(w, args)
 			if err != nil {
 				return err
 			}

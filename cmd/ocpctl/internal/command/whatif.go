@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -34,8 +35,8 @@ func (q *question) addFlags(c *cobra.Command) {
 	c.Flags().IntVar(&q.workers, "workers", noWorkers, optionUsage("create", "workers"))
 }
 
-// check refuses flags of a question outside of one.
-func (q *question) check(dry bool) error {
+// check refuses flags of a question outside of one, and completes the request of one.
+func (q *question) check(dry bool, w *createInput) error {
 	if q.workers != noWorkers {
 		q.Workers = &q.workers
 	}
@@ -45,6 +46,9 @@ func (q *question) check(dry bool) error {
 		return exit.Misused("--as asks what policy would say to somebody else; give --dry-run with it")
 	case q.As == "" && asked:
 		return exit.Misused("--as-role, --source, --repository, --permission, --fork and --workers belong to --as; give --as PERSON with --dry-run")
+	}
+	if q.As != "" && w.file == "" {
+		w.Name = cmp.Or(w.Name, "what-if")
 	}
 	return nil
 }
