@@ -1,7 +1,12 @@
 package aws_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
 	"testing"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -162,4 +167,30 @@ func TestWhatCcoctlMakesCanBeReadAndChanged(t *testing.T) {
 	require.Equal(t, []string{"bb"}, seen.ThumbprintList)
 	require.Equal(t, []string{"sts.amazonaws.com"}, seen.ClientIDList)
 	require.Equal(t, iamTags(), seen.Tags)
+}
+
+// A key's secret is in the answer that makes it and in the state file, and nowhere else.
+func TestNoListingShowsASecretKey(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.json")
+	c := start(t, aws.Config{StatePath: path})
+	_, err := c.iam.CreateUser(t.Context(), &iam.CreateUserInput{UserName: sdk.String(infra)})
+	require.NoError(t, err)
+	minted, err := c.iam.CreateAccessKey(t.Context(), &iam.CreateAccessKeyInput{UserName: sdk.String(infra)})
+	require.NoError(t, err)
+	canary := *minted.AccessKey.SecretAccessKey
+	for _, path := range []string{"/_standin/all", "/_standin/resources", "/_standin/resources?match=" + infra, "/_standin/faults"} {
+		answer, err := http.Get(c.URL() + path)
+		require.NoError(t, err)
+		body, err := io.ReadAll(answer.Body)
+		require.NoError(t, err)
+		require.NoError(t, answer.Body.Close())
+		require.NotContains(t, string(body), canary, path)
+	}
+	require.Empty(t, c.Resources(canary), "a listing cannot be searched for it either")
+	raw, err := json.Marshal(c.All())
+	require.NoError(t, err)
+	require.NotContains(t, string(raw), canary)
+	state, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Contains(t, string(state), canary)
 }
