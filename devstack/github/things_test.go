@@ -127,10 +127,6 @@ func TestTeamsAnswerWhoIsInThem(t *testing.T) {
 	in.want(404, "GET /orgs/acme/teams/platform/memberships/will", "")
 	in.want(404, "GET /orgs/acme/teams/nobody/memberships/maya", "")
 	in.want(404, "GET /orgs/other/teams/platform/memberships/maya", "")
-	require.NoError(t, s.SetTeam("payments", "will"))
-	in.want(200, "GET /orgs/acme/teams/payments/memberships/will", "")
-	require.NoError(t, s.SetTeam("payments"))
-	in.want(404, "GET /orgs/acme/teams/payments/memberships/will", "")
 }
 
 func TestAReplyByMailIsACommentWithWhatTheProgramAdds(t *testing.T) {
