@@ -23,16 +23,17 @@ import (
 
 func TestTheNavigationShowsWhatOneMaySee(t *testing.T) {
 	names := func(p policy.Principal) (out []string) {
-		for _, w := range navigation(p, "/audit") {
+		for _, w := range navigation(p, "/audit", nil) {
 			out = append(out, w.Label)
 		}
 		return out
 	}
-	require.Equal(t, []string{"Clusters", "New cluster", "Approvals", "Usage", "Reports", "Limits"}, names(policy.As("x", "X", policy.Requester, "platform")))
-	require.Equal(t, []string{"Clusters", "Approvals", "Usage", "Reports", "Limits", "Findings", "Orphans", "Deliveries", "Audit"}, names(policy.As("x", "X", policy.Auditor)))
-	require.Len(t, names(policy.As("x", "X", policy.PlatformAdmin)), 10)
+	require.Equal(t, []string{"Start", "Clusters", "New cluster", "Approvals", "Usage", "Reports", "Limits"}, names(policy.As("x", "X", policy.Requester, "platform")))
+	require.Equal(t, []string{"Start", "Clusters", "Approvals", "Usage", "Reports", "Limits", "Findings", "Orphans", "Deliveries", "Audit"}, names(policy.As("x", "X", policy.Auditor)))
+	require.Len(t, names(policy.As("x", "X", policy.PlatformAdmin)), 11)
 	require.Empty(t, names(policy.Principal{ID: "x"}))
-	require.True(t, navigation(policy.As("x", "X", policy.Auditor), "/approvals/apr_1")[1].Here, "a page below it too")
+	require.True(t, navigation(policy.As("x", "X", policy.Auditor), "/approvals/apr_1", nil)[2].Here, "a page below it too")
+	require.Equal(t, badge{3, "open"}, navigation(policy.As("x", "X", policy.Auditor), "/", map[string]badge{"/findings": {3, "open"}})[6].Badge)
 }
 
 func TestOnesOwnPageShowsSeatsAndAccounts(t *testing.T) {

@@ -56,6 +56,12 @@ type listed struct {
 	Frame frame
 }
 
+// rowsView is a table of clusters.
+type rowsView struct {
+	Title string
+	Rows  []listed
+}
+
 type problemView struct {
 	Status  int
 	Title   string
@@ -91,7 +97,7 @@ func parseTemplates(nameOf func(string) string, files assetFiles) views {
 	own := template.FuncMap{"actor": actorFormatter(nameOf), "told": auditTextWith(nameOf), "asset": files.addressOf}
 	out := views{}
 	for _, name := range []string{
-		"login", "problem", "list", "detail", "runbook", "destroy", "new", "approvals", "approval", "link", "onward", "code", "password", "me", "limits", "commandline", "devicecode",
+		"login", "problem", "start", "list", "detail", "runbook", "destroy", "new", "approvals", "approval", "link", "onward", "code", "password", "me", "limits", "commandline", "devicecode",
 		"usage", "reports", "findings", "orphans", "removals", "deliveries", "delivery", "audit",
 	} {
 		out[name] = template.Must(template.New("layout.html").Funcs(functions).Funcs(own).ParseFS(templates,
@@ -107,6 +113,9 @@ func (p *pages) renderPage(w http.ResponseWriter, r *http.Request, who policy.Pr
 
 func (p *pages) renderContent(w http.ResponseWriter, r *http.Request, who policy.Principal, status int, c content) {
 	f := p.newFrame(r, who, c)
+	if status == http.StatusOK { // a refusal costs the database nothing
+		f.Nav = navigation(who, r.URL.Path, p.badges(r.Context(), who))
+	}
 	f.Said = p.takeMessage(w, r, who)
 	main, parts, err := p.renderParts(c.name, f)
 	if f.Main = template.HTML(main); !c.ended { // html/template made it
@@ -127,7 +136,7 @@ func (p *pages) renderContent(w http.ResponseWriter, r *http.Request, who policy
 }
 
 func (p *pages) newFrame(r *http.Request, who policy.Principal, c content) frame {
-	return frame{Demo: p.Demo, Site: p.GitHub, Now: p.Now().UTC(), Who: who, Nav: navigation(who, r.URL.Path), View: c.view}
+	return frame{Demo: p.Demo, Site: p.GitHub, Now: p.Now().UTC(), Who: who, Nav: navigation(who, r.URL.Path, nil), View: c.view}
 }
 
 // renderParts renders what a page shows below its header, and the parts of it that are kept up to date; the first is the title.
@@ -168,6 +177,14 @@ var functions = template.FuncMap{
 	"titled":  titleTable,
 
 	"mayCreate": func(who policy.Principal, team string) bool { return who.May(policy.ActCreate, team) },
+
+	"rowsOf": func(title string, rows []clusters.Row, f frame) rowsView {
+		v := rowsView{Title: title}
+		for _, row := range rows {
+			v.Rows = append(v.Rows, listed{row, f})
+		}
+		return v
+	},
 
 	"beside": func(row clusters.Row, f frame) listed { return listed{row, f} },
 

@@ -52,6 +52,7 @@ type Config struct {
 	Secure bool                           // the pages are served over https, and cookies are sent only over https
 	GitHub string                         // address of GitHub's pages, e.g. https://github.com; empty: no links
 	Pace   func(who string) time.Duration // counts a principal's request and returns how long to wait, 0 if not at all. nil: no limit
+	Slack  bool                           // ocpctl answers in Slack
 	Demo   bool                           // every page says that GitHub, the cloud and the installer are stand-ins
 	Now    func() time.Time               // nil: time.Now
 	Log    *slog.Logger
@@ -156,7 +157,8 @@ func (p *pages) inTime(next http.Handler) http.Handler {
 // privateRoutes returns the pages and forms that need a sign-in. Every change is a POST.
 func (p *pages) privateRoutes() map[string]handler {
 	return map[string]handler{
-		"GET /{$}":                   p.listClusters,
+		"GET /{$}":                   p.serveLive(p.readStart),
+		"POST /setup/hide":           p.hideSetup,
 		"GET /clusters":              p.listClusters,
 		"POST /views":                p.saveView,
 		"POST /views/drop":           p.dropView,
