@@ -294,7 +294,7 @@ func TestApprovalsAreGolden(t *testing.T) {
 }
 
 func TestAnswersAreGolden(t *testing.T) {
-	goldenMessage(t, "help", Help(chatops.SlackHelp("")))
+	goldenMessage(t, "help", Help(""))
 	goldenMessage(t, "answer", Answer("**shop** is `ready` until 2025-01-02 12:00 UTC.\n- [its page](https://ocp.example.com/clusters/clu_1)"))
 	goldenMessage(t, "answer-logs", Answer(chatops.LogReply("U0MAYA", chatopstest.Ready(), []string{"level=info <b> & `x`", "@here done"}, 1, ui)))
 	require.Equal(t, slack.Message{Text: "–"}, Answer(" \n"))
