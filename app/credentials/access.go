@@ -240,10 +240,7 @@ func (s *Service) Revoke(ctx context.Context, p policy.Principal, ref, id string
 
 // sayNotMade tells somebody that what they asked for could not be made, and why.
 func sayNotMade(name string, a access.Row) string {
-	command, why := "kubeconfig", strings.TrimSuffix(cmp.Or(a.Trouble, "the runner did not say why"), ".")
-	if a.Kind == access.Console {
-		command = "open"
-	}
+	command, why := messages.AccessCommand(a.Kind == access.Console, false), strings.TrimSuffix(cmp.Or(a.Trouble, "the runner did not say why"), ".")
 	return fmt.Sprintf("The %[3]s of %[1]s could not be made: %[2]s. Try again in ten minutes, or now with `ocpctl %[4]s %[1]s --renew`. "+
 		"If it fails again, ask a platform admin to look at the newest ACCESS job of %[1]s.", name, why, messages.AccessKind(a.Kind == access.Console), command)
 }
