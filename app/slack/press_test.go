@@ -67,7 +67,7 @@ func TestAButtonOfAClusterThatIsGoneSaysSo(t *testing.T) {
 		}
 		require.Contains(t, h.press("UMATE", p), want, verb)
 	}
-	require.Contains(t, h.press("UMATE", blocks.Press{Verb: chatops.VerbExtend, Cluster: "clu_unknown", Value: "4h"}), "You have no cluster called clu_unknown.")
+	require.Contains(t, h.press("UMATE", blocks.Press{Verb: chatops.VerbExtend, Cluster: "clu_unknown", Value: "4h"}), "because you may not see this cluster")
 }
 
 func TestAnUnknownButtonIsAnsweredPolitely(t *testing.T) {

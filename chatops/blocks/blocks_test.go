@@ -1,6 +1,7 @@
 package blocks
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/chatopstest"
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/internal/blockkit"
+	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
@@ -325,4 +327,16 @@ func TestAPressSurvivesItsButton(t *testing.T) {
 		_, err := DecodePress(bad)
 		require.Error(t, err, bad)
 	}
+}
+
+func TestAnAnswerOffersWhatItsReaderMayDo(t *testing.T) {
+	c := chatopstest.Ready()
+	all, err := json.Marshal(Cluster(ClusterView{Card: c}).Blocks)
+	require.NoError(t, err)
+	mine, err := json.Marshal(Cluster(ClusterView{Card: c, Acts: []chatops.Verb{chatops.VerbLogs}, Now: c.UpdatedAt.Add(10 * time.Hour)}).Blocks)
+	require.NoError(t, err)
+	require.Contains(t, string(all), "ocp_destroy")
+	require.NotContains(t, string(mine), "ocp_destroy")
+	require.Contains(t, string(mine), "ocp_logs")
+	require.Contains(t, string(mine), "about "+price.Dollars(c.Meter.Spent(c.UpdatedAt.Add(10*time.Hour)))+" so far")
 }

@@ -56,7 +56,7 @@ func Reasons(c lifecycle.Card) []string {
 	if wanted := live && c.Desired == lifecycle.Present; c.Run.ID != "" {
 		add(true, "It belongs to %s.", chatops.RunText(c.Run))
 		add(c.Run.URL != "", "Its run: %s", c.Run.URL)
-		add(wanted && c.Run.Unwatched == "", "It ends with the %s, at once after a success or a cancellation, otherwise after a grace.", c.Run.Lifetime)
+		add(wanted && c.Run.Unwatched == "" && c.Ends.Claim.IsZero(), "It ends with the %s, at once after a success or a cancellation, otherwise after a grace.", c.Run.Lifetime)
 		add(wanted && c.Run.Unwatched != "", "%s", Unwatched(c.Run.Unwatched))
 	}
 	if text := chatops.SignalText(c.Signal); text != "" {

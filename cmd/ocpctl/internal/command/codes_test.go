@@ -18,6 +18,7 @@ func TestWhatTheCommandLineCannotSayEndsWithTwo(t *testing.T) {
 	for line, text := range map[string]string{
 		"lst":                                       `"lst" is not a command of ocpctl. Did you mean list?`,
 		"creat --name x":                            `"creat" is not a command of ocpctl. Did you mean create?`,
+		"access revok a b":                          `"revok" is not a command of ocpctl access. Did you mean revoke?`,
 		"catalog foo":                               `"foo" is not a command of ocpctl catalog.`,
 		"list --bogus":                              "unknown flag: --bogus",
 		"list -o xml":                               `--output: "xml" is not supported. Accepted: json, yaml, name, wide, field=NAME, e.g. field=destroyAt.`,
