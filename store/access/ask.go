@@ -160,7 +160,7 @@ func checkCount(ctx context.Context, c *db.Tx, cluster string, ask Ask) error {
 
 // isServedBy reports that an access is what is wanted.
 func (w Wanted) isServedBy(a Row, now time.Time) bool {
-	if a.Kind != cmp.Or(w.Kind, Kubeconfig) || a.Role != w.Role || a.Right != w.Right || a.OfRun != w.OfRun || a.State == Revoked || a.State == Expired {
+	if a.Kind != cmp.Or(w.Kind, Kubeconfig) || a.OpenID != w.OpenID || a.Role != w.Role || a.Right != w.Right || a.OfRun != w.OfRun || a.State == Revoked || a.State == Expired {
 		return false
 	}
 	if a.State == Failed {
@@ -194,7 +194,7 @@ func ask(ctx context.Context, c *db.Tx, cur usage.Held, ask Ask, d clusters.Orig
 		return Row{}, err
 	}
 	return row, clusters.RecordAction(c, d, "access.asked", cur.ID, clusters.Action{After: map[string]any{
-		"access": row.ID, "kind": row.Kind, "reader": ask.Reader, "role": ask.Role, "by": ask.Right, "run": ask.RunID, "lifetime": ask.Lifetime.String(),
+		"access": row.ID, "kind": row.Kind, "openid": row.OpenID, "reader": ask.Reader, "role": ask.Role, "by": ask.Right, "run": ask.RunID, "lifetime": ask.Lifetime.String(),
 	}})
 }
 
