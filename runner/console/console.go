@@ -58,6 +58,7 @@ const (
 	tokens     = "oauthaccesstokens.oauth.openshift.io"
 	codes      = "oauthauthorizetokens.oauth.openshift.io"
 	bindings   = "clusterrolebindings.rbac.authorization.k8s.io"
+	operators  = "clusteroperators.config.openshift.io"
 
 	// A file without any line is no htpasswd file for the operator, and the OAuth server ignores a line without a colon.
 	firstLine = "# ocpctl makes and removes the accounts in this file"

@@ -197,7 +197,7 @@ func (c *Changer) awaitServer(ctx context.Context, next wanted) error {
 			return nil
 		}
 		if time.Now().Add(c.Poll).After(until) {
-			return errUnread
+			return c.explainUnread(ctx)
 		}
 		select {
 		case <-ctx.Done():
@@ -205,6 +205,26 @@ func (c *Changer) awaitServer(ctx context.Context, next wanted) error {
 		case <-time.After(c.Poll):
 		}
 	}
+}
+
+// explainUnread returns why the OAuth server does not work with the change, if its operator says so.
+func (c *Changer) explainUnread(ctx context.Context) error {
+	raw, err := c.Cluster.Get(ctx, operators, "authentication")
+	if err != nil || raw.Empty() {
+		return errUnread
+	}
+	var operator struct {
+		Status struct {
+			Conditions []struct{ Type, Status, Message string }
+		}
+	}
+	_ = json.Unmarshal([]byte(raw.Reveal()), &operator) // without conditions nothing is known
+	for _, is := range operator.Status.Conditions {
+		if is.Type == "Degraded" && is.Status == "True" && is.Message != "" {
+			return fmt.Errorf("%w: its operator says %q", errUnread, is.Message)
+		}
+	}
+	return errUnread
 }
 
 // isCopied reports that the operator has given our files to the OAuth server. A copy is named after the provider's place in the list.

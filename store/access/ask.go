@@ -194,7 +194,7 @@ func ask(ctx context.Context, c *db.Tx, cur usage.Held, ask Ask, d clusters.Orig
 		return Row{}, err
 	}
 	return row, clusters.RecordAction(c, d, "access.asked", cur.ID, clusters.Action{After: map[string]any{
-		"access": row.ID, "kind": row.Kind, "openid": row.OpenID, "reader": ask.Reader, "role": ask.Role, "by": ask.Right, "run": ask.RunID, "lifetime": ask.Lifetime.String(),
+		"access": row.ID, "kind": row.Kind, "reader": ask.Reader, "role": ask.Role, "by": ask.Right, "run": ask.RunID, "lifetime": ask.Lifetime.String(),
 	}})
 }
 
