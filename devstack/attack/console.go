@@ -111,7 +111,7 @@ func consoleCodes(ctx context.Context, t *target) (r result, err error) {
 	stolen.client.Secret = mine.client.Secret
 	refuses("another cluster's client", mine, code, "invalid_grant")
 	refuses("another cluster's secret", stolen, code, "invalid_client")
-	refuses("a forged code", c, unsigned(code), "invalid_grant")
+	refuses("a forged code", c, withoutSignature(code), "invalid_grant")
 	refuses("the code of the cluster", c, code, "")
 	refuses("a second time", c, code, "invalid_grant")
 	_, _, code, err = c.authorize(ctx, c.redirect)
@@ -125,8 +125,8 @@ func consoleCodes(ctx context.Context, t *target) (r result, err error) {
 	return held("a code leads to its own cluster alone, works there once, and not after the revocation")
 }
 
-// unsigned is a code without a signature.
-func unsigned(code string) string {
+// withoutSignature is a code without a signature.
+func withoutSignature(code string) string {
 	parts := strings.Split(code, ".")
 	return base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none"}`)) + "." + parts[min(1, len(parts)-1)] + "."
 }
