@@ -97,7 +97,7 @@ func parseTemplates(nameOf func(string) string, files assetFiles) views {
 	own := template.FuncMap{"actor": actorFormatter(nameOf), "told": auditTextWith(nameOf), "asset": files.addressOf}
 	out := views{}
 	for _, name := range []string{
-		"login", "problem", "start", "list", "detail", "runbook", "destroy", "new", "approvals", "approval", "link", "onward", "code", "password", "me", "limits", "commandline", "devicecode",
+		"login", "problem", "start", "list", "logs", "detail", "runbook", "destroy", "new", "approvals", "approval", "link", "onward", "code", "password", "me", "limits", "commandline", "devicecode",
 		"usage", "reports", "findings", "orphans", "removals", "deliveries", "delivery", "audit",
 	} {
 		out[name] = template.Must(template.New("layout.html").Funcs(functions).Funcs(own).ParseFS(templates,

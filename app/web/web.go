@@ -165,6 +165,10 @@ func (p *pages) privateRoutes() map[string]handler {
 		"GET /clusters/{id}":         p.serveLive(p.readCluster),
 		"GET /clusters/{id}/destroy": p.confirmDestroy,
 
+		"GET /clusters/{id}/logs":                   p.showLogs,
+		"GET /clusters/{id}/logs/{attempt}":         p.showLog,
+		"GET /clusters/{id}/logs/{attempt}/log.txt": p.downloadLog,
+
 		"POST /clusters/{id}/destroy":               p.handleAct(p.destroyCluster),
 		"POST /clusters/{id}/extend":                p.handleAct(p.extendCluster),
 		"POST /clusters/{id}/hold":                  p.handleAct(p.holdCluster),
