@@ -36,6 +36,7 @@ func navigation(who policy.Principal, here string, badges map[string]badge) []wa
 		{"/usage", "Usage", policy.ActReports},
 		{"/reports", "Reports", policy.ActReports},
 		{"/limits", "Limits", policy.ActQuotas},
+		{policyPath, "Policy", policy.ActProfiles},
 		{"/findings", "Findings", policy.ActFindings},
 		{"/admin/orphans", "Orphans", policy.ActFindings},
 		{"/deliveries", "Deliveries", policy.ActDeliveries},

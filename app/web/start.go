@@ -128,7 +128,7 @@ func (p *pages) badges(ctx context.Context, who policy.Principal) map[string]bad
 	for _, one := range []struct {
 		page, text string
 		count      func(context.Context, policy.Principal) (int, error)
-	}{{"/approvals", "waiting for you", p.App.CountVotes}, {"/findings", "open", p.Admin.CountFindings}} {
+	}{{"/approvals", "waiting for you", p.App.CountVotes}, {"/findings", "open", p.Admin.CountFindings}, {policyPath, "mistakes in the catalogue", p.Admin.CountMistakes}} {
 		n, err := one.count(ctx, who)
 		if err != nil {
 			p.Log.WarnContext(ctx, "badge not counted", "page", one.page, "err", err)
