@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 )
 
@@ -16,7 +15,7 @@ func TestEndsStandInTheOrderInWhichTheyTakeEffect(t *testing.T) {
 	h.Comment(2, "will", "/ocp create")
 	row := h.Clusters()[1]
 	h.Sync(h.Event("closed", "will", false))
-	_, err := h.Service.Hold(t.Context(), maya, row.ID, app.Span{For: 3 * time.Hour}, app.Origin{Source: policy.SourceWeb, Why: lifecycle.Noted("a demo")})
+	_, err := h.Service.Hold(t.Context(), maya, row.ID, app.Span{For: 3 * time.Hour}, app.Origin{Source: policy.SourceWeb, Why: "a demo"})
 	require.NoError(t, err)
 	why, err := h.Service.Explain(t.Context(), maya, row.ID)
 	require.NoError(t, err)
