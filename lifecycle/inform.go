@@ -11,9 +11,6 @@ import (
 // doubles, up to the limit.
 const informSoon = time.Minute
 
-// MaxLinks is how many links of a cluster are shown.
-const MaxLinks = 10
-
 // Link is the address of something that runs in a cluster. It comes from a user of the cluster, who may be anybody.
 type Link struct {
 	Title string `json:"title,omitempty"` // empty: it has none

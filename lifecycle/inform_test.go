@@ -145,7 +145,9 @@ func TestASleepingClusterGetsItsCardWhenItWakes(t *testing.T) {
 	end := w.now.Add(2 * time.Hour)
 	w.until(func() bool { return !w.now.Before(end) })
 	require.Equal(t, before, w.cards())
-	w.until(func() bool { return w.row.Power == Awake && w.row.Work[Inform].Done == w.row.Work[Inform].Wanted && w.cards() > before })
+	w.until(func() bool {
+		return w.row.Power == Awake && w.row.Work[Inform].Done == w.row.Work[Inform].Wanted && w.cards() > before
+	})
 }
 
 func TestCardsKeepTheRulesInRandomLives(t *testing.T) {

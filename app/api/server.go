@@ -65,6 +65,8 @@ type RunnerSettings struct {
 	VerifyGap                     time.Duration
 	SnapshotMaxAge                time.Duration // zero: an hour
 	Prices                        intake.Prices // of what teardowns left; nil: no price is known
+	RouteLabel                    string        // of the Routes in a cluster that are shown as links, key=value; empty: none is
+	Site                          string        // of GitHub's pages, for the addresses of pull requests; empty: it has none
 }
 
 // Grants issues credentials for one attempt's part of the artifacts bucket: artifacts.Grants.

@@ -155,7 +155,7 @@ func (in inner) wirePrivate(ctx, draining context.Context) (private, runners *ht
 		Runner: api.RunnerSettings{
 			Installation: cfg.Installation, Bucket: cfg.Artifacts.Bucket, KMSKey: cfg.Artifacts.KMSKey,
 			OperateKMSKey: cfg.Artifacts.OperateKMSKey, Lease: cfg.Runner.Lease, Heartbeat: cfg.Runner.Heartbeat,
-			VerifyGap: cfg.Limits.VerifyGap, Prices: in.resourcePrice,
+			VerifyGap: cfg.Limits.VerifyGap, Prices: in.resourcePrice, RouteLabel: cfg.ClusterInfo.RouteLabel, Site: github.Site(cfg.GitHub.APIURL),
 		},
 	})
 	lines := in.newCommandLines(id)

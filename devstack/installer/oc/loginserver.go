@@ -261,8 +261,8 @@ func (s *loginServer) serveConsole(w http.ResponseWriter, r *http.Request, domai
 	}
 	if cookie, err := r.Cookie(consoleCookie); err == nil {
 		if user := s.userOf(l, cookie.Value); user != "" {
-			fmt.Fprintf(w, "<!doctype html><title>Overview · Red Hat OpenShift</title><p>Signed in as <b>%s</b> with the cluster roles %s.</p>",
-				template.HTMLEscapeString(user), template.HTMLEscapeString(strings.Join(l.RolesOf("", user, ""), ", ")))
+			fmt.Fprintf(w, "<!doctype html><title>Overview · Red Hat OpenShift</title>%s<p>Signed in as <b>%s</b> with the cluster roles %s.</p>",
+				banners(l), template.HTMLEscapeString(user), template.HTMLEscapeString(strings.Join(l.RolesOf("", user, ""), ", ")))
 			return
 		}
 	}

@@ -3,6 +3,7 @@ package resources
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"slices"
@@ -53,14 +54,44 @@ func (l *Living) Object(kind, namespace, name string) (Object, bool) {
 
 // Apply stores an object, or counts that it was applied again.
 func (l *Living) Apply(ctx context.Context, o Object, content []byte) error {
-	sum, name := sha256.Sum256(content), sha256.Sum256([]byte(o.Kind+"/"+o.Namespace+"/"+o.Name))
+	sum := sha256.Sum256(content)
 	before, _ := l.Object(o.Kind, o.Namespace, o.Name)
 	value := fmt.Sprintf("%s %s %s/%s %s %s %d", o.APIVersion, o.Kind, o.Namespace, o.Name, o.Manager, hex.EncodeToString(sum[:6]), before.Applied+1)
 	if o.Edit != "" {
 		value += " " + o.Edit
 	}
-	return l.remember(ctx, l.Network, objectTag+hex.EncodeToString(name[:8]), value)
+	return l.remember(ctx, l.Network, objectTag+o.key(), value)
 }
 
 // Again reads the cluster's current state.
 func (l *Living) Again(ctx context.Context) (*Living, error) { return l.On.Again(ctx) }
+
+// contentTag is the prefix of the network's tags with the content of the objects that are read again.
+const contentTag = "ocpctl-standin/content/"
+
+func (o Object) key() string { return short(o.Kind + "/" + o.Namespace + "/" + o.Name) }
+
+// Keep stores an object with its content.
+func (l *Living) Keep(ctx context.Context, o Object, content []byte) error {
+	if err := l.Apply(ctx, o, content); err != nil {
+		return err
+	}
+	return l.remember(ctx, l.Network, contentTag+o.key(), base64.StdEncoding.EncodeToString(content))
+}
+
+// Content returns what an object was stored with; nil: nothing was kept.
+func (l *Living) Content(o Object) []byte {
+	raw, err := base64.StdEncoding.DecodeString(l.Notes[l.Network][contentTag+o.key()])
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// Drop removes an object.
+func (l *Living) Drop(ctx context.Context, o Object) error {
+	if err := l.remember(ctx, l.Network, contentTag+o.key(), ""); err != nil {
+		return err
+	}
+	return l.remember(ctx, l.Network, objectTag+o.key(), "")
+}
