@@ -17,6 +17,14 @@ type Link struct {
 	URL   string `json:"url"`             // http or https, of a host below the cluster's own apps domain
 }
 
+// LinksNow returns the links that lead somewhere: those of a cluster that can be used.
+func (c Card) LinksNow() []Link {
+	if !c.Usable() || c.Desired != Present {
+		return nil
+	}
+	return c.Links
+}
+
 // CardEnd returns the end that a cluster's identity card names. Use does not move it: the card says apart what follows from use.
 func (c Cluster) CardEnd() time.Time {
 	ends := c.Ends
