@@ -203,12 +203,20 @@ func (s *Service) toJudgement(r ClusterRequest, asked []byte, v policy.Verdict, 
 	if err != nil {
 		return store.Judgement{}, fmt.Errorf("encode verdict: %w", err)
 	}
+	counted, err := json.Marshal(toPolicyUsage(u))
+	if err != nil {
+		return store.Judgement{}, fmt.Errorf("encode what was counted: %w", err)
+	}
+	var checks []store.JudgedCheck
+	for _, hit := range v.Hits() {
+		checks = append(checks, store.JudgedCheck{Name: hit.Name, Part: hit.Part, Result: string(hit.Result)})
+	}
 	if !v.Allowed {
 		failed, err := json.Marshal(v.Refusals())
 		if err != nil {
 			return store.Judgement{}, fmt.Errorf("encode the failed checks: %w", err)
 		}
-		refused := store.Judgement{Verdict: encoded, Failed: failed, Reply: r.refusalReply(v), Effects: r.OnRefusal}
+		refused := store.Judgement{Verdict: encoded, Usage: counted, Checks: checks, Failed: failed, Reply: r.refusalReply(v), Effects: r.OnRefusal}
 		if r.wait != nil {
 			refused.Refusal = chatops.WaitRefusal(v)
 		}
@@ -230,7 +238,7 @@ func (s *Service) toJudgement(r ClusterRequest, asked []byte, v policy.Verdict, 
 	}
 	return store.Judgement{
 		Reply: reply, Show: r.show, Access: s.accessAsk(r, row),
-		Allowed: true, Verdict: encoded, Row: row, MaxTTL: v.Grant.MaxTTL, UserTags: v.Grant.Tags, Weight: v.Grant.Weight, Addons: addons,
+		Allowed: true, Verdict: encoded, Usage: counted, Checks: checks, Row: row, MaxTTL: v.Grant.MaxTTL, UserTags: v.Grant.Tags, Weight: v.Grant.Weight, Addons: addons,
 		Budget:   reachThresholds(row.Team, u, v.Grant.PriceCents, r.catalogue.Catalogue),
 		Approval: approvalAsk(r, v, asked), Turn: turnAsk(v, toPolicyUsage(u)),
 	}, nil

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"path"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -90,6 +92,7 @@ type Config struct {
 	Store         *store.Store
 	Catalogue     func() catalogue.Catalogue // the catalogue in force
 	Keeper        Keeper                     // nil: the catalogue never changes
+	CatalogueIn   CatalogueHome              // where the catalogue's files are edited; zero: it is not known
 	Policy        policy.Settings
 	GitHubIssuers []string     // of GitHub Actions, besides those whose addresses show it
 	GitHubSite    string       // of the GitHub that the App belongs to, e.g. https://github.com; empty: there is no App
@@ -105,6 +108,23 @@ type Config struct {
 	AccessMost    time.Duration                // how long a kubeconfig may be valid; zero: UsualAccess
 	UI            string                       // base URL of the web pages, for links in messages, e.g. https://ocpctl.example.com
 	Log           *slog.Logger
+}
+
+// CatalogueHome is the folder on GitHub in which the catalogue's files are edited.
+type CatalogueHome struct {
+	Repository string // owner/name; empty: it is not known
+	Path       string // of the folder in it, without slashes around it; empty: the whole repository
+}
+
+// PathOf returns a catalogue file's path in the repository.
+func (h CatalogueHome) PathOf(file string) string { return path.Join(h.Path, file) }
+
+// FileOf returns the path that a file of the repository has in the catalogue; ok is false if it is outside.
+func (h CatalogueHome) FileOf(name string) (file string, ok bool) {
+	if h.Path == "" {
+		return name, true
+	}
+	return strings.CutPrefix(name, h.Path+"/")
 }
 
 // Installs are the settings that are frozen into every cluster's spec at its acceptance.

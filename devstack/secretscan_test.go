@@ -178,7 +178,7 @@ func (s *secretScan) sources(when string) {
 	token, err := s.l.Token("auditor")
 	require.NoError(s.l.t, err)
 	paths := []string{
-		"/api/v1/clusters", "/", "/metrics", "/healthz", "/runbooks", "/approvals", "/audit", "/deliveries", "/limits", "/usage", "/findings", "/me", "/admin/orphans", "/reports",
+		"/api/v1/clusters", "/", "/metrics", "/healthz", "/runbooks", "/approvals", "/audit", "/deliveries", "/limits", "/policy", "/usage", "/findings", "/me", "/admin/orphans", "/reports",
 		"/api/v1/me", "/api/v1/orphans", "/api/v1/scans", "/api/v1/approvals", "/api/v1/audit?limit=500", "/api/v1/audit/export", "/api/v1/deliveries", "/api/v1/reports/usage",
 	}
 	for _, c := range s.l.clusters() {

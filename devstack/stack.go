@@ -255,18 +255,13 @@ func (h *Stack) startSAML(ctx context.Context) (err error) {
 
 // startGitHub starts the stand-in behind a Cut.
 func (h *Stack) startGitHub(ctx context.Context) (err error) {
-	engine, err := h.workflows()
-	if err != nil {
-		return err
-	}
-	h.GitHub, err = github.Start(ctx, github.Config{
+	defer must.Catch(&err)
+	engine := must.Get(h.workflows())
+	h.GitHub = must.Get(github.Start(ctx, github.Config{
 		Addr: addr(h.Ports.GitHubBehind), URL: "http://" + addr(h.Ports.GitHub), WebhookURL: h.PublicURL() + "/webhooks/github", WebhookSecret: h.Secrets.Webhook,
 		SlackURL: "http://" + addr(h.Ports.Slack), ClientSecret: h.Secrets.GitHubClient, CallbackURL: h.PrivateURL() + "/links/github",
 		StatePath: h.state("github.json"), KeyPath: h.path("github-app.pem"), IssuerDir: h.path("actions-oidc"), Engine: engine,
-	})
-	if err != nil {
-		return err
-	}
+	}))
 	if engine != nil { // workflows may be started by a dispatch, for which docs/actions.md asks for one permission more
 		app := github.Registered()
 		app.Permissions["contents"] = "write"

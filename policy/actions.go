@@ -110,6 +110,16 @@ var verbs = []struct {
 	{VerbAbandon, ActAbandon, obstacleToAbandon},
 }
 
+// VerbsOf lists the verbs that take a right.
+func VerbsOf(act Act) (list []Verb) {
+	for _, v := range verbs {
+		if v.act == act {
+			list = append(list, v.verb)
+		}
+	}
+	return list
+}
+
 // Actions returns every verb on a cluster, each possible or with its obstacle, for a reader with the given rights. Comments, messages in
 // Slack, pages, the API and explanations offer exactly what is possible here, and what carries a verb out asks ObstacleTo, so that nothing
 // is offered that would be refused for a reason known beforehand.

@@ -22,6 +22,9 @@ type Rules interface {
 	Judge(In) []Check
 }
 
+// RuleID names a rule among all of a catalogue.
+func RuleID(p profiles.Policy, r profiles.Rule) string { return p.Name + "/" + r.Name }
+
 // In is what a rule can read.
 type In struct {
 	Request    Request          // for Judge: with every default
@@ -40,5 +43,5 @@ func (j judging) rulesInput() In {
 // checkRules evaluates the catalogue's rules, with a check for each that filled something in, applies, or could not be evaluated.
 func (j judging) checkRules() Check {
 	checks := append(j.filled[:len(j.filled):len(j.filled)], j.terms.Rules.Judge(j.rulesInput())...)
-	return combineChecks("rules", "No rule refuses it.", checks)
+	return combineChecks(RulesCheck, "No rule refuses it.", checks)
 }

@@ -161,7 +161,7 @@ type Usage struct {
 	Repository Counts `json:"repository"`
 	Everywhere Counts `json:"everywhere"`
 
-	Identities []string `json:"-"` // all of the person's principals, counted together; empty: only the requester
+	Identities []string `json:"identities,omitempty"` // all of the person's principals, counted together; empty: only the requester
 }
 
 // Grant is what was granted, with every default filled in.

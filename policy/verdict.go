@@ -34,6 +34,39 @@ func leavesOf(checks []Check, result Result) []Check {
 	return out
 }
 
+// Hit is a check, or one part of it, that did something to a request.
+type Hit struct {
+	Name   string // of the check
+	Part   string // the rule, quota or tag; empty: the check has no parts
+	Result Result // Pass: a rule filled something in
+}
+
+// RulesCheck is the name of the check of the catalogue's rules. Its parts are named by RuleID.
+const RulesCheck = "rules"
+
+// Hits lists what did something to the request, each check and part once: refusals, approvals, waits, warnings, and rules that filled
+// something in.
+func (v Verdict) Hits() (hits []Hit) {
+	seen := map[Hit]bool{}
+	add := func(name, part string, result Result) {
+		if key := (Hit{Name: name, Part: part}); !seen[key] {
+			seen[key] = true
+			hits = append(hits, Hit{name, part, result})
+		}
+	}
+	for _, c := range v.Checks {
+		for _, part := range c.Checks {
+			if part.Result != Pass || c.Name == RulesCheck {
+				add(c.Name, part.Name, part.Result)
+			}
+		}
+		if len(c.Checks) == 0 && c.Result != Pass {
+			add(c.Name, "", c.Result)
+		}
+	}
+	return hits
+}
+
 // Text summarises the verdict: refused and why, or accepted and what has to happen before it begins.
 func (v Verdict) Text() string {
 	if !v.Allowed {

@@ -140,19 +140,23 @@ func readList[T any](r *reader, body []byte, key, what string, fields func(*read
 
 // catalogue returns all objects without problems, ordered by name.
 func (l *loader) catalogue() Catalogue {
+	places := map[Object]Place{}
 	return Catalogue{
-		profiles:   sound(l.profiles, func(p Profile) string { return p.Name }),
-		Teams:      sound(l.teams, func(t Team) string { return t.Name }),
-		Quotas:     sound(l.quotas, func(q Quota) string { return q.Name }),
-		Policies:   sound(l.policies, func(p Policy) string { return p.Name }),
-		Identities: sound(l.identities, func(i Identity) string { return i.Name }),
-		People:     sound(l.people, func(p Person) string { return p.Name }),
-		Addons:     sound(l.addons, func(a Addon) string { return a.Name }),
-		Prices:     sound(l.prices, func(p list.List) string { return p.Cloud }),
+		profiles:   sound(places, "profiles", l.profiles, func(p Profile) string { return p.Name }),
+		Teams:      sound(places, "teams", l.teams, func(t Team) string { return t.Name }),
+		Quotas:     sound(places, "quotas", l.quotas, func(q Quota) string { return q.Name }),
+		Policies:   sound(places, "policies", l.policies, func(p Policy) string { return p.Name }),
+		Identities: sound(places, "identities", l.identities, func(i Identity) string { return i.Name }),
+		People:     sound(places, "people", l.people, func(p Person) string { return p.Name }),
+		Addons:     sound(places, "addons", l.addons, func(a Addon) string { return a.Name }),
+		Prices:     sound(places, "prices", l.prices, func(p list.List) string { return p.Cloud }),
+		places:     places,
 	}
 }
 
-func sound[T any](all []entry[T], name func(T) string) []T {
+// sound returns the objects of a folder without problems, ordered by name, and records their places.
+func sound[T any](places map[Object]Place, folder string, all []entry[T], name func(T) string) []T {
+	addPlaces(places, folder, all, name)
 	var out []T
 	for _, e := range all {
 		if e.sound() {

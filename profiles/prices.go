@@ -39,7 +39,7 @@ func (l *loader) addEmbeddedPrices() {
 	names, _ := fs.Glob(files, "prices/*.yaml")
 	for _, name := range names {
 		body, _ := fs.ReadFile(files, name)
-		r := &reader{file: name, lines: map[string]int{}}
+		r := &reader{file: name, lines: map[string]int{}, embedded: true}
 		built := readPrices(r, body)
 		own := false
 		for _, p := range l.prices {

@@ -149,6 +149,8 @@ type Catalogue struct {
 	Addons     []Addon     // ordered by name
 	Prices     []list.List `json:"-"` // ordered by cloud
 	Hash       string      // SHA-256 over the files, first 12 hex digits; stored with every verdict
+
+	places map[Object]Place
 }
 
 // Without returns the catalogue of an installation that does not offer some platforms: their profiles are disabled, with the reason of the

@@ -20,6 +20,7 @@ type reader struct {
 	columns  map[string]int // the column of each field; nil: problems have no columns
 	shown    int            // characters of a value that are quoted; 0: sixty
 	gitHub   []string       // issuers of GitHub Actions besides the known ones
+	embedded bool           // the file is built into the program and completes a catalogue of another folder
 	page     string         // the page that explains the fields; empty: their names are always listed
 }
 

@@ -46,7 +46,7 @@ func queueAccepted(ctx context.Context, c *db.Tx, b *db.Batch, a Ask, again stri
 	if counted := (usage.Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.Repo(), Everywhere: a.Scope.Everywhere}); counted != a.Scope {
 		return row, "", fmt.Errorf("%w: counted for %+v and accepted for %+v", db.ErrConflict, a.Scope, counted)
 	}
-	request = queueRequest(ctx, c, b, a, again, j.Verdict, row.ID)
+	request = queueRequest(ctx, c, b, a, again, j, row.ID)
 	queueCluster(c, b, row, j, a.RetryOf)
 	if place != nil {
 		place.Queue(c, b, row.ID)

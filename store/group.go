@@ -227,7 +227,7 @@ func writeTogether(ctx context.Context, c *db.Tx, judged []*pending) error {
 		case p.refused != "":
 			p.out.Request = p.refused
 		default:
-			p.out.Request = queueRequest(ctx, c, &b, p.ask, "", j.Verdict, "")
+			p.out.Request = queueRequest(ctx, c, &b, p.ask, "", j, "")
 		}
 		if err != nil {
 			return err

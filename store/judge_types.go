@@ -47,6 +47,8 @@ type PullAsk struct {
 type Judgement struct {
 	Allowed bool              // accepted; false: refused, and the fields from Row on are empty
 	Verdict json.RawMessage   // policy's answer, kept as it is
+	Usage   json.RawMessage   // what policy counted with, kept as it is
+	Checks  []JudgedCheck     // of the verdict, those that are counted; each name and part once
 	Failed  json.RawMessage   // of a refusal: the checks that failed, for the audit trail
 	Refusal string            // of a refusal: what the jobs that wait are told; empty: none wait
 	Reply   *clusters.Reply   // to post as well; nil: none
@@ -62,6 +64,13 @@ type Judgement struct {
 	Approval *ApprovalAsk         // what has to be approved before anything runs; nil: nothing
 	Show     *clusters.SlackPlace // where in Slack it is shown; nil: nowhere
 	Turn     *TurnAsk             // what it waits for, or is bound by once it is approved; nil: it starts at once
+}
+
+// JudgedCheck is a check of a verdict that did not simply pass, or a rule that filled something in.
+type JudgedCheck struct {
+	Name   string
+	Part   string // the rule, quota or tag; empty: the check has no parts
+	Result string
 }
 
 // isWhole reports whether a judgement has a verdict, and a cluster if and only if it is accepted.

@@ -28,6 +28,7 @@ type Filter struct {
 	Run       string // that they belong to, by its id, its address, or what its platform identifies it by
 	Live      bool   // not released
 	Current   bool   // not released, or an install that failed within lifecycle.FailureShown
+	Found     bool   // there is an open finding about it
 	Cursor    string // id of the last row seen
 	Limit     int    // default 50, at most 500
 }
@@ -78,6 +79,7 @@ func (f Filter) where(fixed *time.Time, order order) (string, pgx.NamedArgs) {
 	w.Add(f.Run != "", ofRun("@run"), "run", f.Run)
 	w.Add(f.Live, "c.destroyed_at IS NULL", "", nil)
 	w.Add(f.Current, "(c.destroyed_at IS NULL OR c.destroyed_at > (SELECT "+db.PaceClock+" - @shown::interval) AND "+installFailed+")", "shown", lifecycle.FailureShown)
+	w.Add(f.Found, "c.id IN (SELECT f.cluster_id FROM findings f WHERE f.resolved_at IS NULL)", "", nil)
 	addQuery(&w, f.Query)
 	w.Add(f.Cursor != "", order.after(), "cursor", f.Cursor)
 	if f.Teams != nil {

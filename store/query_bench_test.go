@@ -30,7 +30,7 @@ func BenchmarkQuery(b *testing.B) {
 	who := filter.Reader{Principal: "saml:person7@acme.example", Name: "person 7", Now: time.Now()}
 	for _, text := range []string{
 		"", "owner:me", "owner:nobody", "failed", "failed mine", "ends:<2h", "ended:<2d", "created:<2d", "team:team-3", "repo:acme/shop-3 status:ready", "repo:shop-3",
-		"c10099", "nothing-like-it", "version:4.20 source:label", "sort:ends", "sort:owner", "sort:price team:team-3", "-owner:me -team:team-3",
+		"c10099", "nothing-like-it", "version:4.20 source:label", "sort:ends", "mine sort:ends", "-owner:me", "sort:owner", "sort:price team:team-3", "-owner:me -team:team-3",
 	} {
 		q, problems := filter.Parse(text, who)
 		require.Empty(b, problems)

@@ -19,7 +19,7 @@ func refuse(ctx context.Context, c *db.Tx, a Ask, again string, j Judgement) (id
 		return again, respond(ctx, c, j)
 	}
 	var b db.Batch
-	id = queueRequest(ctx, c, &b, a, "", j.Verdict, "")
+	id = queueRequest(ctx, c, &b, a, "", j, "")
 	if err := c.Send(ctx, &b); err != nil {
 		return "", err
 	}
@@ -34,25 +34,37 @@ func followRefused(ctx context.Context, c *db.Tx, a Ask, j Judgement, id string)
 	return c.Record(ctx, a.Principal, "refused", "", db.Move{Request: id, Source: a.Source, Checks: j.Failed})
 }
 
-var insertRequest = db.NewInsert("keep the request",
-	"id text, principal text, source text, allowed boolean, verdict jsonb, asked jsonb, cluster text, at timestamptz, correlation text", `
-	INSERT INTO cluster_requests (id, principal_id, source, allowed, verdict, request, cluster_id, created_at, correlation)
-	SELECT id, principal, source, allowed, verdict, asked, nullif(cluster, ''), at, correlation FROM given`)
+var (
+	insertRequest = db.NewInsert("keep the request",
+		"id text, principal text, source text, allowed boolean, verdict jsonb, asked jsonb, cluster text, at timestamptz, correlation text, usage jsonb", `
+	INSERT INTO cluster_requests (id, principal_id, source, allowed, verdict, request, cluster_id, created_at, correlation, usage)
+	SELECT id, principal, source, allowed, verdict, asked, nullif(cluster, ''), at, correlation, usage FROM given`)
+	insertCheck = db.NewInsert("keep the request's checks", "request text, name text, part text, result text, principal text, at timestamptz", `
+	INSERT INTO request_checks (request_id, name, part, result, principal_id, at) SELECT request, name, part, result, principal, at FROM given`)
+)
 
-// queueRequest writes a request and its verdict, and returns its id; an empty cluster means that it was refused. again is the id of the
-// refused request that an acceptance replaces; empty: none.
-func queueRequest(ctx context.Context, c *db.Tx, b *db.Batch, a Ask, again string, verdict json.RawMessage, cluster string) (id string) {
-	if again != "" {
-		b.Do("accept the request", `UPDATE cluster_requests SET allowed = true, cluster_id = $2, verdict = $3 WHERE id = $1`,
-			again, cluster, json.RawMessage(db.Keepable(verdict)))
-		return again
+// queueRequest writes a request and the judgement on it, and returns its id; an empty cluster means that it was refused. again is the id
+// of the refused request that an acceptance replaces; empty: none.
+func queueRequest(ctx context.Context, c *db.Tx, b *db.Batch, a Ask, again string, j Judgement, cluster string) (id string) {
+	verdict := json.RawMessage(db.Keepable(j.Verdict))
+	var usage any
+	if len(j.Usage) > 0 {
+		usage = json.RawMessage(db.Keepable(j.Usage))
 	}
-	if len(a.Request) == 0 {
-		a.Request = json.RawMessage(`{}`)
+	if id = again; id != "" {
+		b.Do("accept the request", `UPDATE cluster_requests SET allowed = true, cluster_id = $2, verdict = $3, usage = $4 WHERE id = $1`, id, cluster, verdict, usage)
+		b.Do("forget the refused request's checks", `DELETE FROM request_checks WHERE request_id = $1`, id)
+	} else {
+		if len(a.Request) == 0 {
+			a.Request = json.RawMessage(`{}`)
+		}
+		id = db.NewID("req")
+		b.Insert(insertRequest, id, a.Principal, a.Source, cluster != "", verdict, json.RawMessage(db.Keepable(a.Request)), cluster, c.Now,
+			tracing.Of(ctx).Correlation, usage)
 	}
-	id = db.NewID("req")
-	b.Insert(insertRequest, id, a.Principal, a.Source, cluster != "", json.RawMessage(db.Keepable(verdict)), json.RawMessage(db.Keepable(a.Request)), cluster, c.Now,
-		tracing.Of(ctx).Correlation)
+	for _, check := range j.Checks {
+		b.Insert(insertCheck, id, check.Name, check.Part, check.Result, a.Principal, c.Now)
+	}
 	return id
 }
 

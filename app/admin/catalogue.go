@@ -142,6 +142,7 @@ func (s *Service) countFor(ctx context.Context, scope profiles.Scope, key string
 // CatalogueState says which catalogue is in use and whether its files hold another.
 type CatalogueState struct {
 	catalogue.Status
+	app.CatalogueHome
 	Catalogue catalogue.Catalogue
 	Embedded  bool // it is built into the program and never changes
 }
@@ -161,7 +162,7 @@ func (s *Service) Catalogue(p policy.Principal) (CatalogueState, error) {
 var errUnsound = errors.New("the files have errors, so the previous catalogue stays active; platform admins can see the errors")
 
 func (s *Service) catalogueState() CatalogueState {
-	state := CatalogueState{Catalogue: s.catalogue(), Embedded: s.keeper == nil, Status: catalogue.Status{LoadedAt: s.since}}
+	state := CatalogueState{Catalogue: s.catalogue(), Embedded: s.keeper == nil, CatalogueHome: s.home, Status: catalogue.Status{LoadedAt: s.since}}
 	if s.keeper != nil {
 		state.Status = s.keeper.Status()
 	}

@@ -113,6 +113,14 @@ func (s *Service) Replay(ctx context.Context, p policy.Principal, id string, ori
 	return info, nil
 }
 
+// CountFindings returns how many findings are open of those that the principal may see; none if they may see none.
+func (s *Service) CountFindings(ctx context.Context, p policy.Principal) (int, error) {
+	if !p.MayAnywhere(policy.ActFindings) {
+		return 0, nil
+	}
+	return s.store.Reports.CountFindings(ctx, p.TeamsFor(policy.ActFindings))
+}
+
 // Findings returns findings about the clusters of the principal's teams; with a role in every team, also those about
 // no cluster.
 func (s *Service) Findings(ctx context.Context, p policy.Principal, f reports.FindingFilter) ([]reports.FindingRow, error) {

@@ -17,6 +17,7 @@ type Service struct {
 	store     *store.Store
 	catalogue func() catalogue.Catalogue
 	keeper    app.Keeper
+	home      app.CatalogueHome // of the catalogue's files
 	github    app.GitHub
 	accounts  func() []scans.Wanted        // that are looked through; nil: none
 	runnersIn func(platform string) string // the account that runners use; nil or empty: it is not known
@@ -26,5 +27,5 @@ type Service struct {
 
 // New returns a Service with the configuration that core was made with.
 func New(core *app.Service, c app.Config) *Service {
-	return &Service{core: core, store: c.Store, catalogue: c.Catalogue, keeper: c.Keeper, github: c.GitHub, accounts: c.Accounts, runnersIn: c.RunnersIn, issuers: c.GitHubIssuers, since: time.Now()}
+	return &Service{core: core, store: c.Store, catalogue: c.Catalogue, keeper: c.Keeper, home: c.CatalogueIn, github: c.GitHub, accounts: c.Accounts, runnersIn: c.RunnersIn, issuers: c.GitHubIssuers, since: time.Now()}
 }

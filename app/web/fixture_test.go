@@ -136,7 +136,7 @@ func (h *fixture) handler(terms catalogue.Catalogue) http.Handler {
 	mux.Handle("/", New(Config{
 		CommandLines:  lines,
 		EndedSessions: h.store.People.EndedSessions, Stopping: h.stopping, Streams: h.streams, live: h.live,
-		App: h.service, Admin: admin.New(h.service, h.app), Costs: costs.New(h.app), Credentials: h.Credentials, Demo: true, Auth: verifier, SignIn: signIn, Sessions: sessions, GitHub: "https://github.com",
+		App: h.service, Admin: admin.New(h.service, h.app), Costs: costs.New(h.app), Credentials: h.Credentials, Demo: true, Slack: true, Auth: verifier, SignIn: signIn, Sessions: sessions, GitHub: "https://github.com",
 		Owners: h.owners(),
 		Log:    slog.New(slog.NewTextHandler(h.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
 	}))

@@ -2,10 +2,8 @@ package web
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"net/http"
-	"time"
 
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/policy"
@@ -17,7 +15,6 @@ type limitsView struct {
 	Budgets   []budgetView
 	Profiles  []profiles.Profile
 	MayCreate bool
-	Catalogue *catalogueView // for people who may change it
 }
 
 // quotaView is one limit of a quota with its use.
@@ -30,11 +27,6 @@ type budgetView struct {
 	Team                               string
 	Spent, Promised, Sum, Budget, Warn int64
 	Hard                               bool
-}
-
-type catalogueView struct {
-	Hash, Source, Holds, Problem string
-	LoadedAt                     time.Time
 }
 
 // showLimits shows what one may request, and how much of it is used.
@@ -70,13 +62,6 @@ func (p *pages) limitsOf(ctx context.Context, who policy.Principal) (limitsView,
 	if v.Profiles, _, err = p.Admin.Profiles(who); err != nil {
 		return v, err
 	}
-	if who.MayAnywhere(policy.ActCatalogue) {
-		state, err := p.Admin.Catalogue(who)
-		if err != nil {
-			return v, err
-		}
-		v.Catalogue = stateOf(state)
-	}
 	return v, nil
 }
 
@@ -97,27 +82,4 @@ func quotaLines(q admin.QuotaState) (out []quotaView) {
 		}
 	}
 	return out
-}
-
-func stateOf(s admin.CatalogueState) *catalogueView {
-	b := s.Catalogue
-	v := &catalogueView{Hash: b.Hash, LoadedAt: s.LoadedAt, Source: "a directory", Holds: fmt.Sprintf("profiles: %d, teams: %d, quotas: %d, policies: %d, identities: %d",
-		len(b.Names()), len(b.Teams), len(b.Quotas), len(b.Policies), len(b.Identities))}
-	if s.Embedded {
-		v.Source = "the built-in catalogue"
-	}
-	if s.Err != nil {
-		v.Problem = s.Err.Error()
-	}
-	return v
-}
-
-// reloadCatalogue reads the catalogue's folder now.
-func (p *pages) reloadCatalogue(w http.ResponseWriter, r *http.Request, who policy.Principal) {
-	state, err := p.Admin.ReloadCatalogue(r.Context(), who, originOf(r))
-	if err == nil && state.Err != nil {
-		p.redirectWith(w, r, who, "/limits", said{Message: "The directory's files have errors, so the last valid catalogue stays active.", Bad: true})
-		return
-	}
-	p.answerForm(w, r, who, "/limits", "Reloaded. Catalogue "+state.Hash+" is active.", err)
 }

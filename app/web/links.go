@@ -3,7 +3,6 @@ package web
 import (
 	"fmt"
 	"net/http"
-	"net/url"
 	"path"
 	"strings"
 	"time"
@@ -81,12 +80,14 @@ func (p *pages) renderLink(w http.ResponseWriter, r *http.Request, who policy.Pr
 }
 
 // ownURL returns the page's own URL, as the browser knows it.
-func (p *pages) ownURL(r *http.Request) string {
-	u := url.URL{Scheme: "http", Host: r.Host, Path: r.URL.Path}
+func (p *pages) ownURL(r *http.Request) string { return p.home(r) + r.URL.Path }
+
+// home returns the address of the server, as the browser knows it.
+func (p *pages) home(r *http.Request) string {
 	if p.Secure {
-		u.Scheme = "https"
+		return "https://" + r.Host
 	}
-	return u.String()
+	return "http://" + r.Host
 }
 
 // splitAccount splits the id of a linked account: github:maya is maya on GitHub.

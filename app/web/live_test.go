@@ -225,8 +225,8 @@ func TestAListGetsTheRowThatChanged(t *testing.T) {
 	h := newLiveFixture(t, nil)
 	shop, pear := h.accept("shop", "platform"), h.accept("pear", "platform")
 	b := h.as("maya")
-	_, has := b.open("/")
-	e := b.follow("/", has)
+	_, has := b.open("/clusters")
+	e := b.follow("/clusters", has)
 	h.sql(`UPDATE clusters SET owner = 'zoe', row_version = row_version + 1 WHERE id = $1`, shop.ID)
 	got := e.next()
 	require.Len(t, got.parts, 1)
@@ -304,8 +304,8 @@ func TestAStreamEndsAtItsTimeAndWithTheServer(t *testing.T) {
 	h = newLiveFixture(t, func(h *fixture) { h.live.life = time.Millisecond })
 	h.accept("shop", "platform")
 	b = h.as("maya")
-	_, has = b.open("/")
-	e = b.follow("/", has)
+	_, has = b.open("/clusters")
+	e = b.follow("/clusters", has)
 	require.Equal(t, "retry 0", e.next().name, "the browser asks anew at once")
 	e.ends()
 }
@@ -314,20 +314,20 @@ func TestWithoutAPlaceAPageIsBroughtUpToDateNowAndThen(t *testing.T) {
 	h := newLiveFixture(t, nil)
 	row := h.accept("shop", "platform")
 	b := h.as("maya")
-	_, has := b.open("/")
+	_, has := b.open("/clusters")
 	for {
 		if _, found := h.streams.Take(h.id("maya")); !found {
 			break
 		}
 	}
 	h.sql(`UPDATE clusters SET owner = 'zoe', row_version = row_version + 1 WHERE id = $1`, row.ID)
-	e := b.follow("/", has)
+	e := b.follow("/clusters", has)
 	require.Contains(t, e.next().parts[row.ID], "zoe")
 	require.Equal(t, "retry 30000", e.next().name)
 	e.ends()
 	will := h.as("will")
-	_, has = will.open("/")
-	e = will.follow("/", has)
+	_, has = will.open("/clusters")
+	e = will.follow("/clusters", has)
 	h.sql(`UPDATE clusters SET owner = 'tom', row_version = row_version + 1 WHERE id = $1`, row.ID)
 	require.Contains(t, e.next().parts[row.ID], "tom", "others have their own")
 }
@@ -338,12 +338,12 @@ func TestAnOpenPageWaitsForTheDatabase(t *testing.T) {
 	h.accept("shop", "platform")
 	b := h.browser()
 	b.signIn("maya")
-	_, has := b.open("/")
-	e := b.follow("/", has)
+	_, has := b.open("/clusters")
+	e := b.follow("/clusters", has)
 	h.sql(`ALTER TABLE ended_sessions RENAME TO away`)
 	e.ends()
 	h.sql(`ALTER TABLE away RENAME TO ended_sessions`)
-	_, now := b.open("/")
+	_, now := b.open("/clusters")
 	require.Equal(t, has, now)
 }
 

@@ -9,12 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
-	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/costs"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
-	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/reports"
@@ -23,16 +21,17 @@ import (
 
 func TestTheNavigationShowsWhatOneMaySee(t *testing.T) {
 	names := func(p policy.Principal) (out []string) {
-		for _, w := range navigation(p, "/audit") {
+		for _, w := range navigation(p, "/audit", nil) {
 			out = append(out, w.Label)
 		}
 		return out
 	}
-	require.Equal(t, []string{"Clusters", "New cluster", "Approvals", "Usage", "Reports", "Limits"}, names(policy.As("x", "X", policy.Requester, "platform")))
-	require.Equal(t, []string{"Clusters", "Approvals", "Usage", "Reports", "Limits", "Findings", "Orphans", "Deliveries", "Audit"}, names(policy.As("x", "X", policy.Auditor)))
-	require.Len(t, names(policy.As("x", "X", policy.PlatformAdmin)), 10)
+	require.Equal(t, []string{"Start", "Clusters", "New cluster", "Approvals", "Usage", "Reports", "Limits", "Policy"}, names(policy.As("x", "X", policy.Requester, "platform")))
+	require.Equal(t, []string{"Start", "Clusters", "Approvals", "Usage", "Reports", "Limits", "Policy", "Findings", "Orphans", "Deliveries", "Audit"}, names(policy.As("x", "X", policy.Auditor)))
+	require.Len(t, names(policy.As("x", "X", policy.PlatformAdmin)), 12)
 	require.Empty(t, names(policy.Principal{ID: "x"}))
-	require.True(t, navigation(policy.As("x", "X", policy.Auditor), "/approvals/apr_1")[1].Here, "a page below it too")
+	require.True(t, navigation(policy.As("x", "X", policy.Auditor), "/approvals/apr_1", nil)[2].Here, "a page below it too")
+	require.Equal(t, badge{3, "open"}, navigation(policy.As("x", "X", policy.Auditor), "/", map[string]badge{"/findings": {3, "open"}})[7].Badge)
 }
 
 func TestOnesOwnPageShowsSeatsAndAccounts(t *testing.T) {
@@ -59,23 +58,8 @@ func TestLimitsShowWhatIsUsedOfThem(t *testing.T) {
 		require.Contains(t, page, want)
 	}
 	require.NotContains(t, page, "team payments")
-	require.NotContains(t, page, "Reload now")
-	_, page, _ = h.as("will").get("/limits")
-	require.Contains(t, page, "from the built-in catalogue")
-	require.Contains(t, page, "profiles: 5, teams: 2, quotas: 2, policies: 1")
-	_, page, _ = h.as("will").post("/limits/reload", nil)
-	require.Contains(t, says(page), "is active.")
 	_, page, _ = h.as("ada").get("/limits")
 	require.NotContains(t, page, "/new?profile", "an auditor creates nothing")
-}
-
-func TestABrokenCatalogueIsSaidWithItsProblems(t *testing.T) {
-	state := admin.CatalogueState{Catalogue: catalogue.Catalogue{Catalogue: profiles.Catalogue{Hash: "0123456789ab"}}}
-	state.LoadedAt, state.Err = noon, profiles.Problems{{File: "quotas/quotas.yaml", Line: 2, Field: "live", Got: "0", Accept: "1 or more"}}
-	html := page(t, "limits", limitsView{Catalogue: stateOf(state)})
-	for _, want := range []string{"The current files in the directory are not active", "quotas/quotas.yaml:2", "since 2025-03-01 12:00:00 UTC", "a directory"} {
-		require.Contains(t, html, want)
-	}
 }
 
 func TestUsageIsReportedByGroupWithBars(t *testing.T) {

@@ -56,6 +56,12 @@ type listed struct {
 	Frame frame
 }
 
+// rowsView is a table of clusters.
+type rowsView struct {
+	Title string
+	Rows  []listed
+}
+
 type problemView struct {
 	Status  int
 	Title   string
@@ -91,8 +97,9 @@ func parseTemplates(nameOf func(string) string, files assetFiles) views {
 	own := template.FuncMap{"actor": actorFormatter(nameOf), "told": auditTextWith(nameOf), "asset": files.addressOf}
 	out := views{}
 	for _, name := range []string{
-		"login", "problem", "list", "detail", "runbook", "destroy", "new", "approvals", "approval", "link", "onward", "code", "password", "me", "limits", "commandline", "devicecode",
+		"login", "problem", "list", "detail", "runbook", "destroy", "new", "approvals", "approval", "link", "onward", "code", "password", "me", "limits", "policy", "commandline", "devicecode",
 		"usage", "reports", "findings", "orphans", "removals", "deliveries", "delivery", "audit",
+		"start", "logs",
 	} {
 		out[name] = template.Must(template.New("layout.html").Funcs(functions).Funcs(own).ParseFS(templates,
 			"templates/layout.html", "templates/parts.html", "templates/acts.html", path.Join("templates", name+".html")))
@@ -107,6 +114,9 @@ func (p *pages) renderPage(w http.ResponseWriter, r *http.Request, who policy.Pr
 
 func (p *pages) renderContent(w http.ResponseWriter, r *http.Request, who policy.Principal, status int, c content) {
 	f := p.newFrame(r, who, c)
+	if status == http.StatusOK { // a refusal costs the database nothing
+		f.Nav = navigation(who, r.URL.Path, p.badges(r.Context(), who))
+	}
 	f.Said = p.takeMessage(w, r, who)
 	main, parts, err := p.renderParts(c.name, f)
 	if f.Main = template.HTML(main); !c.ended { // html/template made it
@@ -127,7 +137,7 @@ func (p *pages) renderContent(w http.ResponseWriter, r *http.Request, who policy
 }
 
 func (p *pages) newFrame(r *http.Request, who policy.Principal, c content) frame {
-	return frame{Demo: p.Demo, Site: p.GitHub, Now: p.Now().UTC(), Who: who, Nav: navigation(who, r.URL.Path), View: c.view}
+	return frame{Demo: p.Demo, Site: p.GitHub, Now: p.Now().UTC(), Who: who, Nav: navigation(who, r.URL.Path, nil), View: c.view}
 }
 
 // renderParts renders what a page shows below its header, and the parts of it that are kept up to date; the first is the title.
@@ -169,6 +179,14 @@ var functions = template.FuncMap{
 
 	"mayCreate": func(who policy.Principal, team string) bool { return who.May(policy.ActCreate, team) },
 
+	"rowsOf": func(title string, rows []clusters.Row, f frame) rowsView {
+		v := rowsView{Title: title}
+		for _, row := range rows {
+			v.Rows = append(v.Rows, listed{row, f})
+		}
+		return v
+	},
+
 	"beside": func(row clusters.Row, f frame) listed { return listed{row, f} },
 
 	"going": func(r clusters.Row) bool { return r.Desired == lifecycle.Absent },
@@ -178,6 +196,7 @@ var functions = template.FuncMap{
 	"seconds":    func(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) + " s" },
 
 	"locked":  createform.Locked,
+	"objects": newObjectsView, "hits": newHitsView,
 	"queries": parseQueries,
 	"refused": countRefused, "notAsked": notAsked,
 }

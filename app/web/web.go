@@ -52,6 +52,7 @@ type Config struct {
 	Secure bool                           // the pages are served over https, and cookies are sent only over https
 	GitHub string                         // address of GitHub's pages, e.g. https://github.com; empty: no links
 	Pace   func(who string) time.Duration // counts a principal's request and returns how long to wait, 0 if not at all. nil: no limit
+	Slack  bool                           // ocpctl answers in Slack
 	Demo   bool                           // every page says that GitHub, the cloud and the installer are stand-ins
 	Now    func() time.Time               // nil: time.Now
 	Log    *slog.Logger
@@ -156,12 +157,17 @@ func (p *pages) inTime(next http.Handler) http.Handler {
 // privateRoutes returns the pages and forms that need a sign-in. Every change is a POST.
 func (p *pages) privateRoutes() map[string]handler {
 	return map[string]handler{
-		"GET /{$}":                   p.listClusters,
+		"GET /{$}":                   p.serveLive(p.readStart),
+		"POST /setup/hide":           p.hideSetup,
 		"GET /clusters":              p.listClusters,
 		"POST /views":                p.saveView,
 		"POST /views/drop":           p.dropView,
 		"GET /clusters/{id}":         p.serveLive(p.readCluster),
 		"GET /clusters/{id}/destroy": p.confirmDestroy,
+
+		"GET /clusters/{id}/logs":                   p.showLogs,
+		"GET /clusters/{id}/logs/{attempt}":         p.showLog,
+		"GET /clusters/{id}/logs/{attempt}/log.txt": p.downloadLog,
 
 		"POST /clusters/{id}/destroy":               p.handleAct(p.destroyCluster),
 		"POST /clusters/{id}/extend":                p.handleAct(p.extendCluster),
@@ -202,23 +208,24 @@ func (p *pages) privateRoutes() map[string]handler {
 		"GET " + commandline.DevicePath:     p.ofPerson(p.typeCommandLineCode),
 		"POST " + commandline.DevicePath:    p.ofPerson(p.answerCommandLineCode),
 
-		"GET /limits":                  p.showLimits,
-		"POST /limits/reload":          p.reloadCatalogue,
-		"GET /usage":                   p.showUsage,
-		"GET /usage/chargeback.csv":    p.costFile("chargeback.csv", p.Costs.Chargeback),
-		"GET /usage/focus.csv":         p.costFile("focus.csv", p.Costs.Focus),
-		"GET /reports":                 p.showReports,
-		"GET /findings":                p.listFindings,
-		"GET /orphans/removal":         p.showRemovals,
-		"POST /orphans/approve":        p.approveRemovals,
-		"POST /orphans/exempt":         p.exemptOrphans,
-		"GET /admin/orphans":           p.listOrphans,
-		"POST /admin/scans":            p.scanNow,
-		"GET /deliveries":              p.listDeliveries,
-		"GET /deliveries/{id}":         p.showDelivery,
-		"POST /deliveries/{id}/replay": p.replayDelivery,
-		"GET /audit":                   p.listAudit,
-		"POST /audit/verify":           p.verifyAudit,
+		"GET /limits":                    p.showLimits,
+		"GET " + policyPath:              p.showPolicy,
+		"POST " + policyPath + "/reload": p.reloadCatalogue,
+		"GET /usage":                     p.showUsage,
+		"GET /usage/chargeback.csv":      p.costFile("chargeback.csv", p.Costs.Chargeback),
+		"GET /usage/focus.csv":           p.costFile("focus.csv", p.Costs.Focus),
+		"GET /reports":                   p.showReports,
+		"GET /findings":                  p.listFindings,
+		"GET /orphans/removal":           p.showRemovals,
+		"POST /orphans/approve":          p.approveRemovals,
+		"POST /orphans/exempt":           p.exemptOrphans,
+		"GET /admin/orphans":             p.listOrphans,
+		"POST /admin/scans":              p.scanNow,
+		"GET /deliveries":                p.listDeliveries,
+		"GET /deliveries/{id}":           p.showDelivery,
+		"POST /deliveries/{id}/replay":   p.replayDelivery,
+		"GET /audit":                     p.listAudit,
+		"POST /audit/verify":             p.verifyAudit,
 	}
 }
 

@@ -56,10 +56,10 @@ func TestASignInThatComesToNothingSaysWhy(t *testing.T) {
 func TestTheListShowsWhatTheTeamOwns(t *testing.T) {
 	b := newBrowser(t)
 	b.signIn("maya")
-	_, page, _ := b.get("/")
+	_, page, _ := b.get("/clusters")
 	require.Contains(t, page, "No live clusters")
 	mine, theirs := b.accept("shop", "platform"), b.accept("vault", "security")
-	_, page, _ = b.get("/")
+	_, page, _ = b.get("/clusters")
 	require.Contains(t, page, `href="/clusters/`+mine.ID)
 	require.Contains(t, page, "$0.75/h")
 	require.Contains(t, page, "acme/shop#41")

@@ -165,7 +165,7 @@ func (in inner) wirePrivate(ctx, draining context.Context) (private, runners *ht
 	}
 	pages := web.New(web.Config{
 		CommandLines: lines, Owners: owners,
-		App: core, Admin: admins, Costs: money, Credentials: handout, Auth: id.who, SignIn: id.signIn, Sessions: id.sessions, Pace: pace.Take, Timeout: cfg.API.Timeout, Log: in.log, Secure: strings.HasPrefix(cfg.UIURL, "https:"), Demo: cfg.Demo, GitHub: github.Site(cfg.GitHub.APIURL),
+		App: core, Admin: admins, Costs: money, Credentials: handout, Auth: id.who, SignIn: id.signIn, Sessions: id.sessions, Pace: pace.Take, Timeout: cfg.API.Timeout, Log: in.log, Secure: strings.HasPrefix(cfg.UIURL, "https:"), Demo: cfg.Demo, Slack: cfg.Slack.SigningSecretRef+cfg.Slack.AppTokenRef != "", GitHub: github.Site(cfg.GitHub.APIURL),
 		Streams: streams, Stopping: stopping, EndedSessions: in.store.People.EndedSessions,
 	})
 	mux := http.NewServeMux()

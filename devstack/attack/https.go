@@ -161,7 +161,7 @@ func (s *secure) cookies(ctx context.Context) (sets []string, session string, er
 	for _, step := range []struct {
 		at   string
 		form url.Values
-	}{{auth.FinishPath, form}, {"/limits/reload", url.Values{}}, {"/logout", url.Values{}}} {
+	}{{auth.FinishPath, form}, {"/policy/reload", url.Values{}}, {"/logout", url.Values{}}} {
 		got := must.Get(s.ask(ctx, http.MethodPost, step.at, step.form, "Sec-Fetch-Site", "same-origin"))
 		if got.status != http.StatusSeeOther || len(got.header.Values("Set-Cookie")) == 0 {
 			return nil, "", fmt.Errorf("POST %s was answered %d and set no cookie", step.at, got.status)

@@ -66,7 +66,7 @@ func (t *target) everyPage(ctx context.Context, id string) (_ map[string]string,
 	must.Do(t.pool.QueryRow(ctx, "SELECT coalesce((SELECT id FROM approvals ORDER BY created_at DESC LIMIT 1), 'none')").Scan(&approval))
 	pages := map[string]string{}
 	for _, at := range []string{
-		"/", "/clusters/" + id, "/clusters/" + id + "/destroy", "/new", "/approvals", "/approvals/" + approval, "/me", "/limits", "/usage", "/findings",
+		"/", "/clusters/" + id, "/clusters/" + id + "/destroy", "/new", "/approvals", "/approvals/" + approval, "/me", "/limits", "/policy", "/usage", "/findings",
 		"/deliveries", "/deliveries/" + delivery, "/audit", "/runbooks", "/login?next=" + url.QueryEscape(attribute), "/new?name=" + url.QueryEscape(attribute) + "&owner=" + url.QueryEscape(element),
 		"/?name=" + url.QueryEscape(attribute), "/audit?actor=" + url.QueryEscape(element), "/deliveries?event=" + url.QueryEscape(attribute), "/clusters/" + url.PathEscape(element), "/" + url.PathEscape(element),
 		"/usage?from=" + url.QueryEscape(element), "/runbooks/" + url.PathEscape(element), "/links/" + url.PathEscape(element), "/api/docs",

@@ -204,15 +204,10 @@ func (t *target) tamper(ctx context.Context, bucket *s3.Client, v prey) (got []s
 }
 
 // environmentOf reads the environment of an attempt's runner.
-func (t *target) environmentOf(attempt string) (map[string]string, error) {
-	pid, err := t.runnerOf(attempt)
-	if err != nil {
-		return nil, err
-	}
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-	if err != nil {
-		return nil, err
-	}
+func (t *target) environmentOf(attempt string) (_ map[string]string, err error) {
+	defer must.Catch(&err)
+	pid := must.Get(t.runnerOf(attempt))
+	raw := must.Get(os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)))
 	env := map[string]string{}
 	for pair := range strings.SplitSeq(string(raw), "\x00") {
 		name, value, _ := strings.Cut(pair, "=")

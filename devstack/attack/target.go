@@ -17,6 +17,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack"
 	"github.com/ocpctl/ocpctl/devstack/attack/matrix"
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 )
 
@@ -81,16 +82,12 @@ func start(ctx context.Context, c Config) (t *target, err error) {
 }
 
 // catalogueWith writes files to the demo's catalogue and makes the server load them at once.
-func (t *target) catalogueWith(ctx context.Context, files map[string]string) error {
+func (t *target) catalogueWith(ctx context.Context, files map[string]string) (err error) {
+	defer must.Catch(&err)
 	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(t.Dir, "catalogue", name), []byte(content), 0o600); err != nil {
-			return err
-		}
+		must.Do(os.WriteFile(filepath.Join(t.Dir, "catalogue", name), []byte(content), 0o600))
 	}
-	admin, err := t.as(oidc.Admin)
-	if err != nil {
-		return err
-	}
+	admin := must.Get(t.as(oidc.Admin))
 	var state v1.CatalogueState
 	err = admin.expect(ctx, http.StatusOK, &state, http.MethodPost, "/api/v1/catalogue/reload", nil)
 	if err == nil && state.Problem != "" {

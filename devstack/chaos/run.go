@@ -14,6 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack"
 	"github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/devstack/installer"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // person is who asks for every cluster.
@@ -115,12 +116,9 @@ func Start(ctx context.Context, cfg Config) (t *Run, err error) {
 
 // openGates puts gates into both connections, behind the Cuts.
 func (t *Run) openGates() (err error) {
-	if t.status, err = startGate(t.PrivateURL(), t.statusCall); err != nil {
-		return err
-	}
-	if t.s3, err = startGate(t.Stack.S3.URL(), t.s3Call); err != nil {
-		return err
-	}
+	defer must.Catch(&err)
+	t.status = must.Get(startGate(t.PrivateURL(), t.statusCall))
+	t.s3 = must.Get(startGate(t.Stack.S3.URL(), t.s3Call))
 	t.Status.Lead(t.status.addr)
 	t.S3Cut.Lead(t.s3.addr)
 	return nil

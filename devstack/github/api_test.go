@@ -51,13 +51,13 @@ func TestOnlyAGoodJWTGetsAToken(t *testing.T) {
 		status int
 		text   string
 	}{
-		"good":            {s.key, good, 201, ""},
+		"good":            {s.key.PrivateKey, good, 201, ""},
 		"another's key":   {stranger, good, 401, "could not be decoded"},
-		"another App":     {s.key, change(func(c *jwt.Claims) { c.Issuer = "1" }), 401, "Integration not found"},
-		"expired":         {s.key, change(func(c *jwt.Claims) { c.Expiry = jwt.NewNumericDate(now.Add(-time.Second)) }), 401, "'exp'"},
-		"good for an age": {s.key, change(func(c *jwt.Claims) { c.Expiry = jwt.NewNumericDate(now.Add(time.Hour)) }), 401, "too far in the future"},
-		"from the future": {s.key, change(func(c *jwt.Claims) { c.IssuedAt = jwt.NewNumericDate(now.Add(30 * time.Second)) }), 401, "'iat'"},
-		"without expiry":  {s.key, change(func(c *jwt.Claims) { c.Expiry = nil }), 401, "'exp'"},
+		"another App":     {s.key.PrivateKey, change(func(c *jwt.Claims) { c.Issuer = "1" }), 401, "Integration not found"},
+		"expired":         {s.key.PrivateKey, change(func(c *jwt.Claims) { c.Expiry = jwt.NewNumericDate(now.Add(-time.Second)) }), 401, "'exp'"},
+		"good for an age": {s.key.PrivateKey, change(func(c *jwt.Claims) { c.Expiry = jwt.NewNumericDate(now.Add(time.Hour)) }), 401, "too far in the future"},
+		"from the future": {s.key.PrivateKey, change(func(c *jwt.Claims) { c.IssuedAt = jwt.NewNumericDate(now.Add(30 * time.Second)) }), 401, "'iat'"},
+		"without expiry":  {s.key.PrivateKey, change(func(c *jwt.Claims) { c.Expiry = nil }), 401, "'exp'"},
 	} {
 		signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: c.key}, nil)
 		require.NoError(t, err)

@@ -2,57 +2,16 @@ package github
 
 import (
 	"crypto/rand"
-	"crypto/rsa"
 	"crypto/sha256"
-	"crypto/x509"
 	"encoding/hex"
-	"encoding/pem"
-	"errors"
-	"fmt"
-	"io/fs"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
-
-	"github.com/ocpctl/ocpctl/devstack/file"
-	"github.com/ocpctl/ocpctl/devstack/must"
 )
-
-// loadKey reads the App's key, or creates and stores one.
-func loadKey(path string) (_ *rsa.PrivateKey, _ []byte, err error) {
-	defer must.Catch(&err)
-	if path != "" {
-		raw, err := os.ReadFile(path)
-		if err == nil {
-			key, err := parseKey(raw)
-			must.Wrap(err, "read the App's key %s", path)
-			return key, raw, nil
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return nil, nil, fmt.Errorf("read the App's key: %w", err)
-		}
-	}
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	must.Wrap(err, "make the App's key")
-	raw := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
-	if path != "" {
-		must.Do(file.Replace(path, raw))
-	}
-	return key, raw, nil
-}
-
-func parseKey(raw []byte) (*rsa.PrivateKey, error) {
-	block, _ := pem.Decode(raw)
-	if block == nil {
-		return nil, errors.New("no PEM block")
-	}
-	return x509.ParsePKCS1PrivateKey(block.Bytes)
-}
 
 // refusal is a 401 with GitHub's text.
 type refusal string

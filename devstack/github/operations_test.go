@@ -51,7 +51,7 @@ func byClock(t *testing.T, s *Server, app bool) api {
 	var token string
 	var err error
 	if app {
-		signer, mistake := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: s.key}, nil)
+		signer, mistake := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: s.key.PrivateKey}, nil)
 		require.NoError(t, mistake)
 		claims := jwt.Claims{Issuer: itoa(AppID), IssuedAt: jwt.NewNumericDate(s.now()), Expiry: jwt.NewNumericDate(s.now().Add(time.Minute))}
 		token, err = jwt.Signed(signer).Claims(claims).Serialize()

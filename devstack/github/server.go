@@ -12,7 +12,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"crypto/rsa"
 	"errors"
 	"fmt"
 	"net"
@@ -24,6 +23,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
+	"github.com/ocpctl/ocpctl/devstack/rsakey"
 )
 
 // Config says where the stand-in listens, where it sends webhooks and where it stores its state.
@@ -49,8 +49,7 @@ type Server struct {
 	slack  string // URL; empty: there is no stand-in for Slack
 	now    func() time.Time
 	disk   disk
-	key    *rsa.PrivateKey
-	keyPEM []byte
+	key    rsakey.Key
 	issuer *oidc.Issuer // of jobs' tokens
 	stop   func() error
 
@@ -89,7 +88,7 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 	if s.now == nil {
 		s.now = time.Now
 	}
-	s.key, s.keyPEM = must.Get2(loadKey(cfg.KeyPath))
+	s.key = must.Get(rsakey.Load(cfg.KeyPath))
 	s.world = must.Get(s.disk.load())
 	if s.world == nil {
 		s.world = newWorld(s.now())
@@ -132,7 +131,8 @@ func (s *Server) serve(ctx context.Context, listener net.Listener) {
 	}
 	s.stop = sync.OnceValue(func() error {
 		cancel()
-		return group.Wait()
+		defer s.key.Release()
+		return errors.Join(group.Wait(), s.issuer.Stop())
 	})
 	s.resume()
 }
@@ -144,7 +144,7 @@ func (s *Server) Stop() error { return s.stop() }
 func (s *Server) URL() string { return s.base }
 
 // KeyPEM is the App's private key.
-func (s *Server) KeyPEM() []byte { return s.keyPEM }
+func (s *Server) KeyPEM() []byte { return s.key.PEM() }
 
 // SetWebhook sets the target of webhooks and their secret from now on.
 func (s *Server) SetWebhook(url, secret string) {

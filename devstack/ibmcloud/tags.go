@@ -48,15 +48,10 @@ type tagRequest struct {
 }
 
 func (c *call) tagRequest() (in tagRequest, err error) {
-	if err := c.only("tag_type", "account_id", "replace"); err != nil {
-		return in, err
-	}
-	if err := c.userTags(); err != nil {
-		return in, err
-	}
-	if err := c.decode(&in); err != nil {
-		return in, err
-	}
+	defer must.Catch(&err)
+	must.Do(c.only("tag_type", "account_id", "replace"))
+	must.Do(c.userTags())
+	must.Do(c.decode(&in))
 	if in.TagName != "" {
 		in.TagNames = append(in.TagNames, in.TagName)
 	}

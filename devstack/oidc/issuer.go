@@ -6,24 +6,17 @@ package oidc
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/rsa"
-	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
 	"errors"
-	"fmt"
-	"io/fs"
 	"net/http"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
 
-	"github.com/ocpctl/ocpctl/devstack/file"
 	"github.com/ocpctl/ocpctl/devstack/listen"
+	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/rsakey"
 )
 
 // Audience is the audience of the tokens.
@@ -45,36 +38,29 @@ type Issuer struct {
 }
 
 // Start listens and serves discovery and keys until Stop is called or ctx ends.
-func Start(ctx context.Context, cfg Config) (*Issuer, error) {
-	i, err := New("", cfg)
-	if err != nil {
-		return nil, err
-	}
-	listener, err := listen.On(ctx, cfg.Addr, "the issuer")
-	if err != nil {
-		return nil, err
-	}
+func Start(ctx context.Context, cfg Config) (_ *Issuer, err error) {
+	defer must.Catch(&err)
+	i := must.Get(New("", cfg))
+	listener := must.Get(listen.On(ctx, cfg.Addr, "the issuer"))
 	i.url = "http://" + listener.Addr().String()
-	i.stop = listen.Serve(ctx, listener, i.Handler(), "the issuer")
-	if key, ok := i.key.Key.(*rsa.PrivateKey); ok && cfg.Dir == "" {
-		serve := i.stop
-		i.stop = sync.OnceValue(func() error {
-			defer keepSpare(key)
-			return serve()
-		})
-	}
+	serve, release := listen.Serve(ctx, listener, i.Handler(), "the issuer"), i.stop
+	i.stop = func() error { return errors.Join(serve(), release()) }
 	return i, nil
 }
 
-// New makes an issuer with a URL at which somebody else serves its Handler.
+// New makes an issuer with a URL at which somebody else serves its Handler, until Stop is called.
 func New(url string, cfg Config) (*Issuer, error) {
-	key, err := loadKey(cfg.Dir)
+	key, err := rsakey.LoadFrom(cfg.Dir)
 	if err != nil {
 		return nil, err
 	}
-	i := &Issuer{url: url, now: cfg.Now, stop: func() error { return nil }, key: jose.JSONWebKey{
-		Key: key, KeyID: keyID(key), Algorithm: string(jose.RS256), Use: "sig",
+	i := &Issuer{url: url, now: cfg.Now, key: jose.JSONWebKey{
+		Key: key.PrivateKey, KeyID: keyID(key.PrivateKey), Algorithm: string(jose.RS256), Use: "sig",
 	}}
+	i.stop = sync.OnceValue(func() error {
+		key.Release()
+		return nil
+	})
 	if i.now == nil {
 		i.now = time.Now
 	}
@@ -112,59 +98,4 @@ func (i *Issuer) keys(w http.ResponseWriter, _ *http.Request) {
 func answer(w http.ResponseWriter, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(body) // the caller disconnected
-}
-
-// spare has the keys of issuers that were stopped and kept none. Making a key costs more than most tests that need an issuer; no two
-// issuers that run have the same.
-var spare = make(chan *rsa.PrivateKey, 16)
-
-func keepSpare(key *rsa.PrivateKey) {
-	select {
-	case spare <- key:
-	default: // there are enough
-	}
-}
-
-// loadKey reads the issuer's key, or creates and stores one.
-func loadKey(dir string) (*rsa.PrivateKey, error) {
-	if dir == "" {
-		select {
-		case key := <-spare:
-			return key, nil
-		default: // there is none
-		}
-	}
-	path := filepath.Join(dir, "key.pem")
-	if dir != "" {
-		raw, err := os.ReadFile(path)
-		if err == nil {
-			return parseKey(path, raw)
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("read the issuer's key: %w", err)
-		}
-	}
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		return nil, fmt.Errorf("make the issuer's key: %w", err)
-	}
-	if dir != "" {
-		raw := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
-		if err := file.Replace(path, raw); err != nil {
-			return nil, err
-		}
-	}
-	return key, nil
-}
-
-func parseKey(path string, raw []byte) (*rsa.PrivateKey, error) {
-	block, _ := pem.Decode(raw)
-	if block == nil {
-		return nil, fmt.Errorf("read the issuer's key %s: no PEM block", path)
-	}
-	key, err := x509.ParsePKCS1PrivateKey(block.Bytes)
-	if err != nil {
-		return nil, fmt.Errorf("read the issuer's key %s: %w", path, err)
-	}
-	return key, nil
 }

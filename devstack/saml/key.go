@@ -5,61 +5,21 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/pem"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math/big"
-	"os"
-	"path/filepath"
 	"time"
-
-	"github.com/ocpctl/ocpctl/devstack/file"
-	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
-// loadPair reads the provider's key and certificate, or creates and stores them.
-func loadPair(dir string) (_ *rsa.PrivateKey, _ *x509.Certificate, err error) {
-	defer must.Catch(&err)
-	path := filepath.Join(dir, "key.pem")
-	if dir != "" {
-		raw, err := os.ReadFile(path)
-		if err == nil {
-			return parsePair(path, raw)
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return nil, nil, fmt.Errorf("read the identity provider's key: %w", err)
-		}
-	}
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	must.Wrap(err, "make the identity provider's key")
+// certify returns the provider's certificate. It is the same for a key at every start, because the pages remember it: its times are fixed,
+// and RSA signs without chance.
+func certify(key *rsa.PrivateKey) (*x509.Certificate, error) {
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "ocpctl demo identity provider"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(10, 0, 0),
+		NotBefore: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Date(2126, 1, 1, 0, 0, 0, 0, time.UTC),
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	must.Wrap(err, "make the identity provider's certificate")
-	raw := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
-	raw = append(raw, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})...)
-	if dir != "" {
-		must.Do(file.Replace(path, raw))
-	}
-	return parsePair(path, raw)
-}
-
-func parsePair(path string, raw []byte) (*rsa.PrivateKey, *x509.Certificate, error) {
-	first, rest := pem.Decode(raw)
-	second, _ := pem.Decode(rest)
-	if first == nil || second == nil {
-		return nil, nil, fmt.Errorf("read the identity provider's key %s: a key and a certificate are needed", path)
-	}
-	key, err := x509.ParsePKCS1PrivateKey(first.Bytes)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read the identity provider's key %s: %w", path, err)
+		return nil, fmt.Errorf("make the identity provider's certificate: %w", err)
 	}
-	cert, err := x509.ParseCertificate(second.Bytes)
-	if err != nil {
-		return nil, nil, fmt.Errorf("read the identity provider's certificate %s: %w", path, err)
-	}
-	return key, cert, nil
+	return x509.ParseCertificate(der)
 }

@@ -12,12 +12,14 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"sync"
 
 	crewjam "github.com/crewjam/saml"
 	dsig "github.com/russellhaering/goxmldsig"
 
 	"github.com/ocpctl/ocpctl/devstack/listen"
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/rsakey"
 )
 
 // Name is the provider's name on the demo's pages.
@@ -40,21 +42,17 @@ type Provider struct {
 }
 
 // Start listens and serves metadata and sign-in until Stop is called or ctx ends. The pages need not be running yet.
-func Start(ctx context.Context, cfg Config) (*Provider, error) {
-	key, cert, err := loadPair(cfg.Dir)
-	if err != nil {
-		return nil, err
-	}
+func Start(ctx context.Context, cfg Config) (_ *Provider, err error) {
+	defer must.Catch(&err)
+	key := must.Get(rsakey.LoadFrom(cfg.Dir))
+	cert := must.Get(certify(key.PrivateKey))
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	listener, err := listen.On(ctx, cfg.Addr, "the identity provider")
-	if err != nil {
-		return nil, err
-	}
+	listener := must.Get(listen.On(ctx, cfg.Addr, "the identity provider"))
 	p := &Provider{url: "http://" + listener.Addr().String(), home: cfg.Home}
 	p.idp = crewjam.IdentityProvider{
-		Key: key, Signer: key, Certificate: cert, SignatureMethod: dsig.RSASHA256SignatureMethod, Logger: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelWarn),
+		Key: key.PrivateKey, Signer: key, Certificate: cert, SignatureMethod: dsig.RSASHA256SignatureMethod, Logger: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelWarn),
 		MetadataURL: p.at("/metadata"), SSOURL: p.at("/sso"), LoginURL: p.at("/sso"),
 		ServiceProviderProvider: p, SessionProvider: p, AssertionMaker: assertions{},
 	}
@@ -62,7 +60,11 @@ func Start(ctx context.Context, cfg Config) (*Provider, error) {
 	mux.HandleFunc("GET /metadata", p.idp.ServeMetadata)
 	mux.HandleFunc("GET /sso", p.idp.ServeSSO)
 	mux.HandleFunc("POST /sso", p.idp.ServeSSO)
-	p.stop = listen.Serve(ctx, listener, mux, "the identity provider")
+	serve := listen.Serve(ctx, listener, mux, "the identity provider")
+	p.stop = sync.OnceValue(func() error {
+		defer key.Release()
+		return serve()
+	})
 	return p, nil
 }
 

@@ -27,7 +27,7 @@ func TestTheKeyIsMadeOnceAndSurvivesARestart(t *testing.T) {
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "key.pem"), []byte("hello"), 0o600))
 	_, err = Start(t.Context(), Config{Dir: dir})
-	require.ErrorContains(t, err, "a key and a certificate are needed")
+	require.ErrorContains(t, err, "no PEM block")
 }
 
 func TestItSignsPeopleInToNobodyElse(t *testing.T) {

@@ -379,6 +379,7 @@ type Result struct {
 	Outcome   string   `json:"outcome"`           // succeeded | failed | stopped | waiting
 	Reason    string   `json:"reason,omitempty"`  // one word, e.g. VPCLimitExceeded, WrongAccount, LeftoversFound
 	Message   string   `json:"message,omitempty"` // what happened, for people
+	Line      string   `json:"line,omitempty"`    // the line of the log by which a failure was recognized, redacted, as it was logged
 	Whose     string   `json:"whose,omitempty"`   // whose problem it is: one of the Whose values
 	Next      string   `json:"next,omitempty"`    // what to do about it, for people
 	Retryable bool     `json:"retryable,omitempty"`

@@ -82,6 +82,15 @@ func Mine(who Reader) Query {
 	return Query{}.With(Owner, Value{Is: who.Name, Principal: who.Principal})
 }
 
+// NotMine is the query for what others own.
+func NotMine(who Reader) Query {
+	q := Mine(who)
+	for i := range q.Terms {
+		q.Terms[i].Not = true
+	}
+	return q
+}
+
 // With returns the query with one more condition; without a value that says something it is as before.
 func (q Query) With(key Key, values ...Value) Query {
 	values = slices.DeleteFunc(values, func(v Value) bool { return v == Value{} })

@@ -26,6 +26,7 @@ type Config struct {
 // Live is the catalogue in force. It is safe for concurrent use; a Catalogue taken from it never changes.
 type Live struct {
 	files fs.FS
+	dir   string // of the files; empty: they are embedded
 	log   *slog.Logger
 	now   func() time.Time
 
@@ -43,6 +44,7 @@ type Live struct {
 // Status says what is in force and whether the folder holds something different.
 type Status struct {
 	Hash     string    // of what is in force; empty: nothing
+	Commit   string    // of the catalogue's repository, from which what is in force was read; empty: the folder does not say
 	LoadedAt time.Time // since when
 	Err      error     // why the folder's content is not in force, often profiles.Problems; nil: it is
 	ErrSince time.Time // since when Err applies; zero without Err
@@ -54,7 +56,7 @@ var errMoving = errors.New("the catalogue's files changed while they were read; 
 // Open reads the folder. It returns a Live even if that failed, with the error: nothing is allowed until Watch or Reload finds a
 // valid state. So a process that has to end clusters can still start.
 func Open(c Config) (*Live, error) {
-	l := &Live{files: openFolder(c.Dir), log: c.Log, now: c.Now, gitHub: c.GitHubIssuers, roles: c.RoleIssuers, off: c.Off}
+	l := &Live{files: openFolder(c.Dir), dir: c.Dir, log: c.Log, now: c.Now, gitHub: c.GitHubIssuers, roles: c.RoleIssuers, off: c.Off}
 	if l.log == nil {
 		l.log = slog.Default()
 	}
@@ -94,12 +96,12 @@ func (l *Live) reloadFiles() (changed bool, err error) {
 		return false, err
 	}
 	if hash == was.Hash {
-		l.status.Store(&Status{Hash: was.Hash, LoadedAt: was.LoadedAt})
+		l.status.Store(&Status{Hash: was.Hash, Commit: readCommit(l.dir), LoadedAt: was.LoadedAt})
 		return false, nil
 	}
 	catalogue = catalogue.withoutPlatforms(l.off).withRoleIssuers(l.roles)
 	l.catalogue.Store(&catalogue)
-	l.status.Store(&Status{Hash: hash, LoadedAt: l.now()})
+	l.status.Store(&Status{Hash: hash, Commit: readCommit(l.dir), LoadedAt: l.now()})
 	return true, nil
 }
 

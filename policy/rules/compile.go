@@ -68,7 +68,7 @@ func (c *compiler) compilePolicy(p profiles.Policy) {
 		at := fmt.Sprintf("rules[%d]", i)
 		before := len(c.problems)
 		one := rule{
-			id: p.Name + "/" + r.Name, policy: p.Name, name: r.Name, place: fmt.Sprintf("%s:%d", p.File, r.Line), sources: p.Sources, profiles: p.Profiles,
+			id: policy.RuleID(p, r), policy: p.Name, name: r.Name, place: fmt.Sprintf("%s:%d", p.File, r.Line), sources: p.Sources, profiles: p.Profiles,
 			effect: r.Effect, message: r.Message, next: r.Next, approval: toApproval(r.Approval), set: sortSettings(r.Set),
 		}
 		one.program = c.compileExpression(p, r, at)

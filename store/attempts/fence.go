@@ -232,6 +232,7 @@ type ResultRow struct {
 	Outcome   lifecycle.Outcome
 	Reason    string // one word
 	Message   string // for people
+	Line      string // of the log, by which the failure was recognized
 	Whose     string // whose problem it is
 	Next      string // what to do about it
 	Retryable bool
@@ -292,6 +293,6 @@ func KeepArtifacts(ctx context.Context, c *db.Tx, f Fenced, artifacts []Artifact
 }
 
 func (f Fenced) Repeats(r ResultRow) bool {
-	r.Outputs, r.Workers, r.Addons, r.Asleep, r.Links, r.LastUse = nil, nil, nil, nil, nil, time.Time{}
+	r.Outputs, r.Workers, r.Addons, r.Asleep, r.Links, r.LastUse, r.Line = nil, nil, nil, nil, nil, time.Time{}, ""
 	return f.result == r
 }

@@ -62,12 +62,12 @@ func (s *Store) Result(ctx context.Context, attemptID, tokenID string, r ResultR
 
 func finish(ctx context.Context, c *db.Tx, f Fenced, r ResultRow) error {
 	_, err := c.Exec(ctx, `
-		UPDATE attempts SET closed_at = @now, outcome = @outcome, reason = @reason, message = @message,
+		UPDATE attempts SET closed_at = @now, outcome = @outcome, reason = @reason, message = @message, failing_line = @line,
 			whose = @whose, next = @next, retryable = @retryable, workers_seen = @workers, addons_seen = @addons, asleep_seen = @asleep,
 			use_seen = @use
 		WHERE id = @id`,
 		pgx.NamedArgs{
-			"id": f.AttemptID, "now": c.Now, "outcome": r.Outcome, "reason": r.Reason, "message": r.Message,
+			"id": f.AttemptID, "now": c.Now, "outcome": r.Outcome, "reason": r.Reason, "message": r.Message, "line": r.Line,
 			"whose": r.Whose, "next": r.Next, "retryable": r.Retryable, "workers": r.Workers, "addons": r.Addons, "asleep": r.Asleep,
 			"use": db.Null(r.LastUse),
 		})

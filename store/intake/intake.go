@@ -274,7 +274,7 @@ func Result(r contract.Result, of Scope) (attempts.ResultRow, error) {
 		return attempts.ResultRow{}, bad
 	}
 	out := attempts.ResultRow{
-		Outcome: lifecycle.Outcome(r.Outcome), Reason: r.Reason, Message: sentence(r.Message),
+		Outcome: lifecycle.Outcome(r.Outcome), Reason: r.Reason, Message: sentence(r.Message), Line: text(strings.ToValidUTF8(r.Line[:min(len(r.Line), maxSentence)], "")),
 		Whose: r.Whose, Next: sentence(r.Next), Retryable: r.Retryable, Workers: r.Workers, Addons: r.Addons, Asleep: r.Asleep,
 		LastUse: r.LastUse,
 	}

@@ -15,7 +15,7 @@ import (
 // FindingRow is one finding as stored.
 type FindingRow struct {
 	Kind                    lifecycle.FindingKind
-	Cluster                 string // empty: no cluster is known for it
+	Cluster, ClusterName    string // empty: no cluster is known for it
 	Identity                string
 	Since                   time.Time // since when it is so, this time
 	Why                     string
@@ -102,9 +102,21 @@ func resolveFindings(ctx context.Context, c *db.Tx, judged []lifecycle.FindingKi
 type FindingFilter struct {
 	Kind     lifecycle.FindingKind
 	Cluster  string
+	Clusters []string // only those about these
 	Teams    []string // only those of these teams' clusters; nil: all, also those without a known cluster
 	Resolved bool     // include resolved findings
 	Newest   bool     // the newest first; else the oldest
+}
+
+// CountFindings returns how many findings are open, with the teams of a FindingFilter.
+func (s *Store) CountFindings(ctx context.Context, teams []string) (n int, err error) {
+	w := db.Conditions{Args: pgx.NamedArgs{}}
+	w.Add(true, "resolved_at IS NULL", "", nil)
+	w.Add(teams != nil, "cluster_id IN (SELECT id FROM clusters WHERE team = ANY (@teams))", "teams", teams)
+	if err := s.db.Pool().QueryRow(ctx, `SELECT count(*) FROM findings `+w.Where(), w.Args).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count findings: %w", err)
+	}
+	return n, nil
 }
 
 // mostFindings bounds one query.
@@ -116,13 +128,14 @@ func (s *Store) Findings(ctx context.Context, f FindingFilter) ([]FindingRow, er
 	w.Add(!f.Resolved, "resolved_at IS NULL", "", nil)
 	w.Add(f.Kind != "", "kind = @kind", "kind", f.Kind)
 	w.Add(f.Cluster != "", "cluster_id = @cluster", "cluster", f.Cluster)
+	w.Add(len(f.Clusters) > 0, "cluster_id = ANY (@clusters)", "clusters", f.Clusters)
 	w.Add(f.Teams != nil, "cluster_id IN (SELECT id FROM clusters WHERE team = ANY (@teams))", "teams", f.Teams)
 	order := "first_seen_at, id"
 	if f.Newest {
 		order = "first_seen_at DESC, id DESC"
 	}
 	open, err := db.All[FindingRow](ctx, s.db.Pool(), `
-		SELECT kind, coalesce(cluster_id, '') AS cluster, identity, since, why, evidence, first_seen_at, last_seen_at, times_seen, resolved_at
+		SELECT kind, coalesce(cluster_id, '') AS cluster, coalesce((SELECT c.name FROM clusters c WHERE c.id = cluster_id), '') AS cluster_name, identity, since, why, evidence, first_seen_at, last_seen_at, times_seen, resolved_at
 		FROM findings `+w.Where()+` ORDER BY `+order+` LIMIT @limit`, w.Args)
 	if err != nil {
 		return nil, fmt.Errorf("read findings: %w", err)

@@ -60,7 +60,7 @@ Try permissions and limits:
                with a platform admin's token: OCPCTL_TOKEN=$(cat %s) ocpctl approve long
                or as will in Slack: /ocp link, once, then /ocp approve long
   a quota      put creating: 1 for every team into %s/quotas/quotas.yaml. It takes effect within seconds:
-               add three labels, and one cluster is created while two show their position in the queue. Mistakes are shown at %s/limits
+               add three labels, and one cluster is created while two show their position in the queue. Mistakes are shown at %s/policy
   a hold       ocpctl hold pr41-shop 4h --reason "debugging"    then close pull request #41
 
 Check everything that the server depends on:

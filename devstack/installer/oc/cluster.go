@@ -90,11 +90,10 @@ func masters(l *resources.Living) (running, all int) {
 }
 
 // domain reads the API's address from the kubeconfig: https://api.<name>.<base domain>:6443. It refuses a kubeconfig without a login.
-func (r *run) domain() (string, error) {
+func (r *run) domain() (_ string, err error) {
+	defer must.Catch(&err)
 	raw, err := os.ReadFile(r.kubeconfig)
-	if err != nil {
-		return "", fmt.Errorf("error loading config file %q: %w", r.kubeconfig, err)
-	}
+	must.Wrap(err, "error loading config file %q", r.kubeconfig)
 	var config struct {
 		Clusters []struct {
 			Cluster struct{ Server string }
@@ -112,10 +111,7 @@ func (r *run) domain() (string, error) {
 	if r.login = config.Users[0].User; r.login.Key == "" && r.login.Token == "" && r.login.Exec == nil {
 		return "", errUnauthorized
 	}
-	server, err := url.Parse(config.Clusters[0].Cluster.Server)
-	if err != nil {
-		return "", err
-	}
+	server := must.Get(url.Parse(config.Clusters[0].Cluster.Server))
 	return strings.TrimPrefix(server.Hostname(), "api."), nil
 }
 
@@ -204,16 +200,12 @@ func (r *run) get(_ context.Context, l *resources.Living, args []string) error {
 // goTemplate begins the output format that is a template.
 const goTemplate = "go-template="
 
-func (r *run) print(document any) error {
-	raw, err := json.MarshalIndent(document, "", "    ")
-	if err != nil {
-		return err
-	}
+func (r *run) print(document any) (err error) {
+	defer must.Catch(&err)
+	raw := must.Get(json.MarshalIndent(document, "", "    "))
 	if text, is := strings.CutPrefix(r.output, goTemplate); is {
 		var plain any // as the real oc, which reads what it got as JSON again
-		if err := json.Unmarshal(raw, &plain); err != nil {
-			return err
-		}
+		must.Do(json.Unmarshal(raw, &plain))
 		t, err := template.New("output").Parse(text)
 		if err != nil {
 			return act.Fail(1, "error: error parsing template %s, %v", text, err)

@@ -22,6 +22,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/devstack/installer/act"
 	"github.com/ocpctl/ocpctl/devstack/installer/release"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // run is one call of the program.
@@ -156,34 +157,27 @@ func (r *run) leaf(do func(image string) error) func(*cobra.Command, []string) e
 	}
 }
 
-func (r *run) begin(ctx context.Context) error {
-	cluster, err := r.cluster()
-	if err != nil {
-		return err
-	}
-	if err := r.Begin("oc", cluster); err != nil {
-		return err
-	}
+func (r *run) begin(ctx context.Context) (err error) {
+	defer must.Catch(&err)
+	cluster := must.Get(r.cluster())
+	must.Do(r.Begin("oc", cluster))
 	return r.Mark(ctx, "start", 0)
 }
 
 // credentials refuses what no registry would accept: the file must be a pull secret.
-func (r *run) credentials() error {
+func (r *run) credentials() (err error) {
+	defer must.Catch(&err)
 	if r.registry == "" {
 		return fmt.Errorf("unable to read image %s: unauthorized: access to the requested resource is not authorized", r.from)
 	}
 	raw, err := os.ReadFile(r.registry)
-	if err != nil {
-		return fmt.Errorf("unable to load --registry-config: %w", err)
-	}
+	must.Wrap(err, "unable to load --registry-config")
 	var config struct {
 		Auths map[string]struct {
 			Auth string `json:"auth"`
 		} `json:"auths"`
 	}
-	if err := json.Unmarshal(raw, &config); err != nil {
-		return fmt.Errorf("unable to load --registry-config: %w", err)
-	}
+	must.Wrap(json.Unmarshal(raw, &config), "unable to load --registry-config")
 	for _, entry := range config.Auths {
 		if entry.Auth != "" {
 			return nil

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Session is what a user of the cluster's OAuth has after signing in: a user with an identity, and a token until it expires.
@@ -41,13 +43,12 @@ func (l *Living) Passwords(file string) map[string]string {
 }
 
 // SetPasswords replaces the htpasswd file of a Secret.
-func (l *Living) SetPasswords(ctx context.Context, file string, lines map[string]string) error {
+func (l *Living) SetPasswords(ctx context.Context, file string, lines map[string]string) (err error) {
+	defer must.Catch(&err)
 	before := l.Passwords(file)
 	for user := range before {
 		if lines[user] == "" {
-			if err := l.remember(ctx, l.Network, lineTag+short(file+"/"+user), ""); err != nil {
-				return err
-			}
+			must.Do(l.remember(ctx, l.Network, lineTag+short(file+"/"+user), ""))
 		}
 	}
 	for user, hash := range lines {
@@ -55,9 +56,7 @@ func (l *Living) SetPasswords(ctx context.Context, file string, lines map[string
 			continue
 		}
 		value := fmt.Sprintf("%s %s %s", file, user, base64.StdEncoding.EncodeToString([]byte(hash)))
-		if err := l.remember(ctx, l.Network, lineTag+short(file+"/"+user), value); err != nil {
-			return err
-		}
+		must.Do(l.remember(ctx, l.Network, lineTag+short(file+"/"+user), value))
 	}
 	return nil
 }

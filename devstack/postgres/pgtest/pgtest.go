@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/ocpctl/ocpctl/devstack/postgres"
 )
@@ -68,7 +68,11 @@ var shared = sync.OnceValues(func() (*instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &instance{server, alive}, nil
+	admin, err := pgxpool.New(ctx, server.URL("postgres"))
+	if err != nil {
+		return nil, err
+	}
+	return &instance{server, admin, alive}, nil
 })
 
 // memory returns an in-memory folder with enough space for the servers of several test processes; empty: there is none, and the usual
@@ -85,6 +89,7 @@ func memory() string {
 // instance is the process's server. Its pipe must stay referenced, because closing it signals the end of the process.
 type instance struct {
 	*postgres.Server
+	admin *pgxpool.Pool // makes and drops databases
 	alive io.Closer
 }
 
@@ -108,25 +113,16 @@ func clone(t testing.TB, server *instance, from string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	name := fmt.Sprintf("test_%d", clones.Add(1))
-	if err := run(ctx, server.Server, fmt.Sprintf("CREATE DATABASE %s TEMPLATE %s", name, from)); err != nil {
+	// Without durability, copying the files costs half of the processor time that writing them through the log does.
+	if _, err := server.admin.Exec(ctx, fmt.Sprintf("CREATE DATABASE %s TEMPLATE %s STRATEGY FILE_COPY", name, from)); err != nil {
 		t.Fatalf("make a database for the test: %v", err)
 	}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		if err := run(ctx, server.Server, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"); err != nil {
+		if _, err := server.admin.Exec(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"); err != nil {
 			t.Errorf("drop the test's database: %v", err)
 		}
 	})
 	return server.URL(name)
-}
-
-func run(ctx context.Context, server *postgres.Server, sql string) error {
-	conn, err := pgx.Connect(ctx, server.URL("postgres"))
-	if err != nil {
-		return err
-	}
-	defer conn.Close(ctx)
-	_, err = conn.Exec(ctx, sql)
-	return err
 }

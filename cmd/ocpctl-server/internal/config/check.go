@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"io/fs"
 	"net"
 	"net/url"
 	"path"
@@ -246,8 +247,17 @@ func (g GitHub) checkGitHub() []error {
 	return bad
 }
 
+// repositoryName is how GitHub names a repository with its owner.
+var repositoryName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}$`)
+
 func (c Config) checkRepositories() []error {
 	var bad []error
+	if name := c.Catalogue.Repository; name != "" && !repositoryName.MatchString(name) {
+		bad = append(bad, fmt.Errorf("catalogue.repository is %q; give owner/name, e.g. acme/catalogue, or omit it", name))
+	}
+	if folder := c.Catalogue.Path; folder != "" && (c.Catalogue.Repository == "" || !fs.ValidPath(strings.Trim(folder, "/"))) {
+		bad = append(bad, fmt.Errorf("catalogue.path is %q; give a folder of catalogue.repository without .., e.g. catalogue, or omit it", folder))
+	}
 	if f := c.GitHub.Forks; f != "" && f != profiles.ForksApprove && f != profiles.ForksDeny {
 		bad = append(bad, fmt.Errorf("github.forks is %q; give %s or %s, or omit it", f, profiles.ForksApprove, profiles.ForksDeny))
 	}

@@ -75,6 +75,9 @@ type API struct {
 type Catalogue struct {
 	Dir    string        `yaml:"dir"`    // folder of the catalogue; empty: the embedded one
 	Reload time.Duration `yaml:"reload"` // how often it is checked for changes
+
+	Repository string `yaml:"repository"` // on GitHub, owner/name, where its files are edited: pull requests there are checked, and changes proposed; empty: neither
+	Path       string `yaml:"path"`       // of the catalogue's folder in that repository; empty: the whole repository
 }
 
 type GitHub struct {
