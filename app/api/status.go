@@ -106,18 +106,35 @@ func (s *server) GetAccessWork(w http.ResponseWriter, r *http.Request, id string
 	for _, one := range toAccesses(work.Keep, access.Kubeconfig) {
 		out.Keep = append(out.Keep, one.Account)
 	}
-	if out.Answer, err = s.answerFor(r, lease); err != nil {
+	if out.Answer, err = s.answerFor(r, lease); err == nil {
+		out.Console.OpenID, err = s.openIDFor(r, id, *out.Console)
+	}
+	if err != nil {
 		s.writeError(w, r, err)
 		return
 	}
+	w.Header().Set("Cache-Control", "no-store")
 	writeOK(w, out)
+}
+
+// openIDFor returns what an attempt's cluster signs readers in with; nil: nobody signs in through the server.
+func (s *server) openIDFor(r *http.Request, id string, work contract.ConsoleWork) (*contract.OpenIDClient, error) {
+	byServer := func(a contract.Access) bool { return a.OpenID }
+	if s.Runner.OpenID == nil || !slices.ContainsFunc(slices.Concat(work.Give, work.Keep), byServer) {
+		return nil, nil
+	}
+	of, err := s.scopeOf(r, id)
+	if err != nil {
+		return nil, err
+	}
+	return s.Runner.OpenID(of.Cluster)
 }
 
 // toAccesses converts the accesses of a kind.
 func toAccesses(rows []access.Row, kind access.Kind) (out []contract.Access) {
 	for _, a := range rows {
 		if a.Kind == kind {
-			out = append(out, contract.Access{ID: a.ID, Account: a.Account, Reader: a.Reader, Role: string(a.Role), Lifetime: a.Lifetime})
+			out = append(out, contract.Access{ID: a.ID, Account: a.Account, Reader: a.Reader, Role: string(a.Role), Lifetime: a.Lifetime, OpenID: a.OpenID})
 		}
 	}
 	return out

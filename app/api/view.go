@@ -7,6 +7,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/api/v1"
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -20,8 +21,8 @@ import (
 // toCluster converts a row for the API.
 func toCluster(row clusters.Row, name func(string) string) v1.Cluster {
 	c := v1.Cluster{
-		ClusterID: row.ID, Name: row.Name, Status: v1.Status(row.Status), Phase: string(row.Phase), Why: row.Why.String(),
-		Desired: v1.ClusterDesired(row.Desired), DesiredWhy: row.DesiredWhy.String(),
+		ClusterID: row.ID, Name: row.Name, Status: v1.Status(row.Status), Phase: string(row.Phase), Why: chatops.Brief(row.Card),
+		Desired: v1.ClusterDesired(row.Desired), DesiredWhy: chatops.BriefEnd(row.Card),
 		Platform: row.Platform, Profile: row.Profile, Version: row.Release, Region: row.Region, BaseDomain: row.BaseDomain,
 		Generation: row.Generation, Owner: row.Owner, Team: row.Team, CostCenter: row.CostCenter, Environment: row.Environment,
 		RequestedBy: row.RequestedBy, RequestedByName: name(row.RequestedBy), Source: row.Source, TTLSeconds: int64(row.TTL / time.Second),

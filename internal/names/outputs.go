@@ -15,6 +15,11 @@ func (s Scope) APIURL() string { return "https://api." + s.Domain() + ":6443" }
 // ConsoleURL is the URL of the cluster's console, as the installer publishes it.
 func (s Scope) ConsoleURL() string { return "https://console-openshift-console.apps." + s.Domain() }
 
+// OpenIDRedirect is where the cluster's OAuth server takes what its OpenID provider sends back with a browser (openshift/oauth-server, OpenShiftOAuthCallbackPrefix).
+func (s Scope) OpenIDRedirect() string {
+	return "https://oauth-openshift.apps." + s.Domain() + "/oauth2callback/" + OpenIDProvider
+}
+
 // CheckURL returns nil if raw is an https address of a host of this cluster, without credentials in it. People are sent
 // there, so its host must not be anybody else's.
 func (s Scope) CheckURL(raw string) error {

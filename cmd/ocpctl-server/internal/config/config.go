@@ -37,6 +37,7 @@ type Config struct {
 	SAML         SAML          `yaml:"saml"`         // sign-in to the pages
 	AWS          AWS           `yaml:"aws"`          // sign-in with AWS identities
 	Session      Session       `yaml:"session"`      // people's sessions
+	Console      Console       `yaml:"console"`      // how people sign in to the consoles of clusters
 	Metrics      Metrics       `yaml:"metrics"`      // who reads which
 	Artifacts    Artifacts     `yaml:"artifacts"`    // the bucket for installer state
 	Runner       Runner        `yaml:"runner"`       // how runners are started, and what they get
@@ -205,6 +206,18 @@ type Session struct {
 	NotBefore string        `yaml:"not_before"` // sessions from before this time (2026-01-31T12:00:00Z) have ended
 }
 
+// The ways to sign in to a cluster's console.
+const (
+	ConsoleAccounts = "accounts"
+	ConsoleOpenID   = "openid"
+)
+
+// Console configures how people sign in to the consoles of clusters.
+type Console struct {
+	SignIn string `yaml:"sign_in"` // accounts: with an account of the cluster's own; openid: with the sign-in to the pages, for which clusters must reach ui_url
+	CAFile string `yaml:"ca_file"` // with openid, CA certificates (PEM) with which clusters verify ui_url; empty: those that OpenShift trusts
+}
+
 // Metrics configures who reads metrics with names of teams and profiles.
 type Metrics struct {
 	TokenRef string `yaml:"token_ref"` // the bearer token for metrics with names of teams and profiles; empty: nobody gets them
@@ -289,6 +302,7 @@ func Defaults() Config {
 		Artifacts: Artifacts{Retention: 60 * 24 * time.Hour},
 		SAML:      SAML{Name: "AWS IAM Identity Center"},
 		Session:   Session{Life: 8 * time.Hour},
+		Console:   Console{SignIn: ConsoleAccounts},
 		API:       API{Rate: 20, Burst: 60, Timeout: 30 * time.Second},
 		Scan:      Scan{Every: 6 * time.Hour, MinAge: 30 * time.Minute, MinSights: 2, CallsPerSecond: 5},
 		Hour:      time.Hour,
