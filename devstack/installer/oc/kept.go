@@ -46,7 +46,7 @@ func (r *run) applyKept(ctx context.Context, l *resources.Living, m manifest, ra
 			return false, err
 		}
 	}
-	return true, l.Keep(ctx, resources.Object{APIVersion: m.APIVersion, Kind: m.Kind, Namespace: m.Metadata.Namespace, Name: m.Metadata.Name, Manager: r.manager}, raw)
+	return true, l.ApplyWhole(ctx, resources.Object{APIVersion: m.APIVersion, Kind: m.Kind, Namespace: m.Metadata.Namespace, Name: m.Metadata.Name, Manager: r.manager}, raw)
 }
 
 // invalid says what the API server refuses in a ConsoleNotification or a Route; empty: nothing.

@@ -3,7 +3,6 @@ package resources
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"slices"
@@ -66,31 +65,22 @@ func (l *Living) Apply(ctx context.Context, o Object, content []byte) error {
 // Again reads the cluster's current state.
 func (l *Living) Again(ctx context.Context) (*Living, error) { return l.On.Again(ctx) }
 
-// contentTag is the prefix of the network's tags with the content of the objects that are read again.
-const contentTag = "ocpctl-standin/content/"
-
 func (o Object) key() string { return short(o.Kind + "/" + o.Namespace + "/" + o.Name) }
 
-// Keep stores an object with its content.
-func (l *Living) Keep(ctx context.Context, o Object, content []byte) error {
+// ApplyWhole stores an object with its content.
+func (l *Living) ApplyWhole(ctx context.Context, o Object, content []byte) error {
 	if err := l.Apply(ctx, o, content); err != nil {
 		return err
 	}
-	return l.remember(ctx, l.Network, contentTag+o.key(), base64.StdEncoding.EncodeToString(content))
+	return l.Keep(ctx, o.key(), string(content))
 }
 
-// Content returns what an object was stored with; nil: nothing was kept.
-func (l *Living) Content(o Object) []byte {
-	raw, err := base64.StdEncoding.DecodeString(l.Notes[l.Network][contentTag+o.key()])
-	if err != nil {
-		return nil
-	}
-	return raw
-}
+// Content returns what an object was stored with; empty: nothing was kept.
+func (l *Living) Content(o Object) []byte { return []byte(l.Kept(o.key())) }
 
 // Drop removes an object.
 func (l *Living) Drop(ctx context.Context, o Object) error {
-	if err := l.remember(ctx, l.Network, contentTag+o.key(), ""); err != nil {
+	if err := l.Keep(ctx, o.key(), ""); err != nil {
 		return err
 	}
 	return l.remember(ctx, l.Network, objectTag+o.key(), "")
