@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/installer/resources"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // This file is what OpenShift does with an identity provider of the type OpenID: its operator reads the provider's metadata and asks whether it takes
