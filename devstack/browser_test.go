@@ -114,6 +114,7 @@ func (l *life) pathsOf(s scene, approval, orphan string) (paths []string) {
 		"/{$}": {"/"}, "/clusters": {"/clusters", "/clusters?show=all", "/clusters?q=status:nothing"}, "/new": {"/new"}, "/me": {"/me"}, "/device": {"/device"}, "/links/{link}": {"/links/none"},
 		"/clusters/{id}/destroy": {"/clusters/" + s.Clusters["shown"] + "/destroy"},
 		"/approvals":             {"/approvals"}, "/approvals/{id}": {"/approvals/" + approval},
+		"/clusters/{id}/logs": {"/clusters/" + s.Clusters["broken"] + "/logs"}, "/clusters/{id}/logs/{attempt}": {"/clusters/" + s.Clusters["broken"] + "/logs/1?find=level"},
 		"/orphans/removal": {"/orphans/removal?id=" + orphan}, "/deliveries/{id}": {"/deliveries/" + delivery},
 	}
 	for _, id := range slices.Sorted(maps.Values(s.Clusters)) {
@@ -123,7 +124,7 @@ func (l *life) pathsOf(s scene, approval, orphan string) (paths []string) {
 	for _, route := range web.Routes() {
 		path, isPage := strings.CutPrefix(route, "GET ")
 		switch {
-		case !isPage || strings.HasSuffix(path, ".csv"):
+		case !isPage || strings.HasSuffix(path, ".csv"), strings.HasSuffix(path, ".txt"):
 		case visits[path] != nil:
 			paths = append(paths, visits[path]...)
 		default:

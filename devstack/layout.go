@@ -28,7 +28,7 @@ var serverConfig string
 func (h *Stack) layOut(context.Context) (err error) {
 	defer must.Catch(&err)
 	for _, dir := range []string{"", "secrets", "tokens", "log", "work"} {
-		must.Do(os.MkdirAll(h.path(dir), 0o711))
+		must.Do(os.MkdirAll(h.path(dir), 0o711)) // PostgreSQL's account must reach its folder
 	}
 	for name, value := range map[string]string{
 		"github-webhook": h.Secrets.Webhook, "github-client": h.Secrets.GitHubClient, "slack-signing": h.Secrets.Slack, "slack-bot": h.Secrets.SlackBot, "slack-app": h.Secrets.SlackApp, "pull-secret": h.Secrets.Pull,
@@ -53,18 +53,13 @@ func (h *Stack) layOut(context.Context) (err error) {
 }
 
 // keyFile creates a private key, once.
-func keyFile(path string, encode func(ed25519.PrivateKey) (*pem.Block, error)) error {
+func keyFile(path string, encode func(ed25519.PrivateKey) (*pem.Block, error)) (err error) {
+	defer must.Catch(&err)
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	_, key, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		return err
-	}
-	block, err := encode(key)
-	if err != nil {
-		return err
-	}
+	_, key := must.Get2(ed25519.GenerateKey(rand.Reader))
+	block := must.Get(encode(key))
 	return os.WriteFile(path, pem.EncodeToMemory(block), 0o600)
 }
 
@@ -78,18 +73,14 @@ func openSSH(key ed25519.PrivateKey) (*pem.Block, error) {
 }
 
 // installers puts the stand-ins into the folders where openshift-install, ccoctl and oc of every allowed version are looked for.
-func (h *Stack) installers() error {
-	catalogue, err := profiles.Embedded()
-	if err != nil {
-		return err
-	}
+func (h *Stack) installers() (err error) {
+	defer must.Catch(&err)
+	catalogue := must.Get(profiles.Embedded())
 	for _, name := range catalogue.Names() {
 		profile, _ := catalogue.Get(name)
 		for _, version := range profile.Versions.Allow {
 			for _, tool := range []string{"openshift-install", "ccoctl", "oc"} {
-				if err := h.tool(version, tool); err != nil {
-					return err
-				}
+				must.Do(h.tool(version, tool))
 			}
 		}
 	}

@@ -176,14 +176,11 @@ func (h *Stack) started() bool {
 }
 
 // Configure stops the servers, changes the configuration, and starts the servers with it.
-func (h *Stack) Configure(ctx context.Context, change func(*Config)) error {
-	if err := h.StopServer(); err != nil {
-		return err
-	}
+func (h *Stack) Configure(ctx context.Context, change func(*Config)) (err error) {
+	defer must.Catch(&err)
+	must.Do(h.StopServer())
 	change(&h.Config)
-	if err := h.writeConfig(); err != nil {
-		return err
-	}
+	must.Do(h.writeConfig())
 	return h.StartServer(ctx)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/devstack/github/actions"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // workflows is what executes the stand-in GitHub's workflows; nil: they are not executed. The actions of this repository find the program
@@ -26,15 +27,12 @@ func (h *Stack) workflows() (github.Engine, error) {
 }
 
 // ownActions copies what workflows use of this repository: each job gets a copy of the whole folder.
-func (h *Stack) ownActions() (string, error) {
+func (h *Stack) ownActions() (_ string, err error) {
+	defer must.Catch(&err)
 	to := h.path("workflows", "ocpctl")
-	if err := os.RemoveAll(to); err != nil {
-		return "", err
-	}
+	must.Do(os.RemoveAll(to))
 	for _, part := range []string{"workflows", ".github/workflows"} {
-		if err := os.CopyFS(filepath.Join(to, part), os.DirFS(filepath.Join(h.Source, part))); err != nil {
-			return "", err
-		}
+		must.Do(os.CopyFS(filepath.Join(to, part), os.DirFS(filepath.Join(h.Source, part))))
 	}
 	return to, nil
 }

@@ -156,7 +156,10 @@ func (m *deciding) wake() {
 			at = t
 		}
 	}
-	if m.f.Open != nil || m.d.Open != "" || m.blocked {
+	if m.works() {
+		sooner(m.f.Now.Add(aliveLooks * m.l.LookAgain))
+		sooner(m.f.Open.LeaseUntil)
+	} else if m.f.Open != nil || m.d.Open != "" || m.blocked {
 		sooner(m.f.Now.Add(m.l.LookAgain))
 	} else if m.f.Now.Before(n.RetryAt) {
 		sooner(n.RetryAt)
@@ -189,6 +192,19 @@ func (m *deciding) wake() {
 		}
 	}
 	n.WakeAt = at
+}
+
+// aliveLooks is how many times longer than LookAgain the next look may be away while a runner works: the dispatcher reports its end at
+// once (dispatch.Process.Watch and that of Kubernetes), and the look is for a report that was lost.
+const aliveLooks = 4
+
+// works reports that the open attempt's runner was seen alive, holds its lease, and is to go on.
+func (m *deciding) works() bool {
+	open := m.f.Open
+	if open == nil || m.d.Open != "" || m.blocked || m.f.Runner != Alive || m.trouble(*open).Code != "" || !m.f.Now.Before(open.LeaseUntil) {
+		return false
+	}
+	return !slices.ContainsFunc(m.d.Effects, func(e Effect) bool { return e.Kind == StopRunner })
 }
 
 // backoff starts at RetryBase, doubles with each failure and is limited to RetryMax.

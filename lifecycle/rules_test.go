@@ -189,6 +189,9 @@ func alwaysAWake(_ *world, _ Cluster, f Facts, d Decision) string {
 	latest := f.Now.Add(limits.RetryMax)
 	if f.Open != nil || d.Open != "" || slices.ContainsFunc(d.Effects, func(e Effect) bool { return e.Kind == StopRunner }) {
 		latest = f.Now.Add(limits.LookAgain)
+		if f.Open != nil && f.Runner == Alive && leaseHolds(f) {
+			latest = f.Now.Add(4 * limits.LookAgain)
+		}
 	} else if n.RetryAt.After(f.Now) && n.RetryAt.Before(latest) {
 		latest = n.RetryAt
 	}

@@ -97,8 +97,9 @@ func parseTemplates(nameOf func(string) string, files assetFiles) views {
 	own := template.FuncMap{"actor": actorFormatter(nameOf), "told": auditTextWith(nameOf), "asset": files.addressOf}
 	out := views{}
 	for _, name := range []string{
-		"login", "problem", "start", "list", "detail", "runbook", "destroy", "new", "approvals", "approval", "link", "onward", "code", "password", "me", "limits", "policy", "whatif", "propose", "commandline", "devicecode",
+		"login", "problem", "list", "detail", "runbook", "destroy", "new", "approvals", "approval", "link", "onward", "code", "password", "me", "limits", "policy", "whatif", "propose", "commandline", "devicecode",
 		"usage", "reports", "findings", "orphans", "removals", "deliveries", "delivery", "audit",
+		"start", "logs",
 	} {
 		out[name] = template.Must(template.New("layout.html").Funcs(functions).Funcs(own).ParseFS(templates,
 			"templates/layout.html", "templates/parts.html", "templates/acts.html", path.Join("templates", name+".html")))

@@ -68,15 +68,10 @@ func unpacked(raw []byte) ([]byte, error) {
 }
 
 // hugeWindow packs the good files in a frame whose window is 512 MiB.
-func hugeWindow(b *bundle) ([]byte, error) {
-	good, err := b.pack()
-	if err != nil {
-		return nil, err
-	}
-	inner, err := unpacked(good)
-	if err != nil {
-		return nil, err
-	}
+func hugeWindow(b *bundle) (_ []byte, err error) {
+	defer must.Catch(&err)
+	good := must.Get(b.pack())
+	inner := must.Get(unpacked(good))
 	// RFC 8878, 3.1.1: magic number, a descriptor without content size, the window's exponent (2^(10+19)), one raw block.
 	frame := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 19 << 3}
 	block := uint32(len(inner))<<3 | 1

@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/ocpctl/ocpctl/devstack"
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
@@ -35,26 +36,16 @@ type member struct {
 
 // destroyBundle reads the newest archive that a teardown would use.
 func (t *target) destroyBundle(ctx context.Context, list []contract.Snapshot) (b bundle, err error) {
+	defer must.Catch(&err)
 	for _, s := range list {
 		if s.Type == string(artifacts.Destroy) {
 			b.snapshot = s
 		}
 	}
-	manifest, err := t.object(ctx, b.snapshot.ManifestKey)
-	if err != nil {
-		return b, err
-	}
-	if err := json.Unmarshal(manifest, &b.manifest); err != nil {
-		return b, err
-	}
-	raw, err := t.object(ctx, b.snapshot.Key)
-	if err != nil {
-		return b, err
-	}
-	decoder, err := zstd.NewReader(bytes.NewReader(raw))
-	if err != nil {
-		return b, err
-	}
+	manifest := must.Get(t.object(ctx, b.snapshot.ManifestKey))
+	must.Do(json.Unmarshal(manifest, &b.manifest))
+	raw := must.Get(t.object(ctx, b.snapshot.Key))
+	decoder := must.Get(zstd.NewReader(bytes.NewReader(raw)))
 	defer decoder.Close()
 	b.files = map[string][]byte{}
 	for archive := tar.NewReader(decoder); ; {
@@ -68,9 +59,7 @@ func (t *target) destroyBundle(ctx context.Context, list []contract.Snapshot) (b
 		if header.Typeflag != tar.TypeReg {
 			continue
 		}
-		if b.files[header.Name], err = io.ReadAll(archive); err != nil {
-			return b, err
-		}
+		b.files[header.Name] = must.Get(io.ReadAll(archive))
 	}
 }
 

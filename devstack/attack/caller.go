@@ -14,6 +14,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/app/auth/awsproof"
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 )
 
@@ -53,23 +54,18 @@ func (t *target) as(who oidc.Claims) (caller, error) {
 }
 
 // ask sends a request; body is nil, raw bytes, or a value to be encoded as JSON. Headers are alternating names and values.
-func (c caller) ask(ctx context.Context, method, path string, body any, headers ...string) (answer, error) {
+func (c caller) ask(ctx context.Context, method, path string, body any, headers ...string) (_ answer, err error) {
+	defer must.Catch(&err)
 	var sent io.Reader = http.NoBody
 	switch b := body.(type) {
 	case nil:
 	case []byte:
 		sent = bytes.NewReader(b)
 	default:
-		raw, err := json.Marshal(b)
-		if err != nil {
-			return answer{}, err
-		}
+		raw := must.Get(json.Marshal(b))
 		sent = bytes.NewReader(raw)
 	}
-	r, err := http.NewRequestWithContext(ctx, method, c.home+path, sent)
-	if err != nil {
-		return answer{}, err
-	}
+	r := must.Get(http.NewRequestWithContext(ctx, method, c.home+path, sent))
 	maps.Copy(r.Header, c.header)
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
@@ -125,15 +121,10 @@ func (c caller) expect(ctx context.Context, status int, out any, method, path st
 }
 
 // exchange exchanges a proof of an AWS identity for a session.
-func (t *target) exchange(ctx context.Context, by *http.Client, proof awsproof.Proof) (answer, error) {
-	raw, err := json.Marshal(v1.AWSProof{URL: proof.URL, Headers: proof.Headers})
-	if err != nil {
-		return answer{}, err
-	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, t.PrivateURL()+"/api/v1/auth/aws", bytes.NewReader(raw))
-	if err != nil {
-		return answer{}, err
-	}
+func (t *target) exchange(ctx context.Context, by *http.Client, proof awsproof.Proof) (_ answer, err error) {
+	defer must.Catch(&err)
+	raw := must.Get(json.Marshal(v1.AWSProof{URL: proof.URL, Headers: proof.Headers}))
+	r := must.Get(http.NewRequestWithContext(ctx, http.MethodPost, t.PrivateURL()+"/api/v1/auth/aws", bytes.NewReader(raw)))
 	r.Header.Set("Content-Type", "application/json")
 	return send(by, r)
 }

@@ -65,15 +65,10 @@ func (t *target) becomes(ctx context.Context, id string, phases ...string) (now 
 }
 
 // ready requests a cluster and waits until it is ready.
-func (t *target) ready(ctx context.Context, who oidc.Claims, name string) (string, error) {
-	c, err := t.as(who)
-	if err != nil {
-		return "", err
-	}
-	id, err := c.create(ctx, name)
-	if err != nil {
-		return "", err
-	}
+func (t *target) ready(ctx context.Context, who oidc.Claims, name string) (_ string, err error) {
+	defer must.Catch(&err)
+	c := must.Get(t.as(who))
+	id := must.Get(c.create(ctx, name))
 	_, err = t.becomes(ctx, id, "ready")
 	return id, err
 }
@@ -163,19 +158,14 @@ func (t *target) kubeconfigOf(ctx context.Context, who oidc.Claims, cluster stri
 }
 
 // harm says what a cluster lost since it was counted; empty: nothing.
-func (t *target) harm(ctx context.Context, p prey) (string, error) {
+func (t *target) harm(ctx context.Context, p prey) (_ string, err error) {
+	defer must.Catch(&err)
 	var harm []string
-	now, err := t.state(ctx, p.ID)
-	if err != nil {
-		return "", err
-	}
+	now := must.Get(t.state(ctx, p.ID))
 	if now.Phase != "ready" {
 		harm = append(harm, now.String())
 	}
-	resources, buckets, err := t.countOf(p)
-	if err != nil {
-		return "", err
-	}
+	resources, buckets := must.Get2(t.countOf(p))
 	if resources != p.resources || buckets != p.buckets {
 		harm = append(harm, fmt.Sprintf("%d → %d of its resources and %d → %d of its buckets are left while it is %s",
 			p.resources, resources, p.buckets, buckets, now.Status))

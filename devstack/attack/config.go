@@ -93,21 +93,11 @@ func memoryOf(pid int) (int, error) {
 
 // costs runs an action and returns what it cost the server.
 func (t *target) costs(do func() error) (c cost, err error) {
-	before, err := t.cpu()
-	if err != nil {
-		return c, err
-	}
-	was, err := t.memory()
-	if err != nil {
-		return c, err
-	}
-	if err := do(); err != nil {
-		return c, err
-	}
-	after, err := t.cpu()
-	if err != nil {
-		return c, err
-	}
+	defer must.Catch(&err)
+	before := must.Get(t.cpu())
+	was := must.Get(t.memory())
+	must.Do(do())
+	after := must.Get(t.cpu())
 	now, err := t.memory()
 	return cost{after - before, now - was}, err
 }

@@ -49,12 +49,10 @@ func (t *target) issuersKey() (*rsa.PrivateKey, error) {
 }
 
 // crafted returns a JWT with the given header and claims. A nil key leaves the signature empty.
-func crafted(header, claims map[string]any, key any, algorithm jose.SignatureAlgorithm) (string, error) {
+func crafted(header, claims map[string]any, key any, algorithm jose.SignatureAlgorithm) (_ string, err error) {
+	defer must.Catch(&err)
 	if key == nil {
-		head, err := json.Marshal(header)
-		if err != nil {
-			return "", err
-		}
+		head := must.Get(json.Marshal(header))
 		body, err := json.Marshal(claims)
 		return base64.RawURLEncoding.EncodeToString(head) + "." + base64.RawURLEncoding.EncodeToString(body) + ".", err
 	}
@@ -62,10 +60,7 @@ func crafted(header, claims map[string]any, key any, algorithm jose.SignatureAlg
 	for name, value := range header {
 		options.ExtraHeaders[jose.HeaderKey(name)] = value
 	}
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: algorithm, Key: key}, options)
-	if err != nil {
-		return "", err
-	}
+	signer := must.Get(jose.NewSigner(jose.SigningKey{Algorithm: algorithm, Key: key}, options))
 	return jwt.Signed(signer).Claims(claims).Serialize()
 }
 

@@ -35,17 +35,13 @@ func matrixAttacks() []attack {
 type operation struct{ id, method, path string }
 
 // operations reads the running server's API document.
-func (t *target) operations(ctx context.Context) ([]operation, error) {
-	got, err := t.nobody().ask(ctx, http.MethodGet, "/api/v1/openapi.yaml", nil)
-	if err != nil {
-		return nil, err
-	}
+func (t *target) operations(ctx context.Context) (_ []operation, err error) {
+	defer must.Catch(&err)
+	got := must.Get(t.nobody().ask(ctx, http.MethodGet, "/api/v1/openapi.yaml", nil))
 	var document struct {
 		Paths map[string]map[string]yaml.Node
 	}
-	if err := yaml.Unmarshal(got.body, &document); err != nil {
-		return nil, fmt.Errorf("read openapi.yaml: %w", err)
-	}
+	must.Wrap(yaml.Unmarshal(got.body, &document), "read openapi.yaml")
 	var all []operation
 	for _, path := range slices.Sorted(maps.Keys(document.Paths)) {
 		for method, node := range document.Paths[path] {
@@ -170,7 +166,8 @@ func pageOrder(route string) int {
 }
 
 // openPage opens a page or posts a form as somebody; the cookie contains a bearer token in place of a session.
-func (t *target) openPage(ctx context.Context, s *stage, who matrix.Principal, route string, row matrix.Row) (answer, error) {
+func (t *target) openPage(ctx context.Context, s *stage, who matrix.Principal, route string, row matrix.Row) (_ answer, err error) {
+	defer must.Catch(&err)
 	method, at, _ := strings.Cut(route, " ")
 	at = cmp.Or(row.Path, strings.ReplaceAll(at, "{$}", ""))
 	switch {
@@ -180,15 +177,11 @@ func (t *target) openPage(ctx context.Context, s *stage, who matrix.Principal, r
 		at = strings.ReplaceAll(at, "{id}", s.names.Replace("{delivery}"))
 	case strings.Contains(at, "{link}"):
 		var link v1.Link
-		if err := s.callers[matrix.Requester].expect(ctx, http.StatusCreated, &link, http.MethodPost, "/api/v1/clusters/"+s.id+"/kubeconfig-links", nil); err != nil {
-			return answer{}, err
-		}
+		must.Do(s.callers[matrix.Requester].expect(ctx, http.StatusCreated, &link, http.MethodPost, "/api/v1/clusters/"+s.id+"/kubeconfig-links", nil))
 		at = strings.ReplaceAll(at, "{link}", path.Base(link.URL))
 	default:
 		if route == "POST /clusters/{id}/unshare" { // an earlier principal removed it
-			if err := t.share(ctx, s, matrix.Sees, "see"); err != nil {
-				return answer{}, err
-			}
+			must.Do(t.share(ctx, s, matrix.Sees, "see"))
 		}
 		at = s.names.Replace(at)
 	}

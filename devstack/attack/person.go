@@ -36,21 +36,16 @@ func personAttacks() []attack {
 }
 
 // cpu returns the server's CPU time so far.
-func (t *target) cpu() (time.Duration, error) {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", t.ServerPID()))
-	if err != nil {
-		return 0, err
-	}
+func (t *target) cpu() (_ time.Duration, err error) {
+	defer must.Catch(&err)
+	raw := must.Get(os.ReadFile(fmt.Sprintf("/proc/%d/stat", t.ServerPID())))
 	_, rest, _ := strings.Cut(string(raw), ") ")
 	fields := strings.Fields(rest)
 	if len(fields) < 13 {
 		return 0, fmt.Errorf("/proc/%d/stat has %d fields", t.ServerPID(), len(fields))
 	}
 	const tick = 10 * time.Millisecond // USER_HZ is 100 on Linux
-	user, err := strconv.ParseInt(fields[11], 10, 64)
-	if err != nil {
-		return 0, err
-	}
+	user := must.Get(strconv.ParseInt(fields[11], 10, 64))
 	system, err := strconv.ParseInt(fields[12], 10, 64)
 	return time.Duration(user+system) * tick, err
 }

@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/ocpctl/ocpctl/devstack/listen"
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
@@ -67,15 +68,10 @@ func (k *taken) stop() {
 // pass gives the runner a response of the server, as if it had made the call itself.
 func (k *taken) pass(a answer) { k.ended <- a }
 
-func startRelay(ctx context.Context, home string, clusterOf func(context.Context, string) (string, error)) (*relay, error) {
-	to, err := url.Parse(home)
-	if err != nil {
-		return nil, err
-	}
-	listener, err := listen.On(ctx, "", "the relay")
-	if err != nil {
-		return nil, err
-	}
+func startRelay(ctx context.Context, home string, clusterOf func(context.Context, string) (string, error)) (_ *relay, err error) {
+	defer must.Catch(&err)
+	to := must.Get(url.Parse(home))
+	listener := must.Get(listen.On(ctx, "", "the relay"))
 	r := &relay{
 		addr: listener.Addr().String(), home: home, clusterOf: clusterOf,
 		traps: map[trap]chan *taken{}, claims: map[string]contract.Claim{}, claimed: map[string]contract.Claimed{}, tokens: map[string]string{},

@@ -176,17 +176,12 @@ func (f forgedRecord) play(ctx context.Context, t *target) (result, error) {
 }
 
 // capture requests a cluster as the attacker and takes over its runner at a call.
-func (t *target) capture(ctx context.Context, name, call string) (*taken, string, error) {
+func (t *target) capture(ctx context.Context, name, call string) (_ *taken, _ string, err error) {
+	defer must.Catch(&err)
 	name = name[:min(len(name), 21)]
 	caught := t.relay.set(name, call)
-	c, err := t.as(attacker)
-	if err != nil {
-		return nil, "", err
-	}
-	id, err := c.create(ctx, name)
-	if err != nil {
-		return nil, "", err
-	}
+	c := must.Get(t.as(attacker))
+	id := must.Get(c.create(ctx, name))
 	k, err := wait(ctx, caught)
 	return k, id, err
 }

@@ -28,15 +28,10 @@ func samlAttacks() []attack {
 }
 
 // samlAnswer begins a sign-in in a browser and lets the identity provider answer it; change modifies the assertion.
-func (t *target) samlAnswer(ctx context.Context, browser *http.Client, next, login string, change func(*crewjam.IdpAuthnRequest)) (url.Values, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, t.PrivateURL()+auth.BeginPath+"?next="+url.QueryEscape(next), nil)
-	if err != nil {
-		return nil, err
-	}
-	got, err := send(browser, r)
-	if err != nil {
-		return nil, err
-	}
+func (t *target) samlAnswer(ctx context.Context, browser *http.Client, next, login string, change func(*crewjam.IdpAuthnRequest)) (_ url.Values, err error) {
+	defer must.Catch(&err)
+	r := must.Get(http.NewRequestWithContext(ctx, http.MethodGet, t.PrivateURL()+auth.BeginPath+"?next="+url.QueryEscape(next), nil))
+	got := must.Get(send(browser, r))
 	to, err := url.Parse(got.header.Get("Location"))
 	if err != nil || got.status != http.StatusSeeOther {
 		return nil, fmt.Errorf("the sign-in began with %d: %w", got.status, err)

@@ -17,6 +17,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack"
 	"github.com/ocpctl/ocpctl/devstack/attack/matrix"
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 )
 
@@ -47,15 +48,8 @@ func (t *target) beside() *target { return &target{shared: t.shared} }
 
 // start starts a demo whose time is as fast as possible.
 func start(ctx context.Context, c Config) (t *target, err error) {
-	dir, err := filepath.Abs(c.Dir)
-	if err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(dir, 0o711); err != nil { // PostgreSQL's account must reach its folder
-		return nil, err
-	}
 	h, err := devstack.Start(ctx, devstack.Config{
-		Dir: dir, Bin: c.Bin, Fast: true, Hour: time.Hour,
+		Dir: c.Dir, Bin: c.Bin, Fast: true, Hour: time.Hour,
 		Grace: 500 * time.Millisecond, Pace: time.Nanosecond, VerifyGap: time.Nanosecond,
 		Lease: 20 * time.Second, RetryBase: 200 * time.Millisecond, LookAgain: time.Second, Heartbeat: 2 * time.Second,
 		Callers: outsidersOfAWS,
@@ -81,16 +75,12 @@ func start(ctx context.Context, c Config) (t *target, err error) {
 }
 
 // catalogueWith writes files to the demo's catalogue and makes the server load them at once.
-func (t *target) catalogueWith(ctx context.Context, files map[string]string) error {
+func (t *target) catalogueWith(ctx context.Context, files map[string]string) (err error) {
+	defer must.Catch(&err)
 	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(t.Dir, "catalogue", name), []byte(content), 0o600); err != nil {
-			return err
-		}
+		must.Do(os.WriteFile(filepath.Join(t.Dir, "catalogue", name), []byte(content), 0o600))
 	}
-	admin, err := t.as(oidc.Admin)
-	if err != nil {
-		return err
-	}
+	admin := must.Get(t.as(oidc.Admin))
 	var state v1.CatalogueState
 	err = admin.expect(ctx, http.StatusOK, &state, http.MethodPost, "/api/v1/catalogue/reload", nil)
 	if err == nil && state.Problem != "" {

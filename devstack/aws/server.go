@@ -64,7 +64,8 @@ type Server struct {
 }
 
 // Start serves until Stop is called or ctx ends.
-func Start(ctx context.Context, cfg Config) (*Server, error) {
+func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
+	defer must.Catch(&err)
 	cfg.Addr = cmp.Or(cfg.Addr, "127.0.0.1:0")
 	cfg.Account = cmp.Or(cfg.Account, "123456789012")
 	cfg.Zone = cmp.Or(cfg.Zone, "labs.example.com")
@@ -81,13 +82,8 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("start the aws stand-in: an access key and its secret are needed")
 	}
 	s := &Server{cfg: cfg, log: cfg.Log, Set: faults.New(), used: map[string]map[string]bool{}}
-	if err := s.load(); err != nil {
-		return nil, err
-	}
-	listener, err := listen.On(ctx, cfg.Addr, "the aws stand-in")
-	if err != nil {
-		return nil, err
-	}
+	must.Do(s.load())
+	listener := must.Get(listen.On(ctx, cfg.Addr, "the aws stand-in"))
 	s.addr = listener.Addr().String()
 	mux := http.NewServeMux()
 	mux.Handle("/_standin/", s.admin())

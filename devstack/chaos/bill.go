@@ -40,11 +40,9 @@ func (c *cost) off() float64 {
 
 // printNights prints how the nights went, what they cost, and what was forgotten, and returns an error unless nothing was and the report
 // agrees with the cloud's meter.
-func (t *Run) printNights(ctx context.Context, done []*cycle) error {
-	jobs, err := t.jobsByType(ctx)
-	if err != nil {
-		return err
-	}
+func (t *Run) printNights(ctx context.Context, done []*cycle) (err error) {
+	defer must.Catch(&err)
+	jobs := must.Get(t.jobsByType(ctx))
 	killed := map[string]int{}
 	for _, c := range done {
 		if c.killed {
@@ -53,10 +51,7 @@ func (t *Run) printNights(ctx context.Context, done []*cycle) error {
 	}
 	t.say("\njobs: %s", jobs)
 	t.say("runners killed while a cluster fell asleep: %d, while it woke: %d", killed["going_to_sleep"], killed["waking"])
-	costs, err := t.costs(ctx)
-	if err != nil {
-		return err
-	}
+	costs := must.Get(t.costs(ctx))
 	var errs []error
 	for _, cloud := range t.clouds {
 		errs = append(errs, t.printCosts(cloud, done, costs[cloud]))
@@ -107,13 +102,9 @@ func (t *Run) costs(ctx context.Context) (_ map[string]map[string]cost, err erro
 
 // usage is what people read of what each cluster cost.
 func (t *Run) usage(ctx context.Context) (report v1.UsageReport, err error) {
-	raw, err := t.ocpctl(ctx, "admin", "report", "usage", "--by", "cluster", "--from", "30d", "-o", "json")
-	if err != nil {
-		return report, err
-	}
-	if err := json.Unmarshal([]byte(raw), &report); err != nil {
-		return report, fmt.Errorf("read the report: %w", err)
-	}
+	defer must.Catch(&err)
+	raw := must.Get(t.ocpctl(ctx, "admin", "report", "usage", "--by", "cluster", "--from", "30d", "-o", "json"))
+	must.Wrap(json.Unmarshal([]byte(raw), &report), "read the report")
 	sum := int64(0)
 	for _, line := range report.Items {
 		sum += line.Cents
@@ -189,11 +180,9 @@ func (t *Run) clustersByID(ctx context.Context) (map[string]listed, error) {
 }
 
 // printForgotten counts everything that could have been forgotten, and returns an error if anything was.
-func (t *Run) printForgotten(ctx context.Context) error {
-	found, err := t.scan(ctx)
-	if err != nil {
-		return err
-	}
+func (t *Run) printForgotten(ctx context.Context) (err error) {
+	defer must.Catch(&err)
+	found := must.Get(t.scan(ctx))
 	counts := []struct {
 		what, sql string
 		n         int
@@ -209,9 +198,7 @@ func (t *Run) printForgotten(ctx context.Context) error {
 	var errs []error
 	for _, c := range counts {
 		if c.sql != "" {
-			if err := t.pool.QueryRow(ctx, c.sql).Scan(&c.n); err != nil {
-				return fmt.Errorf("count %s: %w", c.what, err)
-			}
+			must.Wrap(t.pool.QueryRow(ctx, c.sql).Scan(&c.n), "count %s", c.what)
 		}
 		t.say("  %-38s %d", c.what, c.n)
 		if c.n > 0 {

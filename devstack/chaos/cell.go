@@ -127,29 +127,24 @@ func (t *Run) nothingLeft(ctx context.Context, pr int) error {
 }
 
 // nothingLeftOf is nothingLeft without what is on GitHub.
-func (t *Run) nothingLeftOf(ctx context.Context, name string) error {
+func (t *Run) nothingLeftOf(ctx context.Context, name string) (err error) {
+	defer must.Catch(&err)
 	var errs []error
 	for _, text := range []string{name, faultName("ccoctl-create", name) + "-"} {
 		for _, left := range t.Left(text) {
 			errs = append(errs, fmt.Errorf("left in the cloud: %s", left))
 		}
-		buckets, err := filepath.Glob(filepath.Join(t.Dir, "s3", "buckets", "*"+text+"*"))
-		if err != nil {
-			return err
-		}
+		buckets := must.Get(filepath.Glob(filepath.Join(t.Dir, "s3", "buckets", "*"+text+"*")))
 		for _, bucket := range buckets {
 			errs = append(errs, fmt.Errorf("left in S3: bucket %s", filepath.Base(bucket)))
 		}
 	}
 	var open, unproven int
-	err := t.pool.QueryRow(ctx, `
+	must.Do(t.pool.QueryRow(ctx, `
 		SELECT count(*) FILTER (WHERE a.closed_at IS NULL),
 		       count(*) FILTER (WHERE a.number = (SELECT max(number) FROM attempts WHERE cluster_id = c.id)
 		           AND (SELECT count(*) FROM verifications v WHERE v.attempt_id = a.id AND v.clean) < 2)
-		  FROM attempts a JOIN clusters c ON c.id = a.cluster_id WHERE c.name = $1`, name).Scan(&open, &unproven)
-	if err != nil {
-		return err
-	}
+		  FROM attempts a JOIN clusters c ON c.id = a.cluster_id WHERE c.name = $1`, name).Scan(&open, &unproven))
 	if open > 0 {
 		errs = append(errs, fmt.Errorf("%d attempts are open though it is released", open))
 	}

@@ -76,13 +76,10 @@ func mishaps() []string {
 }
 
 // live runs one cycle: a pull request, a label, perhaps a fault, an end, and the check that nothing is left.
-func (t *Run) live(ctx context.Context, c *cycle) error {
-	if err := t.begin(ctx, c); err != nil {
-		return err
-	}
-	if err := t.endBy(ctx, c); err != nil {
-		return err
-	}
+func (t *Run) live(ctx context.Context, c *cycle) (err error) {
+	defer must.Catch(&err)
+	must.Do(t.begin(ctx, c))
+	must.Do(t.endBy(ctx, c))
 	return t.ended(ctx, c)
 }
 

@@ -73,16 +73,12 @@ func (d *days) prepare(ctx context.Context) (all []night, err error) {
 }
 
 // writeProfiles writes copies of built-in profiles with the rules of a way.
-func (d *days) writeProfiles(way string) error {
+func (d *days) writeProfiles(way string) (err error) {
+	defer must.Catch(&err)
 	for _, from := range d.profiles() {
-		raw, err := fs.ReadFile(profiles.EmbeddedFiles(), "profiles/"+from+".yaml")
-		if err != nil {
-			return err
-		}
+		raw := must.Get(fs.ReadFile(profiles.EmbeddedFiles(), "profiles/"+from+".yaml"))
 		text := strings.Replace(string(raw), "name: "+from+"\n", "name: "+way+"-"+from+"\n", 1) + "\n" + rules[way] + "\n"
-		if err := file.Replace(d.profileFile(way, from), []byte(text)); err != nil {
-			return err
-		}
+		must.Do(file.Replace(d.profileFile(way, from), []byte(text)))
 	}
 	return nil
 }

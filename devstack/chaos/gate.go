@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/ocpctl/ocpctl/devstack/listen"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // call identifies a request: whose it is and what it does.
@@ -44,15 +45,10 @@ type gate struct {
 }
 
 // startGate starts a gate to another address. names identifies the relevant calls; it gets the body of calls with a short one.
-func startGate(to string, names func(*http.Request, []byte) (call, bool)) (*gate, error) {
-	target, err := url.Parse(to)
-	if err != nil {
-		return nil, err
-	}
-	listener, err := listen.On(context.Background(), "", "the gate")
-	if err != nil {
-		return nil, err
-	}
+func startGate(to string, names func(*http.Request, []byte) (call, bool)) (_ *gate, err error) {
+	defer must.Catch(&err)
+	target := must.Get(url.Parse(to))
+	listener := must.Get(listen.On(context.Background(), "", "the gate"))
 	g := &gate{addr: listener.Addr().String(), names: names, count: map[call]int{}}
 	g.proxy = &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target); r.Out.Host = r.In.Host }, // signatures cover the host

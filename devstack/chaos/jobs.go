@@ -79,15 +79,11 @@ func (t *Run) objects(ctx context.Context) (names []string, err error) {
 }
 
 // printCalls prints how many calls of the Kubernetes API the servers made for each attempt, and pods' start times.
-func (t *Run) printCalls(ctx context.Context) error {
-	calls, err := t.apiCalls()
-	if err != nil {
-		return err
-	}
+func (t *Run) printCalls(ctx context.Context) (err error) {
+	defer must.Catch(&err)
+	calls := must.Get(t.apiCalls())
 	var attempts, total int
-	if err := t.pool.QueryRow(ctx, "SELECT count(*) FROM attempts").Scan(&attempts); err != nil {
-		return fmt.Errorf("count attempts: %w", err)
-	}
+	must.Wrap(t.pool.QueryRow(ctx, "SELECT count(*) FROM attempts").Scan(&attempts), "count attempts")
 	var parts []string
 	for _, call := range slices.Sorted(maps.Keys(calls)) {
 		total += calls[call]

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/github"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // killer kills one of several servers at random moments and starts it again a little later. At least one always lives.
@@ -43,15 +44,12 @@ func (t *Run) startKiller(ctx context.Context, seed uint64) *killer {
 }
 
 // killOne kills a server and starts it again, even if ctx ends meanwhile.
-func (t *Run) killOne(ctx context.Context, rng *rand.Rand) error {
+func (t *Run) killOne(ctx context.Context, rng *rand.Rand) (err error) {
+	defer must.Catch(&err)
 	s := t.Servers[rng.IntN(len(t.Servers))]
-	if err := s.Kill(); err != nil {
-		return fmt.Errorf("kill a server: %w", err)
-	}
+	must.Wrap(s.Kill(), "kill a server")
 	_ = sleep(ctx, time.Duration(rng.Int64N(int64(longestAbsence))))
-	if err := s.Start(context.WithoutCancel(ctx)); err != nil {
-		return fmt.Errorf("start a killed server: %w", err)
-	}
+	must.Wrap(s.Start(context.WithoutCancel(ctx)), "start a killed server")
 	return nil
 }
 

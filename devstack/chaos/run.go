@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack"
 	"github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/devstack/installer"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // person is who asks for every cluster.
@@ -80,9 +80,6 @@ func Start(ctx context.Context, cfg Config) (t *Run, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o711); err != nil { // PostgreSQL's account must reach its folder
-		return nil, err
-	}
 	stack := devstack.Config{
 		Dir: dir, Bin: cfg.Bin, Replicas: cfg.Replicas, Old: cfg.Old, Kubernetes: cfg.Kubernetes, Fast: true,
 		Grace: 500 * time.Millisecond, Pace: time.Nanosecond, VerifyGap: time.Nanosecond,
@@ -115,12 +112,9 @@ func Start(ctx context.Context, cfg Config) (t *Run, err error) {
 
 // openGates puts gates into both connections, behind the Cuts.
 func (t *Run) openGates() (err error) {
-	if t.status, err = startGate(t.PrivateURL(), t.statusCall); err != nil {
-		return err
-	}
-	if t.s3, err = startGate(t.Stack.S3.URL(), t.s3Call); err != nil {
-		return err
-	}
+	defer must.Catch(&err)
+	t.status = must.Get(startGate(t.PrivateURL(), t.statusCall))
+	t.s3 = must.Get(startGate(t.Stack.S3.URL(), t.s3Call))
 	t.Status.Lead(t.status.addr)
 	t.S3Cut.Lead(t.s3.addr)
 	return nil

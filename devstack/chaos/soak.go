@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // SoakOptions are the options of a soak.
@@ -23,17 +25,15 @@ type SoakOptions struct {
 
 // Soak creates and destroys clusters through the product's own entry points, with a pull request each and faults in many of them, and
 // returns an error unless every one was released without help and nothing is left.
-func Soak(ctx context.Context, t *Run, o SoakOptions) error {
+func Soak(ctx context.Context, t *Run, o SoakOptions) (err error) {
+	defer must.Catch(&err)
 	if o.Width == 0 {
 		o.Width = 6
 	}
 	if o.Nights && len(t.Servers) > 1 {
 		return errors.New("a soak with nights runs with one server, because only one would read the working hours at once; leave out -replicas")
 	}
-	before, err := t.settle(ctx, o)
-	if err != nil {
-		return err
-	}
+	before := must.Get(t.settle(ctx, o))
 	t.say("soak, seed %d: %d cycles, %d at once", o.Seed, o.Cycles, o.Width)
 	run := t.cycles
 	if o.Nights {
@@ -60,10 +60,7 @@ func Soak(ctx context.Context, t *Run, o SoakOptions) error {
 	if failed != nil {
 		return errors.Join(failed, failures(done))
 	}
-	after, err := t.bytesStored(ctx, false)
-	if err != nil {
-		return err
-	}
+	after := must.Get(t.bytesStored(ctx, false))
 	err = errors.Join(t.printSoak(done, took, spent, peak), t.nothingLost(ctx))
 	if o.Nights {
 		err = errors.Join(err, t.printNights(ctx, done))

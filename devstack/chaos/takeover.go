@@ -179,20 +179,17 @@ func (t *Run) bringBack(ctx context.Context, s *devstack.Server, name string, si
 
 // until waits until a query returns true. Only one that hung may take longer than the goal: a change that it is in the middle of ends
 // after a minute.
-func (t *Run) until(ctx context.Context, sql string, args ...any) error {
+func (t *Run) until(ctx context.Context, sql string, args ...any) (err error) {
+	defer must.Catch(&err)
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
 		var yes bool
-		if err := t.pool.QueryRow(ctx, sql, args...).Scan(&yes); err != nil {
-			return fmt.Errorf("wait for %s: %w", sql, err)
-		}
+		must.Wrap(t.pool.QueryRow(ctx, sql, args...).Scan(&yes), "wait for %s", sql)
 		if yes {
 			return nil
 		}
-		if err := sleep(ctx, 5*time.Millisecond); err != nil {
-			return fmt.Errorf("wait for %s: %w", sql, err)
-		}
+		must.Wrap(sleep(ctx, 5*time.Millisecond), "wait for %s", sql)
 	}
 }
 

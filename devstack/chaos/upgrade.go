@@ -154,12 +154,9 @@ func (t *Run) finish(ctx context.Context, held []heldInstall) (err error) {
 }
 
 // release ends a pull request's cluster and checks that nothing is left of it and nothing was done twice.
-func (t *Run) release(ctx context.Context, pr int) error {
-	if err := t.destroy(pr); err != nil {
-		return err
-	}
-	if err := t.await(ctx, pr, "released", patience, isReleased); err != nil {
-		return err
-	}
+func (t *Run) release(ctx context.Context, pr int) (err error) {
+	defer must.Catch(&err)
+	must.Do(t.destroy(pr))
+	must.Do(t.await(ctx, pr, "released", patience, isReleased))
 	return errors.Join(t.nothingLeft(ctx, pr), t.nothingTwice(ctx, pr))
 }

@@ -185,14 +185,10 @@ func (t *scenario) kubeconfig(ctx context.Context) error {
 	return err
 }
 
-func (t *scenario) extend(ctx context.Context, say func() error) error {
-	before, err := t.newest(ctx, labelled)
-	if err != nil {
-		return err
-	}
-	if err := say(); err != nil {
-		return err
-	}
+func (t *scenario) extend(ctx context.Context, say func() error) (err error) {
+	defer must.Catch(&err)
+	before := must.Get(t.newest(ctx, labelled))
+	must.Do(say())
 	return t.endMoves(ctx, before, func(now cluster) bool {
 		return now.DestroyAt.Equal(before.DestroyAt.Add(4*t.at.Hour)) || now.DestroyAt.After(before.DestroyAt)
 	})
@@ -225,14 +221,10 @@ func (t *scenario) proof(ctx context.Context, id string) error {
 }
 
 // wasIn looks for a phase in the timeline of a pull request's newest cluster.
-func (t *scenario) wasIn(ctx context.Context, n int, phase string) error {
-	c, err := t.newest(ctx, n)
-	if err != nil {
-		return err
-	}
-	if c, err = t.details(ctx, c.ClusterID); err != nil {
-		return err
-	}
+func (t *scenario) wasIn(ctx context.Context, n int, phase string) (err error) {
+	defer must.Catch(&err)
+	c := must.Get(t.newest(ctx, n))
+	c = must.Get(t.details(ctx, c.ClusterID))
 	for _, event := range c.Timeline {
 		if strings.Contains(event.To, phase) {
 			return nil

@@ -25,11 +25,10 @@ type Places struct {
 }
 
 // Play runs the test and returns the first unexpected result.
-func Play(ctx context.Context, at Places, out io.Writer) error {
+func Play(ctx context.Context, at Places, out io.Writer) (err error) {
+	defer must.Catch(&err)
 	t := &scenario{at: at, out: out, began: time.Now()}
-	if err := t.open(ctx); err != nil {
-		return err
-	}
+	must.Do(t.open(ctx))
 	type chapter struct {
 		title string
 		tell  func(context.Context)
@@ -52,9 +51,7 @@ func Play(ctx context.Context, at Places, out io.Writer) error {
 	}
 	for _, chapter := range chapters {
 		fmt.Fprintf(out, "\n%s\n", chapter.title)
-		if err := tell(ctx, chapter.tell); err != nil {
-			return fmt.Errorf("%s: %w", chapter.title, err)
-		}
+		must.Wrap(tell(ctx, chapter.tell), "%s", chapter.title)
 	}
 	fmt.Fprintf(out, "\nThe end-to-end test passed, in %.1f s.\n", time.Since(t.began).Seconds())
 	return nil

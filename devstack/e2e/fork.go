@@ -51,15 +51,10 @@ func (t *scenario) fork(ctx context.Context) {
 type asked struct{ State, Head string }
 
 // asked lists the approvals of the fork's cluster, newest first.
-func (t *scenario) asked(ctx context.Context) ([]asked, error) {
-	c, err := t.newest(ctx, forked)
-	if err != nil {
-		return nil, err
-	}
-	raw, status, err := t.fetch(ctx, t.at.Private+"/api/v1/approvals?cluster="+c.ClusterID, t.at.Requester)
-	if err != nil {
-		return nil, err
-	}
+func (t *scenario) asked(ctx context.Context) (_ []asked, err error) {
+	defer must.Catch(&err)
+	c := must.Get(t.newest(ctx, forked))
+	raw, status := must.Get2(t.fetch(ctx, t.at.Private+"/api/v1/approvals?cluster="+c.ClusterID, t.at.Requester))
 	if status != http.StatusOK {
 		return nil, fmt.Errorf("GET /api/v1/approvals: %d %s", status, raw)
 	}

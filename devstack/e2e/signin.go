@@ -22,15 +22,10 @@ func newBrowser() (*http.Client, error) {
 }
 
 // closed checks that a page redirects to the sign-in, and that a guessed password fails.
-func (t *scenario) closed(ctx context.Context) error {
-	browser, err := newBrowser()
-	if err != nil {
-		return err
-	}
-	at, _, err := page(ctx, browser, http.MethodGet, t.at.Private+"/")
-	if err != nil {
-		return err
-	}
+func (t *scenario) closed(ctx context.Context) (err error) {
+	defer must.Catch(&err)
+	browser := must.Get(newBrowser())
+	at, _ := must.Get2(page(ctx, browser, http.MethodGet, t.at.Private+"/"))
 	if at.Path != "/login" {
 		return fmt.Errorf("the list is at %s", at)
 	}
@@ -57,15 +52,10 @@ func (t *scenario) signedIn(ctx context.Context, login, name string) (err error)
 }
 
 // page returns the URL at which a browser arrives, and the page there.
-func page(ctx context.Context, browser *http.Client, method, to string) (*url.URL, string, error) {
-	r, err := http.NewRequestWithContext(ctx, method, to, nil)
-	if err != nil {
-		return nil, "", err
-	}
-	answer, err := browser.Do(r)
-	if err != nil {
-		return nil, "", err
-	}
+func page(ctx context.Context, browser *http.Client, method, to string) (_ *url.URL, _ string, err error) {
+	defer must.Catch(&err)
+	r := must.Get(http.NewRequestWithContext(ctx, method, to, nil))
+	answer := must.Get(browser.Do(r))
 	defer answer.Body.Close()
 	raw, err := io.ReadAll(answer.Body)
 	return answer.Request.URL, string(raw), err

@@ -115,14 +115,10 @@ func (t *scenario) inSlack(ctx context.Context, who, channel, text string, want 
 }
 
 // answered does something as somebody, and waits for the answer with the texts.
-func (t *scenario) answered(ctx context.Context, who string, want []string, do func() error) error {
-	before, err := t.answers(ctx, who)
-	if err != nil {
-		return err
-	}
-	if err := do(); err != nil {
-		return err
-	}
+func (t *scenario) answered(ctx context.Context, who string, want []string, do func() error) (err error) {
+	defer must.Catch(&err)
+	before := must.Get(t.answers(ctx, who))
+	must.Do(do())
 	return until(ctx, 10*time.Second, func() error {
 		now, err := t.answers(ctx, who)
 		if err != nil {
@@ -161,19 +157,14 @@ func (t *scenario) unlinked(ctx context.Context, will *http.Client) error {
 
 // links makes will link his Slack account: he requests the link in Slack, types the account's name on the page, and in Slack the code that he
 // sees there.
-func (t *scenario) links(ctx context.Context, will *http.Client) error {
-	answer, err := t.inSlack(ctx, "will", slack.Clusters, "link", "sign in", "/links/")
-	if err != nil {
-		return err
-	}
+func (t *scenario) links(ctx context.Context, will *http.Client) (err error) {
+	defer must.Catch(&err)
+	answer := must.Get(t.inSlack(ctx, "will", slack.Clusters, "link", "sign in", "/links/"))
 	at := address.FindStringSubmatch(answer)
 	if at == nil {
 		return fmt.Errorf("no link in %q", answer)
 	}
-	body, err := submitPage(ctx, will, html.UnescapeString(at[1]), url.Values{"account": {slack.Workspace + "/U0DEMOWILL"}})
-	if err != nil {
-		return err
-	}
+	body := must.Get(submitPage(ctx, will, html.UnescapeString(at[1]), url.Values{"account": {slack.Workspace + "/U0DEMOWILL"}}))
 	code := linkCode.FindStringSubmatch(body)
 	if code == nil {
 		return fmt.Errorf("no code in %q", body)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/slack"
 )
 
@@ -167,15 +168,10 @@ func newestWith(page, text string) (found string, err error) {
 }
 
 // threadOf returns the thread of a cluster's message in #clusters.
-func (t *scenario) threadOf(ctx context.Context, who, name string) (string, error) {
-	page, err := t.conversation(ctx, who, slack.Clusters, "")
-	if err != nil {
-		return "", err
-	}
-	m, err := newestWith(page, name+" is ready")
-	if err != nil {
-		return "", err
-	}
+func (t *scenario) threadOf(ctx context.Context, who, name string) (_ string, err error) {
+	defer must.Catch(&err)
+	page := must.Get(t.conversation(ctx, who, slack.Clusters, ""))
+	m := must.Get(newestWith(page, name+" is ready"))
 	at := topic.FindStringSubmatch(m)
 	if at == nil {
 		return "", fmt.Errorf("the message of %s has no thread", name)

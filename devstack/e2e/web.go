@@ -123,39 +123,29 @@ func (t *scenario) get(ctx context.Context, from string, into any) error {
 }
 
 // fetch gets a URL, with a bearer token if there is one.
-func (t *scenario) fetch(ctx context.Context, from, token string) ([]byte, int, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
-	if err != nil {
-		return nil, 0, err
-	}
+func (t *scenario) fetch(ctx context.Context, from, token string) (_ []byte, _ int, err error) {
+	defer must.Catch(&err)
+	req := must.Get(http.NewRequestWithContext(ctx, http.MethodGet, from, nil))
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
-	resp, err := t.web.Do(req)
-	if err != nil {
-		return nil, 0, err
-	}
+	resp := must.Get(t.web.Do(req))
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(resp.Body)
 	return raw, resp.StatusCode, err
 }
 
 // hook posts a webhook signed with the secret, and returns the status.
-func (t *scenario) hook(ctx context.Context, event, delivery, secret string, body []byte) (int, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.at.Public+"/webhooks/github", bytes.NewReader(body))
-	if err != nil {
-		return 0, err
-	}
+func (t *scenario) hook(ctx context.Context, event, delivery, secret string, body []byte) (_ int, err error) {
+	defer must.Catch(&err)
+	req := must.Get(http.NewRequestWithContext(ctx, http.MethodPost, t.at.Public+"/webhooks/github", bytes.NewReader(body)))
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("X-GitHub-Event", event)
 	req.Header.Set("X-GitHub-Delivery", delivery)
 	if secret != "" {
 		req.Header.Set("X-Hub-Signature-256", github.Sign(secret, body))
 	}
-	resp, err := t.web.Do(req)
-	if err != nil {
-		return 0, err
-	}
+	resp := must.Get(t.web.Do(req))
 	defer resp.Body.Close()
 	_, err = io.Copy(io.Discard, resp.Body)
 	return resp.StatusCode, err
@@ -175,18 +165,14 @@ type cluster struct {
 }
 
 // clusters returns a pull request's clusters, newest first; live: only those not released.
-func (t *scenario) clusters(ctx context.Context, n int, live bool) ([]cluster, error) {
+func (t *scenario) clusters(ctx context.Context, n int, live bool) (_ []cluster, err error) {
+	defer must.Catch(&err)
 	var page struct{ Items []cluster }
-	raw, status, err := t.fetch(ctx, t.at.Private+"/api/v1/clusters?limit=200", t.at.Requester)
-	if err != nil {
-		return nil, err
-	}
+	raw, status := must.Get2(t.fetch(ctx, t.at.Private+"/api/v1/clusters?limit=200", t.at.Requester))
 	if status != http.StatusOK {
 		return nil, fmt.Errorf("GET /api/v1/clusters: %d %s", status, raw)
 	}
-	if err := json.Unmarshal(raw, &page); err != nil {
-		return nil, err
-	}
+	must.Do(json.Unmarshal(raw, &page))
 	out := pick.Every(page.Items, func(c cluster) bool { return c.PullRequest.Number == n && (!live || c.Status != "DESTROYED") })
 	return out, nil
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // workflow checks that a push starts a workflow whose jobs ask for a cluster with their own token and share it, and that the cluster goes
@@ -89,20 +91,16 @@ func (t *scenario) concluded(ctx context.Context, run workflowRun, conclusion st
 }
 
 // ofRun returns the one cluster of a run.
-func (t *scenario) ofRun(ctx context.Context, run workflowRun) (cluster, error) {
-	raw, _, err := t.fetch(ctx, t.at.Private+"/api/v1/clusters?limit=200", t.at.Requester)
-	if err != nil {
-		return cluster{}, err
-	}
+func (t *scenario) ofRun(ctx context.Context, run workflowRun) (_ cluster, err error) {
+	defer must.Catch(&err)
+	raw, _ := must.Get2(t.fetch(ctx, t.at.Private+"/api/v1/clusters?limit=200", t.at.Requester))
 	var page struct {
 		Items []struct {
 			cluster
 			Run struct{ URL string }
 		}
 	}
-	if err := json.Unmarshal(raw, &page); err != nil {
-		return cluster{}, err
-	}
+	must.Do(json.Unmarshal(raw, &page))
 	var out []cluster
 	for _, c := range page.Items {
 		if strings.HasSuffix(c.Run.URL, fmt.Sprintf("/actions/runs/%d", run.ID)) {

@@ -13,13 +13,13 @@ import (
 func (s *Server) fileCalls() []endpoint {
 	return []endpoint{
 		{"GET", "/contents/{path...}", readFiles, true, s.getContents},
+		{"GET", "/git/matching-refs/{ref...}", readFiles, true, s.listMatchingRefs},
 		{"GET", "/git/trees/{ref...}", readFiles, true, s.getTree},
 		{"GET", "/git/blobs/{sha}", readFiles, true, s.getBlob},
 		{"GET", "/git/ref/{ref...}", readFiles, true, s.getRef},
 		{"POST", "/git/refs", writeFiles, false, s.postRef},
 		{"PUT", "/contents/{path...}", writeFiles, false, s.putContents},
 		{"POST", "/pulls", "pull_requests:write", false, s.postPull},
-		{"DELETE", "/git/refs/heads/{ref...}", writeFiles, false, s.deleteRef},
 	}
 }
 
@@ -144,37 +144,4 @@ func (sc scene) content(path, ref, content string) object {
 		"url": self, "git_url": git, "html_url": page, "download_url": sc.web() + sc.repo.Name + "/raw/" + ref + "/" + path,
 		"_links": object{"self": self, "git": git, "html": page},
 	}
-}
-
-// deleteRef deletes a branch, which closes its pull requests.
-func (s *Server) deleteRef(w http.ResponseWriter, r *http.Request, c caller) {
-	if !c.may("write") {
-		complain(w, http.StatusForbidden, "Must have write access to Repository.")
-		return
-	}
-	ref := r.PathValue("ref")
-	err := c.at.do(func(world *world, repo *repository) ([]Event, error) {
-		var events []Event
-		found := false
-		for _, pr := range repo.Pulls {
-			if pr.HeadRef != ref || pr.Fork() || pr.BranchGone {
-				continue
-			}
-			found = true
-			more, err := s.deleteBranch(world, repo, pr, c.login)
-			if err != nil {
-				return nil, err
-			}
-			events = append(events, more...)
-		}
-		if !found {
-			return nil, errNotFound
-		}
-		return events, nil
-	})
-	if err != nil {
-		complain(w, http.StatusUnprocessableEntity, "Reference does not exist")
-		return
-	}
-	w.WriteHeader(http.StatusNoContent)
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // DeliveryState is the state of a webhook's delivery.
@@ -45,7 +47,8 @@ const (
 )
 
 // queueDeliveries adds events to the log and the outbox. Called with s.mu held.
-func (s *Server) queueDeliveries(events []Event) error {
+func (s *Server) queueDeliveries(events []Event) (err error) {
+	defer must.Catch(&err)
 	if s.hook.URL == "" {
 		return nil
 	}
@@ -53,17 +56,12 @@ func (s *Server) queueDeliveries(events []Event) error {
 		if !s.delivers(e) {
 			continue
 		}
-		body, err := Payload(e)
-		if err != nil {
-			return err
-		}
+		body := must.Get(Payload(e))
 		d := &Delivery{
 			ID: s.world.id(), GUID: GUID(), Event: e.Name, Action: e.Action, Repo: e.scene.repo.ID, Number: e.about(),
 			Installation: e.scene.installation, At: s.now().UTC(), State: Waiting, Payload: body,
 		}
-		if err := s.log(d); err != nil {
-			return err
-		}
+		must.Do(s.log(d))
 		s.withFaults(d)
 	}
 	return nil

@@ -12,6 +12,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Sign returns X-Hub-Signature-256 for a body.
@@ -53,17 +55,13 @@ const hookID = 109948
 
 // Post sends one signed webhook from outside the stand-in's world and returns the response's status and body. It waits ten seconds,
 // as GitHub does.
-func Post(ctx context.Context, h Hook, event, guid string, body []byte) (int, string, error) {
+func Post(ctx context.Context, h Hook, event, guid string, body []byte) (_ int, _ string, err error) {
+	defer must.Catch(&err)
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	req, err := h.NewRequest(ctx, event, guid, body)
-	if err != nil {
-		return 0, "", err
-	}
+	req := must.Get(h.NewRequest(ctx, event, guid, body))
 	resp, err := hookClient.Do(req)
-	if err != nil {
-		return 0, "", fmt.Errorf("deliver %s: %w", guid, err)
-	}
+	must.Wrap(err, "deliver %s", guid)
 	defer func() { _ = resp.Body.Close() }()
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, 4096))
 	if err != nil {

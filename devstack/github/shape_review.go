@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // notInReviews are the fields of a pull request that GitHub leaves out of the events of reviews.
@@ -13,16 +15,11 @@ var notInReviews = []string{
 }
 
 // reviewBody is a review as a whole, or a comment at a line. https://docs.github.com/webhooks/webhook-events-and-payloads#pull_request_review
-func (e Event) reviewBody() (object, error) {
-	pull, err := e.scene.pull(e.PR, 0)
-	if err != nil {
-		return nil, err
-	}
+func (e Event) reviewBody() (_ object, err error) {
+	defer must.Catch(&err)
+	pull := must.Get(e.scene.pull(e.PR, 0))
 	maps.DeleteFunc(pull, func(name string, _ any) bool { return slices.Contains(notInReviews, name) })
-	repo, err := e.scene.repository()
-	if err != nil {
-		return nil, err
-	}
+	repo := must.Get(e.scene.repository())
 	body := object{"repository": repo, "pull_request": pull}
 	if e.Name == "pull_request_review" {
 		body["review"] = e.scene.review(e.Comment, e.ReviewState, e.PR)

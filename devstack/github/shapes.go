@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // samples are real webhook bodies; payloads/README.md says where they come from.
@@ -19,17 +21,14 @@ var samples embed.FS
 type object = map[string]any
 
 // sample reads a webhook body and replaces all names in it with the scene's.
-func (sc scene) sample(name string, number int) (object, error) {
+func (sc scene) sample(name string, number int) (_ object, err error) {
+	defer must.Catch(&err)
 	raw, err := samples.ReadFile("payloads/" + name + ".json")
-	if err != nil {
-		return nil, fmt.Errorf("no sample of a %s webhook: %w", name, err)
-	}
+	must.Wrap(err, "no sample of a %s webhook", name)
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var out object
-	if err := d.Decode(&out); err != nil {
-		return nil, fmt.Errorf("read the sample of a %s webhook: %w", name, err)
-	}
+	must.Wrap(d.Decode(&out), "read the sample of a %s webhook", name)
 	owner, repo := sc.repo.split()
 	names := strings.NewReplacer("Codertocat/Hello-World", sc.repo.Name, "Octocoders/Hello-World", sc.repo.Name,
 		"Hello-World", repo, "Octocoders", owner, "Codertocat", owner)

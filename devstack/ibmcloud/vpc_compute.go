@@ -38,15 +38,13 @@ func profileOf(name string) (profile, bool) {
 	return all[i], true
 }
 
-func newInstance(c *call, in input, r *Resource) error {
+func newInstance(c *call, in input, r *Resource) (err error) {
+	defer must.Catch(&err)
 	p, known := profileOf(in.at("profile", "name"))
 	if !known {
 		return refuse(http.StatusBadRequest, "invalid_profile", "There is no instance profile %q.", in.at("profile", "name"))
 	}
-	subnet, err := c.needs(in, "subnet", "primary_network_interface", "subnet", "id")
-	if err != nil {
-		return err
-	}
+	subnet := must.Get(c.needs(in, "subnet", "primary_network_interface", "subnet", "id"))
 	if r.Zone == "" {
 		r.Zone = subnet.Zone
 	}
@@ -54,9 +52,7 @@ func newInstance(c *call, in input, r *Resource) error {
 	r.Attrs["profile"], r.Attrs["image"], r.Attrs["nic"] = p.name, in.at("image", "id"), newVPCID(c.region, r.Zone)
 	r.Attrs["ip"] = fmt.Sprintf("10.240.%d.%d", c.LastSeq/250%250, 4+c.LastSeq%250)
 	r.Values["security_groups"] = in.ids("primary_network_interface", "security_groups")
-	if err := c.room("volumes", c.within("volume", anything), 1); err != nil {
-		return err
-	}
+	must.Do(c.room("volumes", c.within("volume", anything), 1))
 	used := 0
 	c.within("instance", func(o *Resource) bool {
 		p, _ := profileOf(o.Attrs["profile"])

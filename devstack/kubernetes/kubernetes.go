@@ -69,14 +69,13 @@ type Server struct {
 }
 
 // Start returns when every node is ready and pods can be created.
-func Start(ctx context.Context, cfg Config) (*Server, error) {
+func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
+	defer must.Catch(&err)
 	if cfg.Dir == "" {
 		return nil, errors.New("start Kubernetes: a directory is needed")
 	}
 	dir, err := filepath.Abs(cfg.Dir)
-	if err != nil {
-		return nil, fmt.Errorf("start Kubernetes: %w", err)
-	}
+	must.Wrap(err, "start Kubernetes")
 	cfg.Dir = dir
 	if cfg.Program == "" {
 		if cfg.Program, err = Program(ctx); err != nil { // before the time limit starts, because it may have to be built
@@ -86,9 +85,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	s := &Server{cfg: cfg, errors: &bytes.Buffer{}}
-	if err := s.launch(ctx); err != nil {
-		return nil, fmt.Errorf("start Kubernetes: %w", err)
-	}
+	must.Wrap(s.launch(ctx), "start Kubernetes")
 	return s, nil
 }
 
@@ -145,15 +142,11 @@ func (c Config) arguments() []string {
 }
 
 // SetImages replaces what pods can run. A pod that waits for an image finds it at its next pull.
-func (s *Server) SetImages(images []Image) error {
-	raw, err := json.Marshal(images)
-	if err != nil {
-		return err
-	}
+func (s *Server) SetImages(images []Image) (err error) {
+	defer must.Catch(&err)
+	raw := must.Get(json.Marshal(images))
 	path := filepath.Join(s.cfg.Dir, "images.json")
-	if err := os.WriteFile(path+".new", raw, 0o644); err != nil {
-		return err
-	}
+	must.Do(os.WriteFile(path+".new", raw, 0o644))
 	return os.Rename(path+".new", path)
 }
 
@@ -188,15 +181,12 @@ func (s *Server) ReturnNode(name string) error { return s.signal(name, syscall.S
 // CrashNode ends a node and all its containers at once. It comes back with the next start.
 func (s *Server) CrashNode(name string) error { return s.signal(name, syscall.SIGKILL) }
 
-func (s *Server) signal(node string, sig syscall.Signal) error {
+func (s *Server) signal(node string, sig syscall.Signal) (err error) {
+	defer must.Catch(&err)
 	raw, err := os.ReadFile(filepath.Join(s.cfg.Dir, "nodes", node, "pid"))
-	if err != nil {
-		return fmt.Errorf("find the process of the node %s: %w", node, err)
-	}
+	must.Wrap(err, "find the process of the node %s", node)
 	pid, err := strconv.Atoi(string(raw))
-	if err != nil {
-		return fmt.Errorf("find the process of the node %s: %w", node, err)
-	}
+	must.Wrap(err, "find the process of the node %s", node)
 	return syscall.Kill(pid, sig)
 }
 

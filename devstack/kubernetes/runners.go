@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // What Runners makes.
@@ -77,23 +79,18 @@ func (s *Server) ServerToken(ctx context.Context) (string, error) {
 	return made.Status.Token, nil
 }
 
-func (s *Server) writeKubeconfig(path, token string) error {
-	url, err := s.URL()
-	if err != nil {
-		return err
-	}
+func (s *Server) writeKubeconfig(path, token string) (err error) {
+	defer must.Catch(&err)
+	url := must.Get(s.URL())
 	one := func(key string, value map[string]any) []any {
 		return []any{map[string]any{"name": serverAccount, key: value}}
 	}
-	raw, err := yaml.Marshal(map[string]any{
+	raw := must.Get(yaml.Marshal(map[string]any{
 		"apiVersion": "v1", "kind": "Config", "current-context": serverAccount,
 		"clusters": one("cluster", map[string]any{"server": url, "certificate-authority": s.CA()}),
 		"users":    one("user", map[string]any{"token": token}),
 		"contexts": one("context", map[string]any{"cluster": serverAccount, "user": serverAccount, "namespace": Namespace}),
-	})
-	if err != nil {
-		return err
-	}
+	}))
 	return os.WriteFile(path, raw, 0o600)
 }
 

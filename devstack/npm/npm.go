@@ -9,40 +9,27 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Install returns a folder with the packages of files' package-lock.json in node_modules. It is in the user's cache, installed once for
 // each version of the lock file. No package's own scripts run.
-func Install(name string, files fs.FS) (string, error) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", err
-	}
-	lock, err := fs.ReadFile(files, "package-lock.json")
-	if err != nil {
-		return "", err
-	}
+func Install(name string, files fs.FS) (_ string, err error) {
+	defer must.Catch(&err)
+	cache := must.Get(os.UserCacheDir())
+	lock := must.Get(fs.ReadFile(files, "package-lock.json"))
 	sum := sha256.Sum256(lock)
 	dir := filepath.Join(cache, "ocpctl-tests", name+"-"+hex.EncodeToString(sum[:8]))
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
 	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return "", err
-	}
-	fresh, err := os.MkdirTemp(filepath.Dir(dir), "new-")
-	if err != nil {
-		return "", err
-	}
+	must.Do(os.MkdirAll(filepath.Dir(dir), 0o755))
+	fresh := must.Get(os.MkdirTemp(filepath.Dir(dir), "new-"))
 	defer os.RemoveAll(fresh)
 	for _, file := range []string{"package.json", "package-lock.json"} {
-		raw, err := fs.ReadFile(files, file)
-		if err != nil {
-			return "", err
-		}
-		if err := os.WriteFile(filepath.Join(fresh, file), raw, 0o644); err != nil {
-			return "", err
-		}
+		raw := must.Get(fs.ReadFile(files, file))
+		must.Do(os.WriteFile(filepath.Join(fresh, file), raw, 0o644))
 	}
 	install := exec.Command("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
 	install.Dir = fresh

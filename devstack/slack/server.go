@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/listen"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Workspace is the workspace's id, and Org that of the Enterprise Grid organization of which some people are members.
@@ -95,18 +96,14 @@ type Server struct {
 }
 
 // Start listens and serves until Stop. It continues with the state in StatePath.
-func Start(ctx context.Context, cfg Config) (*Server, error) {
+func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
+	defer must.Catch(&err)
 	s := &Server{
 		cfg: cfg.withDefaults(), faults: map[string][]Fault{}, limiters: limiters{}, triggers: map[string]*trigger{}, hooks: map[string]*hook{},
 		tickets: map[string]time.Time{},
 	}
-	if err := s.load(); err != nil {
-		return nil, err
-	}
-	listener, err := listen.On(ctx, s.cfg.Addr, "the stand-in Slack")
-	if err != nil {
-		return nil, err
-	}
+	must.Do(s.load())
+	listener := must.Get(listen.On(ctx, s.cfg.Addr, "the stand-in Slack"))
 	background, end := context.WithCancel(context.WithoutCancel(ctx))
 	s.ctx, s.base = background, "http://"+listener.Addr().String()
 	closeServer := listen.Serve(context.WithoutCancel(ctx), listener, s.handler(), "the stand-in Slack")

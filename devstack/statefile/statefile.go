@@ -20,6 +20,7 @@ import (
 	"sync"
 
 	"github.com/ocpctl/ocpctl/devstack/file"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Record is a part of a world, by pointer.
@@ -134,15 +135,14 @@ func (f *File[R]) Used(v any) {
 }
 
 // Note converts what was changed to lines. It is the last step of a change under the world's mutex.
-func (f *File[R]) Note(meta any) error {
+func (f *File[R]) Note(meta any) (err error) {
+	defer must.Catch(&err)
 	f.changed++
 	if f.path == "" {
 		return nil
 	}
 	for _, u := range f.used {
-		if err := f.line("used", u); err != nil {
-			return err
-		}
+		must.Do(f.line("used", u))
 	}
 	f.used = nil
 	all := slices.SortedFunc(maps.Keys(f.touched), byNumber[R])
@@ -155,10 +155,7 @@ func (f *File[R]) Note(meta any) error {
 			delete(f.sums, r.Number())
 			continue
 		}
-		raw, err := json.Marshal(r)
-		if err != nil {
-			return err
-		}
+		raw := must.Get(json.Marshal(r))
 		if sum := f.sum(raw); sum != f.sums[r.Number()] {
 			fmt.Fprintf(&f.lines, "{\"put\":%s}\n", raw)
 			f.sums[r.Number()] = sum
@@ -265,18 +262,13 @@ func (f *File[R]) replace() error {
 }
 
 // snapshot is the whole world, after which the lines begin anew.
-func (f *File[R]) snapshot() ([]byte, error) {
+func (f *File[R]) snapshot() (_ []byte, err error) {
+	defer must.Catch(&err)
 	world, all := f.whole()
-	raw, err := json.Marshal(world)
-	if err != nil {
-		return nil, err
-	}
+	raw := must.Get(json.Marshal(world))
 	clear(f.sums)
 	for _, r := range all {
-		one, err := json.Marshal(r)
-		if err != nil {
-			return nil, err
-		}
+		one := must.Get(json.Marshal(r))
 		f.sums[r.Number()] = f.sum(one)
 	}
 	clear(f.touched)

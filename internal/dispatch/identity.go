@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -168,7 +169,7 @@ func readStat(pid int) (stat, error) {
 	return stat{state: fields[0], start: fields[19], ofKernel: flags&kernelThread != 0}, nil
 }
 
-func bootID() (string, error) {
+var bootID = sync.OnceValues(func() (string, error) {
 	raw, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(raw)), err
-}
+})

@@ -22,6 +22,7 @@ const (
 	EffectProposeCatalogue clusters.EffectKind = "propose_catalogue"
 
 	EffectEnsureLabels clusters.EffectKind = "ensure_labels" // creates all our labels in a repository
+	EffectMinimize     clusters.EffectKind = "minimize"      // hides an answer that a newer one made outdated
 )
 
 // SaveEffect asks for a change to be made. A cause has one effect: later ones are ignored.

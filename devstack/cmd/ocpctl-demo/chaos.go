@@ -13,6 +13,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/attack"
 	"github.com/ocpctl/ocpctl/devstack/chaos"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // testModes are the flags of the tests that can run on a stack, instead of a demo.
@@ -59,6 +60,7 @@ func (t *testModes) wanted() bool {
 
 // run starts a separate stack in a fresh folder; the demo's is left alone.
 func (t *testModes) run(dir string, kubernetes bool) (err error) {
+	defer must.Catch(&err)
 	if t.attack {
 		return t.attacks(dir)
 	}
@@ -66,18 +68,13 @@ func (t *testModes) run(dir string, kubernetes bool) (err error) {
 		t.seed = uint64(time.Now().Unix()) // long after 1970
 	}
 	place := filepath.Join(dir, "trial")
-	if err := os.RemoveAll(place); err != nil {
-		return err
-	}
+	must.Do(os.RemoveAll(place))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if t.takeovers > 0 || t.old != "" {
 		t.replicas = max(t.replicas, 2)
 	}
-	h, err := chaos.Start(ctx, chaos.Config{Dir: place, Bin: filepath.Join(dir, "bin"), Out: os.Stdout, Replicas: t.replicas, Old: t.old, Kubernetes: kubernetes, Clouds: strings.Split(t.clouds, ",")})
-	if err != nil {
-		return err
-	}
+	h := must.Get(chaos.Start(ctx, chaos.Config{Dir: place, Bin: filepath.Join(dir, "bin"), Out: os.Stdout, Replicas: t.replicas, Old: t.old, Kubernetes: kubernetes, Clouds: strings.Split(t.clouds, ",")}))
 	switch {
 	case t.chaos:
 		err = chaos.Matrix(ctx, h, chaos.Options{Time: t.bound, Cells: t.cells, Seed: t.seed, Only: t.cell, Width: t.width})

@@ -92,15 +92,11 @@ func (e *Engine) Outputs(ctx context.Context, order workflow.OutputsOrder) (out 
 }
 
 // ask lets the program answer one order.
-func (e *Engine) ask(ctx context.Context, command string, order, answer any) error {
+func (e *Engine) ask(ctx context.Context, command string, order, answer any) (err error) {
+	defer must.Catch(&err)
 	raw, err := json.Marshal(order)
-	if err != nil {
-		return fmt.Errorf("write the order for act %s: %w", command, err)
-	}
-	program, err := act.Path(ctx)
-	if err != nil {
-		return err
-	}
+	must.Wrap(err, "write the order for act %s", command)
+	program := must.Get(act.Path(ctx))
 	cmd := exec.CommandContext(ctx, program, command)
 	cmd.Env, cmd.Dir, cmd.Stdin = e.environment(e.Dir), e.Dir, bytes.NewReader(raw)
 	out, err := cmd.Output()
@@ -111,9 +107,7 @@ func (e *Engine) ask(ctx context.Context, command string, order, answer any) err
 		}
 		return fmt.Errorf("ask act %s: %w", command, err)
 	}
-	if err := json.Unmarshal(out, answer); err != nil {
-		return fmt.Errorf("read the answer of act %s: %w", command, err)
-	}
+	must.Wrap(json.Unmarshal(out, answer), "read the answer of act %s", command)
 	return nil
 }
 
@@ -130,19 +124,16 @@ func (e *Engine) jobEnvironment(id string) map[string]string {
 }
 
 // write writes a commit's files into a folder.
-func write(folder string, files map[string]string) error {
+func write(folder string, files map[string]string) (err error) {
+	defer must.Catch(&err)
 	for _, path := range slices.Sorted(maps.Keys(files)) {
 		to := filepath.Join(folder, filepath.FromSlash(filepath.Clean("/"+path)))
-		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-			return err
-		}
+		must.Do(os.MkdirAll(filepath.Dir(to), 0o755))
 		mode := os.FileMode(0o644)
 		if strings.HasPrefix(files[path], "#!") {
 			mode = 0o755
 		}
-		if err := os.WriteFile(to, []byte(files[path]), mode); err != nil {
-			return err
-		}
+		must.Do(os.WriteFile(to, []byte(files[path]), mode))
 	}
 	return nil
 }

@@ -184,7 +184,8 @@ func (t *Transport) hold(r *http.Request, sent []byte, answer *http.Response, go
 	t.seen[id]++
 }
 
-func checkRequest(r *http.Request, sent []byte, route routers.Route, params map[string]string) error {
+func checkRequest(r *http.Request, sent []byte, route routers.Route, params map[string]string) (err error) {
+	defer must.Catch(&err)
 	asked := r.Clone(context.WithoutCancel(r.Context()))
 	asked.Body = io.NopCloser(bytes.NewReader(sent))
 	for name := range asked.URL.Query() {
@@ -193,16 +194,12 @@ func checkRequest(r *http.Request, sent []byte, route routers.Route, params map[
 		}
 	}
 	input := &openapi3filter.RequestValidationInput{Request: asked, PathParams: params, Route: &route, Options: strictly()}
-	if err := openapi3filter.ValidateRequest(context.WithoutCancel(r.Context()), input); err != nil {
-		return err
-	}
+	must.Do(openapi3filter.ValidateRequest(context.WithoutCancel(r.Context()), input))
 	if len(sent) == 0 || route.Operation.RequestBody == nil {
 		return nil
 	}
 	var body any
-	if err := json.Unmarshal(sent, &body); err != nil {
-		return err
-	}
+	must.Do(json.Unmarshal(sent, &body))
 	media := route.Operation.RequestBody.Value.Content.Get("application/json")
 	if media == nil {
 		return errors.New("a body that nobody described")
@@ -244,7 +241,8 @@ func brief(err *openapi3.SchemaError) string {
 }
 
 // strange returns the first field that a schema does not know.
-func strange(v any, schema *openapi3.SchemaRef, at string) error {
+func strange(v any, schema *openapi3.SchemaRef, at string) (err error) {
+	defer must.Catch(&err)
 	switch v := v.(type) {
 	case map[string]any:
 		fields := map[string]*openapi3.SchemaRef{}
@@ -256,18 +254,14 @@ func strange(v any, schema *openapi3.SchemaRef, at string) error {
 			if !ok {
 				return fmt.Errorf("no such field: %s%s", at, name)
 			}
-			if err := strange(one, field, at+name+"."); err != nil {
-				return err
-			}
+			must.Do(strange(one, field, at+name+"."))
 		}
 	case []any:
 		if schema.Value.Items == nil {
 			return nil
 		}
 		for _, one := range v {
-			if err := strange(one, schema.Value.Items, at); err != nil {
-				return err
-			}
+			must.Do(strange(one, schema.Value.Items, at))
 		}
 	}
 	return nil

@@ -54,7 +54,8 @@ func (r *run) save(data []byte, parts ...string) error {
 
 // keys creates the key pair that signs the operators' tokens, unless an earlier call did, copies it for the installer, and returns
 // the public half.
-func (r *run) keys() ([]byte, error) {
+func (r *run) keys() (_ []byte, err error) {
+	defer must.Catch(&err)
 	private, err := os.ReadFile(r.path(privateKey))
 	switch {
 	case err == nil:
@@ -62,14 +63,10 @@ func (r *run) keys() ([]byte, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	default:
-		if private, err = r.newKeys(); err != nil {
-			return nil, err
-		}
+		private = must.Get(r.newKeys())
 	}
 	r.log.Print("Copying signing key for use by installer")
-	if err := r.save(private, "tls", "bound-service-account-signing-key.key"); err != nil {
-		return nil, err
-	}
+	must.Do(r.save(private, "tls", "bound-service-account-signing-key.key"))
 	if r.publicKey != "" {
 		return os.ReadFile(r.publicKey)
 	}
@@ -169,20 +166,15 @@ func (r *run) secret(namespace, name, arn string) error {
 	return nil
 }
 
-func readRequests(dir string) ([]credentialsRequest, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
+func readRequests(dir string) (_ []credentialsRequest, err error) {
+	defer must.Catch(&err)
+	entries := must.Get(os.ReadDir(dir))
 	var requests []credentialsRequest
 	for _, entry := range entries {
 		if entry.IsDir() {
 			continue
 		}
-		raw, err := os.ReadFile(filepath.Join(dir, entry.Name()))
-		if err != nil {
-			return nil, err
-		}
+		raw := must.Get(os.ReadFile(filepath.Join(dir, entry.Name())))
 		decoder := yaml.NewDecoder(bytes.NewReader(raw))
 		for {
 			var request credentialsRequest

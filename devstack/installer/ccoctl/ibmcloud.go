@@ -67,17 +67,14 @@ func accessOf(request credentialsRequest) (ibmcloud.Access, error) {
 // createServiceIDs creates a service ID with its policies, an API key and a Secret's manifest for each request. After an error it deletes
 // the service IDs that it made; after a kill they stay.
 func (r *run) createServiceIDs(ctx context.Context, id *ibmcloud.Identity, requests []credentialsRequest) (err error) {
+	defer must.Catch(&err)
 	if r.absolute, err = filepath.Abs(r.output); err != nil {
 		return fmt.Errorf("failed to resolve full path: %w", err)
 	}
-	if err := r.folders(); err != nil {
-		return err
-	}
+	must.Do(r.folders())
 	if r.group != "" {
 		group, err := id.FindGroup(ctx, r.group)
-		if err != nil {
-			return fmt.Errorf("failed to get the resource group: %w", err)
-		}
+		must.Wrap(err, "failed to get the resource group")
 		id.Group = group.ID
 	}
 	for _, request := range requests {
@@ -91,15 +88,10 @@ func (r *run) createServiceIDs(ctx context.Context, id *ibmcloud.Identity, reque
 	return nil
 }
 
-func (r *run) createServiceID(ctx context.Context, id *ibmcloud.Identity, request credentialsRequest) error {
-	access, err := accessOf(request)
-	if err != nil {
-		return err
-	}
-	key, err := id.Create(ctx, access)
-	if err != nil {
-		return err
-	}
+func (r *run) createServiceID(ctx context.Context, id *ibmcloud.Identity, request credentialsRequest) (err error) {
+	defer must.Catch(&err)
+	access := must.Get(accessOf(request))
+	key := must.Get(id.Create(ctx, access))
 	file := release.Request{Namespace: access.Namespace, Secret: access.Secret}.File()
 	err = r.save(fmt.Appendf(nil, "apiVersion: v1\nkind: Secret\nmetadata:\n  name: %s\n  namespace: %s\nstringData:\n  ibm-credentials.env: |-\n"+
 		"    IBMCLOUD_AUTHTYPE=iam\n    IBMCLOUD_APIKEY=%s\n  ibmcloud_api_key: %s\ntype: Opaque\n", access.Secret, access.Namespace, key, key), "manifests", file)
@@ -110,18 +102,14 @@ func (r *run) createServiceID(ctx context.Context, id *ibmcloud.Identity, reques
 }
 
 // deleteServiceIDs ends at the first error. A service ID that is not found is none.
-func (r *run) deleteServiceIDs(ctx context.Context, id *ibmcloud.Identity, requests []credentialsRequest) error {
+func (r *run) deleteServiceIDs(ctx context.Context, id *ibmcloud.Identity, requests []credentialsRequest) (err error) {
+	defer must.Catch(&err)
 	if r.Leaks(installer.LeakIdentity) {
 		return nil
 	}
 	for _, request := range requests {
-		access, err := accessOf(request)
-		if err != nil {
-			return err
-		}
-		if err := id.Delete(ctx, access, r.force); err != nil {
-			return fmt.Errorf("failed to delete Service ID: %w", err)
-		}
+		access := must.Get(accessOf(request))
+		must.Wrap(id.Delete(ctx, access, r.force), "failed to delete Service ID")
 	}
 	return nil
 }

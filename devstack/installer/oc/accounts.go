@@ -13,6 +13,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/installer/act"
 	"github.com/ocpctl/ocpctl/devstack/installer/resources"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // accountCommands are the commands for service accounts, what binds them to roles, and their tokens.
@@ -35,7 +36,8 @@ func (r *run) accountCommands(root *cobra.Command) {
 }
 
 // createToken is a TokenRequest.
-func (r *run) createToken(ctx context.Context, l *resources.Living, args []string) error {
+func (r *run) createToken(ctx context.Context, l *resources.Living, args []string) (err error) {
+	defer must.Catch(&err)
 	account, there := l.Account(r.namespace, args[0])
 	switch {
 	case r.output != "json":
@@ -46,16 +48,10 @@ func (r *run) createToken(ctx context.Context, l *resources.Living, args []strin
 		return act.Fail(1, "error: failed to create token: TokenRequest.authentication.k8s.io %q is invalid: spec.expirationSeconds: Invalid value: %d: may not specify a duration less than 10 minutes",
 			args[0], int(r.duration.Seconds()))
 	}
-	key, err := l.Signer(ctx)
-	if err != nil {
-		return err
-	}
+	key := must.Get(l.Signer(ctx))
 	now := time.Now()
 	expires := now.Add(r.duration).Truncate(time.Second)
-	signed, err := sign(key, account, now, expires)
-	if err != nil {
-		return err
-	}
+	signed := must.Get(sign(key, account, now, expires))
 	return r.print(object{"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest",
 		"metadata": object{"name": account.Name, "namespace": account.Namespace},
 		"spec":     object{"expirationSeconds": int(r.duration.Seconds())},
@@ -105,8 +101,12 @@ func (r *run) removeNamed(ctx context.Context, l *resources.Living, resource str
 			}
 		case "oauthaccesstokens", "oauthauthorizetokens", "users", "identities":
 			there, err = r.removeSession(ctx, l, resource, name)
+		case "route", "routes", "configmap", "configmaps":
+			if o, found := l.Object(keptKinds[strings.TrimSuffix(resource, "s")], r.namespace, name); found {
+				there, err = true, l.Drop(ctx, o)
+			}
 		default:
-			return errors.New("the stand-in deletes service accounts and bindings to cluster roles only")
+			return errors.New("the stand-in deletes service accounts, bindings to cluster roles, Routes and ConfigMaps only")
 		}
 		switch {
 		case err != nil:

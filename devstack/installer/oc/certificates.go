@@ -16,6 +16,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/installer/act"
 	"github.com/ocpctl/ocpctl/devstack/installer/resources"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // certificateRequest is a request of a node whose machine was stopped: first for its client certificate, then for its serving certificate.
@@ -51,7 +52,8 @@ func certificateRequests(l *resources.Living) (all []certificateRequest, err err
 }
 
 // build returns the request as the real kubelet makes it.
-func (c certificateRequest) build() (object, error) {
+func (c certificateRequest) build() (_ object, err error) {
+	defer must.Catch(&err)
 	node := "system:node:" + c.machine.Name
 	wanted := x509.CertificateRequest{Subject: pkix.Name{CommonName: node, Organization: []string{"system:nodes"}}}
 	spec := object{
@@ -70,31 +72,21 @@ func (c certificateRequest) build() (object, error) {
 		spec["signerName"], spec["username"] = "kubernetes.io/kubelet-serving", node
 		spec["groups"], spec["usages"] = []string{"system:nodes", "system:authenticated"}, []string{"digital signature", "server auth"}
 	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, err
-	}
-	der, err := x509.CreateCertificateRequest(rand.Reader, &wanted, key)
-	if err != nil {
-		return nil, err
-	}
+	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
+	der := must.Get(x509.CreateCertificateRequest(rand.Reader, &wanted, key))
 	spec["request"] = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der})
 	return object{"kind": "CertificateSigningRequest", "metadata": object{"name": c.name()}, "spec": spec, "status": object{}}, nil
 }
 
 // approve approves one request; the node then has that certificate until its machine is stopped again.
-func (r *run) approve(ctx context.Context, l *resources.Living, args []string) error {
-	requests, err := certificateRequests(l)
-	if err != nil {
-		return err
-	}
+func (r *run) approve(ctx context.Context, l *resources.Living, args []string) (err error) {
+	defer must.Catch(&err)
+	requests := must.Get(certificateRequests(l))
 	i := slices.IndexFunc(requests, func(c certificateRequest) bool { return c.name() == args[0] })
 	if i < 0 {
 		return act.Fail(1, "Error from server (NotFound): certificatesigningrequests.certificates.k8s.io %q not found", args[0])
 	}
-	if err := l.Certify(ctx, requests[i].machine, requests[i].kind); err != nil {
-		return err
-	}
+	must.Do(l.Certify(ctx, requests[i].machine, requests[i].kind))
 	_, err = fmt.Fprintf(r.stdout, "certificatesigningrequest.certificates.k8s.io/%s approved\n", args[0])
 	return err
 }

@@ -67,6 +67,7 @@ func (r *run) inCluster(command string, do func(context.Context, *resources.Livi
 			return act.Fail(1, "Unable to connect to the server: dial tcp: lookup api.%s: i/o timeout", domain) // its machines are stopped
 		}
 		must.Do(r.authenticate(ctx, living))
+		r.infoForAll = infoIsPublic(living)
 		must.Do(r.allow(command, args))
 		if r.who.account != "" { // what the installer's certificate sends is the same everywhere
 			must.Do(living.CountRequest(ctx, r.who.name(), time.Now()))
@@ -89,11 +90,10 @@ func masters(l *resources.Living) (running, all int) {
 }
 
 // domain reads the API's address from the kubeconfig: https://api.<name>.<base domain>:6443. It refuses a kubeconfig without a login.
-func (r *run) domain() (string, error) {
+func (r *run) domain() (_ string, err error) {
+	defer must.Catch(&err)
 	raw, err := os.ReadFile(r.kubeconfig)
-	if err != nil {
-		return "", fmt.Errorf("error loading config file %q: %w", r.kubeconfig, err)
-	}
+	must.Wrap(err, "error loading config file %q", r.kubeconfig)
 	var config struct {
 		Clusters []struct {
 			Cluster struct{ Server string }
@@ -111,10 +111,7 @@ func (r *run) domain() (string, error) {
 	if r.login = config.Users[0].User; r.login.Key == "" && r.login.Token == "" && r.login.Exec == nil {
 		return "", errUnauthorized
 	}
-	server, err := url.Parse(config.Clusters[0].Cluster.Server)
-	if err != nil {
-		return "", err
-	}
+	server := must.Get(url.Parse(config.Clusters[0].Cluster.Server))
 	return strings.TrimPrefix(server.Hostname(), "api."), nil
 }
 
@@ -147,7 +144,11 @@ func (r *run) get(_ context.Context, l *resources.Living, args []string) error {
 	if len(args) > 1 {
 		name = args[1]
 	}
-	if document, known := r.getOAuth(l, kind, name); known {
+	document, known := r.getOAuth(l, kind, name)
+	if !known {
+		document, known = r.getKept(l, kind, name)
+	}
+	if known {
 		switch {
 		case document != nil:
 			return r.print(document)
@@ -199,16 +200,12 @@ func (r *run) get(_ context.Context, l *resources.Living, args []string) error {
 // goTemplate begins the output format that is a template.
 const goTemplate = "go-template="
 
-func (r *run) print(document any) error {
-	raw, err := json.MarshalIndent(document, "", "    ")
-	if err != nil {
-		return err
-	}
+func (r *run) print(document any) (err error) {
+	defer must.Catch(&err)
+	raw := must.Get(json.MarshalIndent(document, "", "    "))
 	if text, is := strings.CutPrefix(r.output, goTemplate); is {
 		var plain any // as the real oc, which reads what it got as JSON again
-		if err := json.Unmarshal(raw, &plain); err != nil {
-			return err
-		}
+		must.Do(json.Unmarshal(raw, &plain))
 		t, err := template.New("output").Parse(text)
 		if err != nil {
 			return act.Fail(1, "error: error parsing template %s, %v", text, err)

@@ -21,13 +21,9 @@ type installConfig struct {
 }
 
 func (r *run) readInstallConfig() (config installConfig, err error) {
-	raw, err := os.ReadFile(r.installConfig)
-	if err != nil {
-		return config, err
-	}
-	if err := yaml.Unmarshal(raw, &config); err != nil {
-		return config, fmt.Errorf("unable to parse %s: %w", r.installConfig, err)
-	}
+	defer must.Catch(&err)
+	raw := must.Get(os.ReadFile(r.installConfig))
+	must.Wrap(yaml.Unmarshal(raw, &config), "unable to parse %s", r.installConfig)
 	if len(config.Platform) == 0 {
 		return config, fmt.Errorf("unable to parse %s: it names no platform", r.installConfig)
 	}
@@ -44,11 +40,9 @@ func (r *run) cluster() (string, error) {
 }
 
 // extract is `oc adm release extract`: a program, or the credentials requests.
-func (r *run) extract(image string) error {
-	version, err := release.Find(image)
-	if err != nil {
-		return err
-	}
+func (r *run) extract(image string) (err error) {
+	defer must.Catch(&err)
+	version := must.Get(release.Find(image))
 	switch {
 	case r.command != "" && r.requests:
 		return errors.New("--command and --credentials-requests may not be specified together")
@@ -56,9 +50,7 @@ func (r *run) extract(image string) error {
 		if !slices.Contains([]string{"openshift-install", "ccoctl", "oc"}, r.command) {
 			return fmt.Errorf("command %q is not supported by the stand-in; it has openshift-install, ccoctl and oc", r.command)
 		}
-		if err := os.MkdirAll(r.to, 0o777); err != nil {
-			return err
-		}
+		must.Do(os.MkdirAll(r.to, 0o777))
 		return program(version, r.command, filepath.Join(r.to, r.command), 0o755)
 	case r.requests:
 		return r.extractRequests()
@@ -106,11 +98,9 @@ const operator = "cloud-credential-operator"
 
 // imageExtract is `oc image extract --file`: into the working directory and not executable, so that the caller has to change that, as
 // documented.
-func (r *run) imageExtract(image string) error {
-	version, err := release.FindComponent(image, operator)
-	if err != nil {
-		return err
-	}
+func (r *run) imageExtract(image string) (err error) {
+	defer must.Catch(&err)
+	version := must.Get(release.FindComponent(image, operator))
 	if len(r.files) == 0 {
 		return errors.New("the stand-in extracts what --file names only")
 	}
@@ -119,9 +109,7 @@ func (r *run) imageExtract(image string) error {
 		if !slices.Contains([]string{"/usr/bin/ccoctl", "/usr/bin/ccoctl.rhel8", "/usr/bin/ccoctl.rhel9"}, "/"+strings.TrimPrefix(file, "/")) {
 			return fmt.Errorf("%s: no such file or directory in image", file)
 		}
-		if err := program(version, "ccoctl", name, 0o644); err != nil {
-			return err
-		}
+		must.Do(program(version, "ccoctl", name, 0o644))
 	}
 	return nil
 }

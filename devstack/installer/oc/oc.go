@@ -2,7 +2,7 @@
 // release image. It contacts no registry: it knows the stand-in installer's versions, and their programs are the stand-ins beside it.
 // The other queries a cluster for its machine sets, machines and nodes, scales its workers, applies objects and waits for them, lists and approves the certificate
 // requests of nodes whose machines were stopped, and makes and removes service accounts and
-// their tokens, which it then lets in with their roles, and whose requests it counts. There
+// their tokens, which it then lets in with their roles, and whose requests it counts. It keeps Routes, ConfigMaps and ConsoleNotifications. There
 // is no cluster: the stand-in clouds hold its state, and the machine API runs inside the command that scales. Like the real one it has no
 // credentials of a cloud: what a cluster's operators do with theirs is done with what the clouds' administration APIs give.
 package oc
@@ -22,6 +22,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/devstack/installer/act"
 	"github.com/ocpctl/ocpctl/devstack/installer/release"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // run is one call of the program.
@@ -46,6 +47,7 @@ type run struct {
 	everywhere    bool // in all namespaces
 	login         login
 	who           user
+	infoForAll    bool // everybody who is signed in may read the ConfigMap ocpctl-info
 }
 
 // Main runs the program and returns its exit code. Like the real tool it dies of a signal at once.
@@ -155,34 +157,27 @@ func (r *run) leaf(do func(image string) error) func(*cobra.Command, []string) e
 	}
 }
 
-func (r *run) begin(ctx context.Context) error {
-	cluster, err := r.cluster()
-	if err != nil {
-		return err
-	}
-	if err := r.Begin("oc", cluster); err != nil {
-		return err
-	}
+func (r *run) begin(ctx context.Context) (err error) {
+	defer must.Catch(&err)
+	cluster := must.Get(r.cluster())
+	must.Do(r.Begin("oc", cluster))
 	return r.Mark(ctx, "start", 0)
 }
 
 // credentials refuses what no registry would accept: the file must be a pull secret.
-func (r *run) credentials() error {
+func (r *run) credentials() (err error) {
+	defer must.Catch(&err)
 	if r.registry == "" {
 		return fmt.Errorf("unable to read image %s: unauthorized: access to the requested resource is not authorized", r.from)
 	}
 	raw, err := os.ReadFile(r.registry)
-	if err != nil {
-		return fmt.Errorf("unable to load --registry-config: %w", err)
-	}
+	must.Wrap(err, "unable to load --registry-config")
 	var config struct {
 		Auths map[string]struct {
 			Auth string `json:"auth"`
 		} `json:"auths"`
 	}
-	if err := json.Unmarshal(raw, &config); err != nil {
-		return fmt.Errorf("unable to load --registry-config: %w", err)
-	}
+	must.Wrap(json.Unmarshal(raw, &config), "unable to load --registry-config")
 	for _, entry := range config.Auths {
 		if entry.Auth != "" {
 			return nil

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Account is a service account of a cluster.
@@ -105,20 +107,17 @@ func (l *Living) ApplyAccount(ctx context.Context, a Account) error {
 }
 
 // ApplyBinding stores a binding with its subjects, and no others.
-func (l *Living) ApplyBinding(ctx context.Context, subjects ...Binding) error {
+func (l *Living) ApplyBinding(ctx context.Context, subjects ...Binding) (err error) {
+	defer must.Catch(&err)
 	for _, before := range l.Bindings() {
 		same := func(b Binding) bool { return b.key() == before.key() }
 		if before.In == subjects[0].In && before.Name == subjects[0].Name && !slices.ContainsFunc(subjects, same) {
-			if err := l.remember(ctx, l.Network, before.key(), ""); err != nil {
-				return err
-			}
+			must.Do(l.remember(ctx, l.Network, before.key(), ""))
 		}
 	}
 	for _, b := range subjects {
 		value := fmt.Sprintf("%s/%s %s %s/%s %s", b.In, b.Name, b.Role, b.Namespace, b.Account, labels(b.Labels))
-		if err := l.remember(ctx, l.Network, b.key(), value); err != nil {
-			return err
-		}
+		must.Do(l.remember(ctx, l.Network, b.key(), value))
 	}
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // balancer is the data of a load balancer for a DNS alias.
@@ -26,39 +28,33 @@ func (b *Build) Balancers(ctx context.Context) (err error) {
 	return err
 }
 
-func (b *Build) balancer(ctx context.Context, name string, scheme types.LoadBalancerSchemeEnum, subnets []string, ports ...int32) (balancer, error) {
+func (b *Build) balancer(ctx context.Context, name string, scheme types.LoadBalancerSchemeEnum, subnets []string, ports ...int32) (_ balancer, err error) {
+	defer must.Catch(&err)
 	out, err := b.elb.CreateLoadBalancer(ctx, &elb.CreateLoadBalancerInput{
 		Name: &name, Type: types.LoadBalancerTypeEnumNetwork, Scheme: scheme, Subnets: subnets, SecurityGroups: []string{b.lbGroup}, Tags: b.elbTags(name),
 	})
-	if err != nil {
-		return balancer{}, fmt.Errorf("failed to create load balancer %q: %w", name, err)
-	}
+	must.Wrap(err, "failed to create load balancer %q", name)
 	if len(out.LoadBalancers) != 1 {
 		return balancer{}, fmt.Errorf("failed to create load balancer %q: no load balancer in the answer", name)
 	}
 	made := balancer{dnsName: aws.ToString(out.LoadBalancers[0].DNSName), zone: aws.ToString(out.LoadBalancers[0].CanonicalHostedZoneId)}
 	for _, port := range ports {
-		if err := b.targetGroup(ctx, out.LoadBalancers[0].LoadBalancerArn, fmt.Sprintf("apiserver-target-%d-%s", port, RandomSuffix()), port); err != nil {
-			return balancer{}, err
-		}
+		must.Do(b.targetGroup(ctx, out.LoadBalancers[0].LoadBalancerArn, fmt.Sprintf("apiserver-target-%d-%s", port, RandomSuffix()), port))
 	}
 	return made, nil
 }
 
-func (b *Build) targetGroup(ctx context.Context, balancerARN *string, name string, port int32) error {
+func (b *Build) targetGroup(ctx context.Context, balancerARN *string, name string, port int32) (err error) {
+	defer must.Catch(&err)
 	out, err := b.elb.CreateTargetGroup(ctx, &elb.CreateTargetGroupInput{
 		Name: &name, Port: &port, Protocol: types.ProtocolEnumTcp, TargetType: types.TargetTypeEnumIp, VpcId: &b.vpc, Tags: b.elbTags(name),
 	})
-	if err != nil {
-		return fmt.Errorf("failed to create target group %q: %w", name, err)
-	}
+	must.Wrap(err, "failed to create target group %q", name)
 	arn := out.TargetGroups[0].TargetGroupArn
 	_, err = b.elb.CreateListener(ctx, &elb.CreateListenerInput{
 		LoadBalancerArn: balancerARN, Port: &port, Protocol: types.ProtocolEnumTcp, Tags: b.elbTags(name),
 		DefaultActions: []types.Action{{Type: types.ActionTypeEnumForward, TargetGroupArn: arn}},
 	})
-	if err != nil {
-		return fmt.Errorf("failed to create listener: %w", err)
-	}
+	must.Wrap(err, "failed to create listener")
 	return nil
 }

@@ -46,20 +46,15 @@ func (c *Cloud) deleteIAM(ctx context.Context, kind, name string) error {
 	return fmt.Errorf("unrecognized IAM resource type %s", kind)
 }
 
-func (c *Cloud) deleteRole(ctx context.Context, name string) error {
-	policies, err := c.iam.ListRolePolicies(ctx, &iam.ListRolePoliciesInput{RoleName: &name})
-	if err != nil {
-		return err
-	}
+func (c *Cloud) deleteRole(ctx context.Context, name string) (err error) {
+	defer must.Catch(&err)
+	policies := must.Get(c.iam.ListRolePolicies(ctx, &iam.ListRolePoliciesInput{RoleName: &name}))
 	for _, policy := range policies.PolicyNames {
 		if _, err := c.iam.DeleteRolePolicy(ctx, &iam.DeleteRolePolicyInput{RoleName: &name, PolicyName: &policy}); err != nil && !missing(err) {
 			return err
 		}
 	}
-	profiles, err := c.iam.ListInstanceProfilesForRole(ctx, &iam.ListInstanceProfilesForRoleInput{RoleName: &name})
-	if err != nil {
-		return err
-	}
+	profiles := must.Get(c.iam.ListInstanceProfilesForRole(ctx, &iam.ListInstanceProfilesForRoleInput{RoleName: &name}))
 	for _, p := range profiles.InstanceProfiles {
 		if err := c.deleteProfile(ctx, aws.ToString(p.InstanceProfileName)); err != nil && !missing(err) {
 			return err
@@ -87,20 +82,15 @@ func (c *Cloud) deleteProfile(ctx context.Context, name string) error {
 	return err
 }
 
-func (c *Cloud) deleteUser(ctx context.Context, name string) error {
-	policies, err := c.iam.ListUserPolicies(ctx, &iam.ListUserPoliciesInput{UserName: &name})
-	if err != nil {
-		return err
-	}
+func (c *Cloud) deleteUser(ctx context.Context, name string) (err error) {
+	defer must.Catch(&err)
+	policies := must.Get(c.iam.ListUserPolicies(ctx, &iam.ListUserPoliciesInput{UserName: &name}))
 	for _, policy := range policies.PolicyNames {
 		if _, err := c.iam.DeleteUserPolicy(ctx, &iam.DeleteUserPolicyInput{UserName: &name, PolicyName: &policy}); err != nil && !missing(err) {
 			return err
 		}
 	}
-	keys, err := c.iam.ListAccessKeys(ctx, &iam.ListAccessKeysInput{UserName: &name})
-	if err != nil {
-		return err
-	}
+	keys := must.Get(c.iam.ListAccessKeys(ctx, &iam.ListAccessKeysInput{UserName: &name}))
 	for _, key := range keys.AccessKeyMetadata {
 		if _, err := c.iam.DeleteAccessKey(ctx, &iam.DeleteAccessKeyInput{UserName: &name, AccessKeyId: key.AccessKeyId}); err != nil && !missing(err) {
 			return err
@@ -144,16 +134,12 @@ func (c *Cloud) publicParents(ctx context.Context, name string) ([]string, error
 	return ids, nil
 }
 
-func (c *Cloud) deleteTwin(ctx context.Context, zone string, of types.ResourceRecordSet) error {
-	records, err := c.records(ctx, zone)
-	if err != nil {
-		return err
-	}
+func (c *Cloud) deleteTwin(ctx context.Context, zone string, of types.ResourceRecordSet) (err error) {
+	defer must.Catch(&err)
+	records := must.Get(c.records(ctx, zone))
 	for _, r := range records {
 		if aws.ToString(r.Name) == aws.ToString(of.Name) && r.Type == of.Type {
-			if err := c.deleteRecord(ctx, zone, r); err != nil {
-				return err
-			}
+			must.Do(c.deleteRecord(ctx, zone, r))
 		}
 	}
 	return nil

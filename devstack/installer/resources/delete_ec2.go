@@ -8,6 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 func (c *Cloud) deleteEC2(ctx context.Context, kind, id string) (err error) {
@@ -45,19 +47,15 @@ func (c *Cloud) deleteEC2(ctx context.Context, kind, id string) (err error) {
 }
 
 // deleteInstance treats a terminated instance as deleted, because AWS lists it for another hour.
-func (c *Cloud) deleteInstance(ctx context.Context, id string) error {
-	out, err := c.ec2.DescribeInstances(ctx, &ec2.DescribeInstancesInput{InstanceIds: []string{id}})
-	if err != nil {
-		return err
-	}
+func (c *Cloud) deleteInstance(ctx context.Context, id string) (err error) {
+	defer must.Catch(&err)
+	out := must.Get(c.ec2.DescribeInstances(ctx, &ec2.DescribeInstancesInput{InstanceIds: []string{id}}))
 	for _, r := range out.Reservations {
 		for _, i := range r.Instances {
 			if i.State != nil && i.State.Name == types.InstanceStateNameTerminated {
 				continue
 			}
-			if _, err := c.ec2.TerminateInstances(ctx, &ec2.TerminateInstancesInput{InstanceIds: []string{id}}); err != nil {
-				return err
-			}
+			must.Get(c.ec2.TerminateInstances(ctx, &ec2.TerminateInstancesInput{InstanceIds: []string{id}}))
 			return fmt.Errorf("instance %s is shutting down", id)
 		}
 	}
@@ -65,20 +63,16 @@ func (c *Cloud) deleteInstance(ctx context.Context, id string) error {
 }
 
 // deleteNAT is repeated until the gateway is deleted, because its address and VPC depend on that.
-func (c *Cloud) deleteNAT(ctx context.Context, id string) error {
-	out, err := c.ec2.DescribeNatGateways(ctx, &ec2.DescribeNatGatewaysInput{NatGatewayIds: []string{id}})
-	if err != nil {
-		return err
-	}
+func (c *Cloud) deleteNAT(ctx context.Context, id string) (err error) {
+	defer must.Catch(&err)
+	out := must.Get(c.ec2.DescribeNatGateways(ctx, &ec2.DescribeNatGatewaysInput{NatGatewayIds: []string{id}}))
 	for _, n := range out.NatGateways {
 		switch n.State {
 		case types.NatGatewayStateDeleted:
 			continue
 		case types.NatGatewayStateDeleting:
 		default:
-			if _, err := c.ec2.DeleteNatGateway(ctx, &ec2.DeleteNatGatewayInput{NatGatewayId: &id}); err != nil {
-				return err
-			}
+			must.Get(c.ec2.DeleteNatGateway(ctx, &ec2.DeleteNatGatewayInput{NatGatewayId: &id}))
 		}
 		return fmt.Errorf("NAT gateway %s is being deleted", id)
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
 	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // deleteVPC deletes a VPC and its content, tagged or not, because workloads create load balancers and groups in it.
@@ -45,20 +47,16 @@ func (c *Cloud) clearBalancers(ctx context.Context, vpc string, _ []types.Filter
 	return nil
 }
 
-func (c *Cloud) clearClassic(ctx context.Context, vpc string, _ []types.Filter) error {
+func (c *Cloud) clearClassic(ctx context.Context, vpc string, _ []types.Filter) (err error) {
+	defer must.Catch(&err)
 	p := elasticloadbalancing.NewDescribeLoadBalancersPaginator(c.classic, &elasticloadbalancing.DescribeLoadBalancersInput{})
 	for p.HasMorePages() {
-		page, err := p.NextPage(ctx)
-		if err != nil {
-			return err
-		}
+		page := must.Get(p.NextPage(ctx))
 		for _, b := range page.LoadBalancerDescriptions {
 			if aws.ToString(b.VPCId) != vpc {
 				continue
 			}
-			if _, err := c.classic.DeleteLoadBalancer(ctx, &elasticloadbalancing.DeleteLoadBalancerInput{LoadBalancerName: b.LoadBalancerName}); err != nil {
-				return err
-			}
+			must.Get(c.classic.DeleteLoadBalancer(ctx, &elasticloadbalancing.DeleteLoadBalancerInput{LoadBalancerName: b.LoadBalancerName}))
 		}
 	}
 	return nil

@@ -8,6 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 	"github.com/aws/aws-sdk-go-v2/service/route53/types"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // PublicZone finds the base domain's zone; the installer stops without it.
@@ -41,17 +43,14 @@ func (c *Cloud) RecordsUnder(ctx context.Context, zoneID, domain string) ([]stri
 
 // CreateZone creates the private zone. It has no tags until TagZone: two calls, as in the real installer.
 func (b *Build) CreateZone(ctx context.Context) (err error) {
-	if b.publicZone, err = b.PublicZone(ctx, b.BaseDomain); err != nil {
-		return err
-	}
+	defer must.Catch(&err)
+	b.publicZone = must.Get(b.PublicZone(ctx, b.BaseDomain))
 	out, err := b.r53.CreateHostedZone(ctx, &route53.CreateHostedZoneInput{
 		Name: aws.String(b.Domain() + "."), CallerReference: aws.String(b.InfraID + "-" + RandomSuffix()),
 		HostedZoneConfig: &types.HostedZoneConfig{PrivateZone: true, Comment: aws.String("Created by Openshift Installer")},
 		VPC:              &types.VPC{VPCId: &b.vpc, VPCRegion: types.VPCRegion(b.Region)},
 	})
-	if err != nil {
-		return fmt.Errorf("failed to create private hosted zone: %w", err)
-	}
+	must.Wrap(err, "failed to create private hosted zone")
 	b.privateZone = zoneID(*out.HostedZone)
 	return nil
 }

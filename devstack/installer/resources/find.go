@@ -15,6 +15,8 @@ import (
 	tagtypes "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Identifier is one of metadata.json's tag maps: a resource with all its tags belongs to the cluster.
@@ -50,14 +52,12 @@ func (c *Cloud) findTagged(ctx context.Context, identifiers []Identifier) ([]str
 
 // findIAM reads every role and user of the account for its tags, and the profiles by name, because they cannot be found by tag. It
 // silently skips what it may not read, as the real destroyer does.
-func (c *Cloud) findIAM(ctx context.Context, infraID string, identifiers []Identifier) ([]string, error) {
+func (c *Cloud) findIAM(ctx context.Context, infraID string, identifiers []Identifier) (_ []string, err error) {
+	defer must.Catch(&err)
 	var arns []string
 	roles := iam.NewListRolesPaginator(c.iam, &iam.ListRolesInput{})
 	for roles.HasMorePages() {
-		page, err := roles.NextPage(ctx)
-		if err != nil {
-			return nil, err
-		}
+		page := must.Get(roles.NextPage(ctx))
 		for _, role := range page.Roles {
 			out, err := c.iam.GetRole(ctx, &iam.GetRoleInput{RoleName: role.RoleName})
 			if err == nil && ours(out.Role.Tags, identifiers) {
@@ -67,10 +67,7 @@ func (c *Cloud) findIAM(ctx context.Context, infraID string, identifiers []Ident
 	}
 	users := iam.NewListUsersPaginator(c.iam, &iam.ListUsersInput{})
 	for users.HasMorePages() && !c.blind("user") {
-		page, err := users.NextPage(ctx)
-		if err != nil {
-			return nil, err
-		}
+		page := must.Get(users.NextPage(ctx))
 		for _, user := range page.Users {
 			out, err := c.iam.GetUser(ctx, &iam.GetUserInput{UserName: user.UserName})
 			if err == nil && ours(out.User.Tags, identifiers) {

@@ -63,34 +63,28 @@ func (i *Identity) deleteIdentityBucket(ctx context.Context) error {
 }
 
 // deleteRoles reads every role of the account for its tags, and gives up at the first that it may not read.
-func (i *Identity) deleteRoles(ctx context.Context) error {
+func (i *Identity) deleteRoles(ctx context.Context) (err error) {
+	defer must.Catch(&err)
 	pages := iam.NewListRolesPaginator(i.iam, &iam.ListRolesInput{})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return fmt.Errorf("failed to fetch a list of IAM roles: %w", err)
-		}
+		must.Wrap(err, "failed to fetch a list of IAM roles")
 		for _, role := range page.Roles {
-			if err := i.deleteOurRole(ctx, aws.ToString(role.RoleName)); err != nil {
-				return err
-			}
+			must.Do(i.deleteOurRole(ctx, aws.ToString(role.RoleName)))
 		}
 	}
 	return nil
 }
 
-func (i *Identity) deleteOurRole(ctx context.Context, name string) error {
+func (i *Identity) deleteOurRole(ctx context.Context, name string) (err error) {
+	defer must.Catch(&err)
 	out, err := i.iam.GetRole(ctx, &iam.GetRoleInput{RoleName: &name})
-	if err != nil {
-		return fmt.Errorf("failed to fetch IAM role %s: %w", name, err)
-	}
+	must.Wrap(err, "failed to fetch IAM role %s", name)
 	if !i.tagged(out.Role.Tags) {
 		return nil
 	}
 	policies, err := i.iam.ListRolePolicies(ctx, &iam.ListRolePoliciesInput{RoleName: &name})
-	if err != nil {
-		return fmt.Errorf("failed to fetch a list of policies associated with IAM role %s: %w", name, err)
-	}
+	must.Wrap(err, "failed to fetch a list of policies associated with IAM role %s", name)
 	for _, policy := range policies.PolicyNames {
 		if _, err := i.iam.DeleteRolePolicy(ctx, &iam.DeleteRolePolicyInput{RoleName: &name, PolicyName: &policy}); err != nil {
 			return fmt.Errorf("failed to delete policy %s associated with IAM Role %s: %w", policy, name, err)

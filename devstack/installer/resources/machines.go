@@ -11,21 +11,18 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // ControlPlane starts the bootstrap machine and the control plane, and waits until they run.
-func (b *Build) ControlPlane(ctx context.Context) error {
-	id, err := b.instance(ctx, b.InfraID+"-bootstrap", b.MasterType, b.InfraID+"-master-profile", b.publicSubnets[0])
-	if err != nil {
-		return err
-	}
+func (b *Build) ControlPlane(ctx context.Context) (err error) {
+	defer must.Catch(&err)
+	id := must.Get(b.instance(ctx, b.InfraID+"-bootstrap", b.MasterType, b.InfraID+"-master-profile", b.publicSubnets[0]))
 	b.bootstrap = id
 	for i := range b.Masters {
 		subnet := b.privateSubnets[i%len(b.privateSubnets)]
-		id, err := b.instance(ctx, fmt.Sprintf("%s-master-%d", b.InfraID, i), b.MasterType, b.InfraID+"-master-profile", subnet)
-		if err != nil {
-			return err
-		}
+		id := must.Get(b.instance(ctx, fmt.Sprintf("%s-master-%d", b.InfraID, i), b.MasterType, b.InfraID+"-master-profile", subnet))
 		b.masterIDs = append(b.masterIDs, id)
 	}
 	all := append([]string{b.bootstrap}, b.masterIDs...)

@@ -114,24 +114,21 @@ func (b *Build) associate(ctx context.Context, table, subnet string) error {
 	return nil
 }
 
-func (b *Build) securityGroups(ctx context.Context) error {
+func (b *Build) securityGroups(ctx context.Context) (err error) {
+	defer must.Catch(&err)
 	for _, role := range []string{"apiserver-lb", "controlplane", "lb", "node"} {
 		name := b.InfraID + "-" + role
 		out, err := b.ec2.CreateSecurityGroup(ctx, &ec2.CreateSecurityGroupInput{
 			VpcId: &b.vpc, GroupName: &name, Description: aws.String("Kubernetes cluster " + b.InfraID + ": " + role),
 			TagSpecifications: b.ec2Tags(types.ResourceTypeSecurityGroup, name),
 		})
-		if err != nil {
-			return fmt.Errorf("failed to create security group: %w", err)
-		}
+		must.Wrap(err, "failed to create security group")
 		_, err = b.ec2.AuthorizeSecurityGroupIngress(ctx, &ec2.AuthorizeSecurityGroupIngressInput{
 			GroupId: out.GroupId, IpPermissions: []types.IpPermission{{
 				IpProtocol: aws.String("tcp"), FromPort: aws.Int32(6443), ToPort: aws.Int32(6443), IpRanges: []types.IpRange{{CidrIp: aws.String("10.0.0.0/16")}},
 			}},
 		})
-		if err != nil {
-			return fmt.Errorf("failed to authorize ingress: %w", err)
-		}
+		must.Wrap(err, "failed to authorize ingress")
 		switch role {
 		case "node":
 			b.nodeGroup = aws.ToString(out.GroupId)

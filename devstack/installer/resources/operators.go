@@ -7,18 +7,17 @@ import (
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Operators creates what a starting cluster's own operators create: users, workers, the ingress with its records, the registry's
 // bucket. They run in the cluster, so a signal to the installer does not interrupt them; here ctx stops only between two of them.
-func (b *Build) Operators(ctx context.Context) error {
+func (b *Build) Operators(ctx context.Context) (err error) {
+	defer must.Catch(&err)
 	for _, operator := range []func(context.Context) error{b.OperatorUsers, b.WorkerMachines, b.ingress, b.registry} {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := operator(context.WithoutCancel(ctx)); err != nil {
-			return err
-		}
+		must.Do(ctx.Err())
+		must.Do(operator(context.WithoutCancel(ctx)))
 	}
 	return nil
 }

@@ -42,19 +42,14 @@ func (b *Build) ForeignResource(ctx context.Context) error {
 
 // ForeignInterface adds an interface that another service manages to the cluster's network. It uses the nodes' security group, and
 // only that service can delete it.
-func (b *Build) ForeignInterface(ctx context.Context) error {
-	account, err := b.account(ctx)
-	if err != nil {
-		return err
-	}
-	made, err := b.postAdmin(ctx, "plant", map[string]any{"resource": planted{
+func (b *Build) ForeignInterface(ctx context.Context) (err error) {
+	defer must.Catch(&err)
+	account := must.Get(b.account(ctx))
+	made := must.Get(b.postAdmin(ctx, "plant", map[string]any{"resource": planted{
 		Service: "ec2", Type: "network-interface", Account: account, Region: b.Region, VPC: b.vpc, State: "in-use", Uses: []string{b.nodeGroup, b.privateSubnets[0], b.vpc},
 		Attrs:  map[string]string{"subnet-id": b.privateSubnets[0], "description": "AWS Lambda VPC ENI-reports", "requester-id": "AROALAMBDA:reports", "interface-type": "lambda"},
 		Values: map[string][]string{"groups": {b.nodeGroup}},
-	}})
-	if err != nil {
-		return err
-	}
+	}}))
 	_, err = b.postAdmin(ctx, "pin", map[string]any{"id": made.ID})
 	return err
 }
@@ -70,18 +65,10 @@ func (b *Build) account(ctx context.Context) (string, error) {
 
 // postAdmin calls the stand-in's administration API. Open has checked that its address is on this machine.
 func (b *Build) postAdmin(ctx context.Context, call string, body any) (out planted, err error) {
-	raw, err := json.Marshal(body)
-	if err != nil {
-		return out, err
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, os.Getenv("AWS_ENDPOINT_URL")+"/_standin/"+call, bytes.NewReader(raw))
-	if err != nil {
-		return out, err
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return out, err
-	}
+	defer must.Catch(&err)
+	raw := must.Get(json.Marshal(body))
+	req := must.Get(http.NewRequestWithContext(ctx, http.MethodPost, os.Getenv("AWS_ENDPOINT_URL")+"/_standin/"+call, bytes.NewReader(raw)))
+	resp := must.Get(http.DefaultClient.Do(req))
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		return out, fmt.Errorf("%s: %s", req.URL, resp.Status)

@@ -266,11 +266,10 @@ func (l *Living) SetSchedulable(ctx context.Context, to bool) error {
 
 // Resize does what the machine API does when a zone's set is scaled: it creates machines or deletes the newest. fails, if not empty,
 // is the cloud's error instead of a machine; nodes of mute machines never become ready.
-func (l *Living) Resize(ctx context.Context, zone string, to int, fails string, mute bool) error {
+func (l *Living) Resize(ctx context.Context, zone string, to int, fails string, mute bool) (err error) {
+	defer must.Catch(&err)
 	subnet := l.Subnets[zone]
-	if err := l.remember(ctx, subnet, replicasTag, fmt.Sprint(to)); err != nil {
-		return err
-	}
+	must.Do(l.remember(ctx, subnet, replicasTag, fmt.Sprint(to)))
 	have := l.Workers(zone)
 	for n := len(have); n < to; n++ {
 		if fails == "" {
@@ -287,9 +286,7 @@ func (l *Living) Resize(ctx context.Context, zone string, to int, fails string, 
 		surplus = append(surplus, have[n-1].ID)
 	}
 	if len(surplus) > 0 {
-		if err := l.On.Terminate(ctx, surplus); err != nil {
-			return err
-		}
+		must.Do(l.On.Terminate(ctx, surplus))
 	}
 	return l.remember(ctx, subnet, errorTag, "")
 }

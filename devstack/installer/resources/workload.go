@@ -75,19 +75,15 @@ func (b *Build) ClaimedVolume(ctx context.Context) (id string, err error) {
 }
 
 // RetainedSnapshot creates a snapshot of a claim's volume that outlives it: the volume is deleted again.
-func (b *Build) RetainedSnapshot(ctx context.Context) error {
-	volume, err := b.ClaimedVolume(ctx)
-	if err != nil {
-		return err
-	}
+func (b *Build) RetainedSnapshot(ctx context.Context) (err error) {
+	defer must.Catch(&err)
+	volume := must.Get(b.ClaimedVolume(ctx))
 	name := b.InfraID + "-dynamic-snapshot-" + RandomSuffix()
 	_, err = b.ec2.CreateSnapshot(ctx, &ec2.CreateSnapshotInput{
 		VolumeId: &volume, Description: aws.String("Created by AWS EBS CSI driver for volume " + volume),
 		TagSpecifications: []types.TagSpecification{{ResourceType: types.ResourceTypeSnapshot, Tags: b.ownTags(name, "CSIVolumeSnapshotName", name)}},
 	})
-	if err != nil {
-		return fmt.Errorf("failed to create snapshot of a claim: %w", err)
-	}
+	must.Wrap(err, "failed to create snapshot of a claim")
 	if _, err := b.ec2.DeleteVolume(ctx, &ec2.DeleteVolumeInput{VolumeId: &volume}); err != nil {
 		return fmt.Errorf("failed to delete volume of a claim: %w", err)
 	}

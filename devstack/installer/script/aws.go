@@ -18,15 +18,10 @@ type awsBuild struct {
 	*resources.Build
 }
 
-func (b *awsBuild) check(ctx context.Context) error {
-	zone, err := b.PublicZone(ctx, b.BaseDomain)
-	if err != nil {
-		return err
-	}
-	taken, err := b.RecordsUnder(ctx, zone, b.Domain())
-	if err != nil {
-		return err
-	}
+func (b *awsBuild) check(ctx context.Context) (err error) {
+	defer must.Catch(&err)
+	zone := must.Get(b.PublicZone(ctx, b.BaseDomain))
+	taken := must.Get(b.RecordsUnder(ctx, zone, b.Domain()))
 	if len(taken) > 0 {
 		return fail(exitGeneric, `failed to fetch Cluster: failed to fetch dependency of "Cluster": failed to generate asset "Platform Provisioning Check": metadata.name: Invalid value: %q: the zone already has record sets for the domain of the cluster: [%s]`,
 			b.config.Metadata.Name, strings.Join(taken, ", "))

@@ -44,17 +44,13 @@ func (r *run) readMetadata() (m metadata, err error) {
 }
 
 // destroyBootstrap is `destroy bootstrap`. It needs the local control plane's state, which a failure deletes.
-func (r *run) destroyBootstrap(ctx context.Context) error {
-	m, err := r.readMetadata()
-	if err != nil {
-		return err
-	}
+func (r *run) destroyBootstrap(ctx context.Context) (err error) {
+	defer must.Catch(&err)
+	m := must.Get(r.readMetadata())
 	if !r.exists(".clusterapi_output", "etcd") {
 		return fail(exitGeneric, "failed to destroy bootstrap resources: failed to run cluster api system: no local control plane state in %s", r.path(".clusterapi_output"))
 	}
-	if err := r.Begin(r.command, m.ClusterName); err != nil {
-		return err
-	}
+	must.Do(r.Begin(r.command, m.ClusterName))
 	d := r.destroyerOf(m)
 	if err := d.begin(ctx); err != nil {
 		return fail(exitGeneric, "%s", err)
@@ -66,14 +62,10 @@ func (r *run) destroyBootstrap(ctx context.Context) error {
 	return nil
 }
 
-func (r *run) destroyResources(ctx context.Context, d destroyer) error {
-	if err := r.Mark(ctx, "start", 0); err != nil {
-		return err
-	}
-	lie, err := r.Leaving()
-	if err != nil {
-		return err
-	}
+func (r *run) destroyResources(ctx context.Context, d destroyer) (err error) {
+	defer must.Catch(&err)
+	must.Do(r.Mark(ctx, "start", 0))
+	lie := must.Get(r.Leaving())
 	err = d.destroy(ctx, lie.Leave)
 	if ctx.Err() != nil {
 		return act.ErrInterrupted

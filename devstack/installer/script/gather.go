@@ -9,24 +9,21 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // gatherBootstrap is `gather bootstrap`: it fetches the machines' logs and the local control plane's objects, including secrets.
 // Without a bootstrap machine there is nothing to fetch.
-func (r *run) gatherBootstrap(ctx context.Context, keys []string) error {
+func (r *run) gatherBootstrap(ctx context.Context, keys []string) (err error) {
+	defer must.Catch(&err)
 	for _, key := range keys {
 		if _, err := os.Stat(key); err != nil {
 			return fail(exitGeneric, "failed to read SSH private key: %s", err)
 		}
 	}
-	i, err := r.newInstall(ctx)
-	if err != nil {
-		return err
-	}
-	machines, err := i.build.Machines(ctx, "bootstrap")
-	if err != nil {
-		return err
-	}
+	i := must.Get(r.newInstall(ctx))
+	machines := must.Get(i.build.Machines(ctx, "bootstrap"))
 	if len(machines) == 0 {
 		return fail(exitGeneric, "failed to get bootstrap and control plane host addresses: bootstrap host address is empty")
 	}

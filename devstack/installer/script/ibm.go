@@ -10,6 +10,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/devstack/installer/act"
 	"github.com/ocpctl/ocpctl/devstack/installer/resources/ibmcloud"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // ibmBuild is an install on IBM Cloud.
@@ -19,19 +20,14 @@ type ibmBuild struct {
 }
 
 // check refuses a name whose API record exists. It does not look at a private zone.
-func (b *ibmBuild) check(ctx context.Context) error {
+func (b *ibmBuild) check(ctx context.Context) (err error) {
+	defer must.Catch(&err)
 	if b.Internal {
 		return nil
 	}
-	zone, err := b.FindZone(ctx, b.BaseDomain, false)
-	if err != nil {
-		return err
-	}
+	zone := must.Get(b.FindZone(ctx, b.BaseDomain, false))
 	name := "api." + b.Domain()
-	taken, err := b.HasRecord(ctx, zone, name)
-	if err != nil {
-		return err
-	}
+	taken := must.Get(b.HasRecord(ctx, zone, name))
 	if taken {
 		return fail(exitGeneric, `failed to fetch Cluster: failed to fetch dependency of "Cluster": failed to generate asset "Platform Provisioning Check": baseDomain: Duplicate value: "record %s already exists in CIS zone (%s) and might be in use by another cluster, please remove it to continue"`,
 			name, zone.ID)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // levels are ordered from the least to the most verbose.
@@ -24,18 +26,14 @@ type logger struct {
 	now    func() time.Time
 }
 
-func newLogger(stderr io.Writer, level, dir string) (*logger, error) {
+func newLogger(stderr io.Writer, level, dir string) (_ *logger, err error) {
+	defer must.Catch(&err)
 	l := &logger{stderr: stderr, level: slices.Index(levels, strings.Replace(level, "warn", "warning", boolInt(level == "warn"))), now: time.Now}
 	if l.level < 0 {
 		return nil, fmt.Errorf("invalid log-level: not a valid logrus Level: %q", level)
 	}
-	if err := os.MkdirAll(dir, 0o750); err != nil {
-		return nil, err
-	}
-	file, err := os.OpenFile(filepath.Join(dir, ".openshift_install.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		return nil, err
-	}
+	must.Do(os.MkdirAll(dir, 0o750))
+	file := must.Get(os.OpenFile(filepath.Join(dir, ".openshift_install.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644))
 	l.file = file
 	return l, nil
 }

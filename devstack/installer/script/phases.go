@@ -18,20 +18,17 @@ type step struct {
 	do    func(context.Context) error
 }
 
-func (i *install) steps(ctx context.Context, steps ...step) error {
+func (i *install) steps(ctx context.Context, steps ...step) (err error) {
+	defer must.Catch(&err)
 	for _, s := range steps {
 		if s.say != "" {
 			i.info("%s", s.say)
 		}
-		if err := i.Mark(ctx, s.name, s.share); err != nil {
-			return err
-		}
+		must.Do(i.Mark(ctx, s.name, s.share))
 		if s.do == nil {
 			continue
 		}
-		if err := s.do(ctx); err != nil {
-			return err
-		}
+		must.Do(s.do(ctx))
 	}
 	return nil
 }

@@ -29,14 +29,10 @@ func (r *run) open(ctx context.Context) (_ *assets, _ account, err error) {
 }
 
 // createManifests is `create manifests`.
-func (r *run) createManifests(ctx context.Context) error {
-	a, _, err := r.open(ctx)
-	if err != nil {
-		return err
-	}
-	if err := r.writeManifests(a); err != nil {
-		return err
-	}
+func (r *run) createManifests(ctx context.Context) (err error) {
+	defer must.Catch(&err)
+	a, _ := must.Get2(r.open(ctx))
+	must.Do(r.writeManifests(a))
 	r.info("Manifests created in: %s, %s and %s", r.path("cluster-api"), r.path("manifests"), r.path("openshift"))
 	return nil
 }

@@ -30,36 +30,26 @@ func (r *run) waitForInstall(ctx context.Context) (err error) {
 }
 
 // waitForBootstrap is `wait-for bootstrap-complete`.
-func (r *run) waitForBootstrap(ctx context.Context) error {
-	i, err := r.takeUp(ctx)
-	if err != nil {
-		return err
-	}
-	err = i.steps(ctx,
+func (r *run) waitForBootstrap(ctx context.Context) (err error) {
+	defer must.Catch(&err)
+	i := must.Get(r.takeUp(ctx))
+	must.Do(i.steps(ctx,
 		step{"api", 1, fmt.Sprintf("Waiting up to %s for the Kubernetes API at https://api.%s:6443...", until(20*time.Minute), i.config.domain()), nil},
 		step{"bootstrap", 1, "Waiting up to " + until(45*time.Minute) + " for bootstrapping to complete...", nil},
-	)
-	if err != nil {
-		return err
-	}
+	))
 	i.info("It is now safe to remove the bootstrap resources")
 	i.info("Time elapsed: %s", time.Since(i.started).Round(time.Second))
 	return nil
 }
 
 // takeUp continues an install that another process began; without a control plane in the cloud nothing responds.
-func (r *run) takeUp(ctx context.Context) (*install, error) {
+func (r *run) takeUp(ctx context.Context) (_ *install, err error) {
+	defer must.Catch(&err)
 	if !r.exists("auth", "kubeconfig") {
 		return nil, fail(exitGeneric, "loading kubeconfig: stat %s: no such file or directory", r.path("auth", "kubeconfig"))
 	}
-	i, err := r.newInstall(ctx)
-	if err != nil {
-		return nil, err
-	}
-	masters, err := i.build.Machines(ctx, "master")
-	if err != nil {
-		return nil, err
-	}
+	i := must.Get(r.newInstall(ctx))
+	masters := must.Get(i.build.Machines(ctx, "master"))
 	if len(masters) == 0 {
 		code, text := exitInstall, "failed to initialize the cluster: "
 		if strings.HasSuffix(r.leaf, "bootstrap-complete") {

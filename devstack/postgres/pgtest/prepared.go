@@ -18,6 +18,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
 
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/postgres"
 	"github.com/ocpctl/ocpctl/migrations"
 	"github.com/ocpctl/ocpctl/store"
@@ -40,11 +41,9 @@ func prepareFromCache(ctx context.Context, dir string) error {
 
 // prepare puts the data folder of a stopped server with the migrated template into dir: a copy of the one in cache, which the first
 // process with this schema and this PostgreSQL writes there. A folder in cache is complete, because it gets its name last.
-func prepare(ctx context.Context, cache, dir string) error {
-	name, err := schemaKey(ctx)
-	if err != nil {
-		return err
-	}
+func prepare(ctx context.Context, cache, dir string) (err error) {
+	defer must.Catch(&err)
+	name := must.Get(schemaKey(ctx))
 	if err := os.MkdirAll(cache, 0o700); err != nil {
 		return makeTemplate(ctx, dir) // without a cache
 	}
@@ -55,42 +54,27 @@ func prepare(ctx context.Context, cache, dir string) error {
 	defer lock.Close() // gives the lock back
 	made, data := filepath.Join(cache, name), filepath.Join(dir, "data")
 	for _, how := range []int{syscall.LOCK_SH, syscall.LOCK_EX} {
-		if err := syscall.Flock(int(lock.Fd()), how); err != nil {
-			return fmt.Errorf("lock %s: %w", cache, err)
-		}
+		must.Wrap(syscall.Flock(int(lock.Fd()), how), "lock %s", cache)
 		if _, err := os.Stat(made); err == nil {
 			return errors.Join(copyData(made, data), own(dir, made))
 		}
 	}
-	if err := makeTemplate(ctx, dir); err != nil {
-		return err
-	}
+	must.Do(makeTemplate(ctx, dir))
 	return keep(cache, name, data)
 }
 
 // schemaKey names everything that a data folder depends on.
-func schemaKey(ctx context.Context) (string, error) {
-	version, err := postgres.Version(ctx)
-	if err != nil {
-		return "", err
-	}
+func schemaKey(ctx context.Context) (_ string, err error) {
+	defer must.Catch(&err)
+	version := must.Get(postgres.Version(ctx))
 	sum := sha256.New()
 	fmt.Fprintln(sum, version, os.Geteuid())
-	files, err := fs.Glob(migrations.FS, "*.sql")
-	if err != nil {
-		return "", err
-	}
+	files := must.Get(fs.Glob(migrations.FS, "*.sql"))
 	for _, file := range files {
-		raw, err := migrations.FS.ReadFile(file)
-		if err != nil {
-			return "", err
-		}
+		raw := must.Get(migrations.FS.ReadFile(file))
 		fmt.Fprintf(sum, "%s %d %s\n", file, len(raw), raw)
 	}
-	rivers, err := rivermigrate.New(riverpgxv5.New(nil), nil)
-	if err != nil {
-		return "", err
-	}
+	rivers := must.Get(rivermigrate.New(riverpgxv5.New(nil), nil))
 	for _, m := range rivers.AllVersions() {
 		fmt.Fprintf(sum, "%d %s\n", m.Version, m.SQLUp)
 	}

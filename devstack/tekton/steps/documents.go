@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Param is a parameter as it is declared, with its default, or as it is given, with its value.
@@ -163,11 +165,9 @@ func LoadRun(file string) (pipeline Pipeline, params []Param, err error) {
 }
 
 // each reads the documents of a file.
-func each(file string, use func(document) error) error {
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
+func each(file string, use func(document) error) (err error) {
+	defer must.Catch(&err)
+	raw := must.Get(os.ReadFile(file))
 	for decoder := yaml.NewDecoder(bytes.NewReader(raw)); ; {
 		var d document
 		if err := decoder.Decode(&d); errors.Is(err, io.EOF) {
@@ -175,8 +175,6 @@ func each(file string, use func(document) error) error {
 		} else if err != nil {
 			return fmt.Errorf("read %s: %w", file, err)
 		}
-		if err := use(d); err != nil {
-			return fmt.Errorf("read %s: %w", file, err)
-		}
+		must.Wrap(use(d), "read %s", file)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // replace substitutes $(name) for each name.
@@ -52,11 +54,9 @@ func bound(declared, given []Param) (map[string]string, error) {
 
 // Resolve returns the steps of a Task with every StepAction and every value filled in, but for the results of other steps, which exist
 // only when those have run. more are further variables: contexts and workspaces.
-func (c Catalog) Resolve(task Task, params []Param, more map[string]string) ([]Step, error) {
-	values, err := bound(task.Params, params)
-	if err != nil {
-		return nil, err
-	}
+func (c Catalog) Resolve(task Task, params []Param, more map[string]string) (_ []Step, err error) {
+	defer must.Catch(&err)
+	values := must.Get(bound(task.Params, params))
 	for _, w := range task.Workspaces { // of those that are not bound
 		values["workspaces."+w.Name+".path"], values["workspaces."+w.Name+".bound"] = "", "false"
 	}
@@ -73,9 +73,7 @@ func (c Catalog) Resolve(task Task, params []Param, more map[string]string) ([]S
 				given[i].Value = replace(given[i].Value, values)
 			}
 			own, err := bound(action.Params, given)
-			if err != nil {
-				return nil, fmt.Errorf("step %s: %w", step.Name, err)
-			}
+			must.Wrap(err, "step %s", step.Name)
 			action.Name, action.Params = step.Name, nil
 			step = action.replaced(own)
 		}

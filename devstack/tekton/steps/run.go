@@ -109,20 +109,17 @@ func (m Machine) volumes(task Task, r TaskRun, dir string) (err error) {
 }
 
 // step runs one step and reads its results.
-func (m Machine) step(ctx context.Context, step Step, pod string, labels map[string]string, out *Outcome, log *bytes.Buffer) error {
+func (m Machine) step(ctx context.Context, step Step, pod string, labels map[string]string, out *Outcome, log *bytes.Buffer) (err error) {
+	defer must.Catch(&err)
 	step = step.replaced(ofSteps(out.Steps))
 	dirs, err := m.mounted(step, pod, out.Volumes)
-	if err != nil {
-		return fmt.Errorf("step %s: %w", step.Name, err)
-	}
+	must.Wrap(err, "step %s", step.Name)
 	script := step.Script
 	if !strings.HasPrefix(script, "#!") { // https://tekton.dev/docs/pipelines/tasks/#running-scripts-within-steps
 		script = "#!/bin/sh\nset -e\n" + script
 	}
 	file := filepath.Join(pod, step.Name+".sh")
-	if err := os.WriteFile(file, []byte(inside(script, dirs)), 0o700); err != nil {
-		return err
-	}
+	must.Do(os.WriteFile(file, []byte(inside(script, dirs)), 0o700))
 	cmd := exec.CommandContext(ctx, file)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Tekton's entrypoint signals the whole group
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }

@@ -139,7 +139,7 @@ func TestAPodWithoutItsJobStillCountsAndIsStopped(t *testing.T) {
 	l := newLife(t, "polite", nil).start()
 	l.running()
 	admin(t, http.MethodDelete, batch+"/jobs/"+l.name()+"?propagationPolicy=Orphan", nil)
-	l.until("the Job is gone", func() bool { j, _, err := l.d.find(t.Context(), l.job.Attempt); return err == nil && j == nil })
+	l.until("the Job is gone", func() bool { j, _, err := l.d.findJob(t.Context(), l.job.Attempt); return err == nil && j == nil })
 	require.Equal(t, dispatch.Running, l.observe().Sighting)
 	living, err := l.d.Living(t.Context(), l.job.Cluster)
 	require.NoError(t, err)

@@ -101,7 +101,7 @@ func hasEndedQuietly(pod *corev1.Pod) bool {
 		return false
 	}
 	for _, c := range pod.Status.ContainerStatuses {
-		if t := c.State.Terminated; t != nil && t.Reason != "Completed" && t.Reason != "Error" {
+		if t := terminationOf(pod, c); t != nil && t.Reason != "Completed" && t.Reason != "Error" {
 			return false
 		}
 	}

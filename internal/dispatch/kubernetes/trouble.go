@@ -186,11 +186,20 @@ func ofContainers(pod *corev1.Pod) *dispatch.Trouble {
 		if t := ofWaiting(pod, c); t != nil {
 			return t
 		}
-		if t := c.State.Terminated; t != nil && t.ExitCode != 0 {
+		if t := terminationOf(pod, c); t != nil && t.ExitCode != 0 {
 			return ofExit(pod, t)
 		}
 	}
 	return nil
+}
+
+// terminationOf is how a container ended; nil: it has not. A kubelet that started again and did not find the container of a pod with
+// restart policy Never shows it as waiting, in a failed pod, and its end only as that of the container before.
+func terminationOf(pod *corev1.Pod, c corev1.ContainerStatus) *corev1.ContainerStateTerminated {
+	if c.State.Terminated == nil && pod.Status.Phase == corev1.PodFailed {
+		return c.LastTerminationState.Terminated
+	}
+	return c.State.Terminated
 }
 
 func ofWaiting(pod *corev1.Pod, c corev1.ContainerStatus) *dispatch.Trouble {

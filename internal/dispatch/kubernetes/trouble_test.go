@@ -75,6 +75,7 @@ var states = map[string]struct {
 	"evicted-for-disk":          {dispatch.Ended, Evicted, `the runner's pod was evicted from its node: Usage of EmptyDir volume "work" exceeds the limit "20Gi"`},
 	"evicted-quietly":           {dispatch.Ended, Evicted, `the runner's pod was evicted from its node: Usage of EmptyDir volume "work" exceeds the limit "20Gi"`},
 	"node-restarted":            {dispatch.Ended, NodeLost, "the runner's node ip-10-0-41-17.ec2.internal restarted, and the runner ended with it"},
+	"node-restarted-waiting":    {dispatch.Ended, NodeLost, "the runner's node ip-10-0-41-17.ec2.internal restarted, and the runner ended with it"},
 	"evicted-for-memory": {dispatch.Ended, Evicted,
 		"the runner's pod was evicted from its node: The node was low on resource: memory. Threshold quantity: 100Mi, available: 50Mi. Container runner was using 1900Mi, request is 1Gi, has larger consumption of memory"},
 	"drained":       {dispatch.Running, Evicted, "the runner's pod was evicted because its node ip-10-0-41-17.ec2.internal was drained"},

@@ -162,7 +162,7 @@ func digestObject(obj any) (meta metav1.Object, shows string, ended bool, err er
 			if w := c.State.Waiting; w != nil {
 				shows += c.Name + w.Reason
 			}
-			if t := c.State.Terminated; t != nil {
+			if t := terminationOf(o, c); t != nil {
 				shows += fmt.Sprint(c.Name, t.Reason, t.ExitCode)
 			}
 		}

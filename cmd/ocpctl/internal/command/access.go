@@ -33,8 +33,21 @@ that too, use ocpctl unshare. Revoking does not sign anybody out: if a machine i
 	a.onCluster(revoke, 1, 1, func(ctx context.Context, api *connect.API, id string, rest []string) error {
 		return a.printAccesses(api.RevokeAccess(ctx, id, rest[0], &v1.RevokeAccessParams{Reason: reason}))
 	})
-	return newGroupCommand("access", "Who has access to a cluster",
+	group := newGroupCommand("access", "Who has access to a cluster",
 		"Who has access to a cluster: every kubeconfig and console account is made for one reader, with a role and an end, and can be revoked. See ocpctl kubeconfig.", list, revoke)
+	group.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 1 { // people who name a cluster want its list
+			return nil
+		}
+		return noSuchCommand(cmd, args)
+	}
+	group.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		return list.RunE(cmd, args)
+	}
+	return group
 }
 
 // printAccesses shows the accesses after a call.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/devstack/installer/act"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Metadata is what the destroyer knows, from metadata.json.
@@ -51,32 +52,25 @@ type stage struct {
 // Run destroys the cluster. Without the resource group, or without the DNS zone that the metadata names, it fails before it does
 // anything.
 func (d *Destroy) Run(ctx context.Context) (err error) {
-	if err := d.load(ctx); err != nil {
-		return err
-	}
+	defer must.Catch(&err)
+	must.Do(d.load(ctx))
 	for _, s := range d.stages() {
 		if slices.Contains(d.Leave, s.kind) {
 			continue
 		}
-		if err := d.until(ctx, s); err != nil {
-			return err
-		}
+		must.Do(d.until(ctx, s))
 	}
 	return nil
 }
 
 func (d *Destroy) load(ctx context.Context) (err error) {
-	if d.group, err = d.FindGroup(ctx, d.ResourceGroupName); err != nil {
-		return err
-	}
+	defer must.Catch(&err)
+	d.group = must.Get(d.FindGroup(ctx, d.ResourceGroupName))
 	if d.CISInstanceCRN == "" && d.DNSInstanceID == "" {
 		return nil
 	}
 	private := d.DNSInstanceID != ""
-	zones, err := d.DNSZones(ctx, private)
-	if err != nil {
-		return err
-	}
+	zones := must.Get(d.DNSZones(ctx, private))
 	for _, z := range zones {
 		if private && z.Name == d.BaseDomain && z.Instance == d.DNSInstanceID || !private && strings.Contains(d.BaseDomain, z.Name) && z.Instance == d.CISInstanceCRN {
 			d.zone = z // the last one counts
@@ -186,11 +180,9 @@ func (d *Destroy) remove(ctx context.Context, one, path string, all []vpcItem) (
 }
 
 // stop stops the machines. One that failed never stops.
-func (d *Destroy) stop(ctx context.Context) (bool, error) {
-	all, err := d.firstPage(ctx, "instance", "instances", "vpc.name", d.InfraID+"-vpc")
-	if err != nil {
-		return false, err
-	}
+func (d *Destroy) stop(ctx context.Context) (_ bool, err error) {
+	defer must.Catch(&err)
+	all := must.Get(d.firstPage(ctx, "instance", "instances", "vpc.name", d.InfraID+"-vpc"))
 	done := true
 	for _, m := range all {
 		if !strings.Contains(m.Name, d.InfraID) || m.Status == "stopped" || m.Status == "deleting" {
@@ -200,24 +192,18 @@ func (d *Destroy) stop(ctx context.Context) (bool, error) {
 		if m.Status != "running" {
 			continue
 		}
-		if err := d.postVPC(ctx, "create_instance_action", "instances/"+m.ID+"/actions", map[string]string{"type": "stop"}, nil); err != nil {
-			return false, err
-		}
+		must.Do(d.postVPC(ctx, "create_instance_action", "instances/"+m.ID+"/actions", map[string]string{"type": "stop"}, nil))
 		d.Info("Stopped instance %q", m.Name)
 	}
 	return done, nil
 }
 
 // disks deletes the volumes with the cluster's tag. Those without stay.
-func (d *Destroy) disks(ctx context.Context) (bool, error) {
-	all, err := d.firstPage(ctx, "volume", "volumes", "tag", "kubernetes-io-cluster-"+d.InfraID+":owned", "limit", "100")
-	if err != nil {
-		return false, err
-	}
+func (d *Destroy) disks(ctx context.Context) (_ bool, err error) {
+	defer must.Catch(&err)
+	all := must.Get(d.firstPage(ctx, "volume", "volumes", "tag", "kubernetes-io-cluster-"+d.InfraID+":owned", "limit", "100"))
 	for _, v := range all {
-		if err := d.deleteVPC(ctx, "delete_volume", "volumes/"+v.ID); err != nil {
-			return false, err
-		}
+		must.Do(d.deleteVPC(ctx, "delete_volume", "volumes/"+v.ID))
 	}
 	return len(all) == 0, nil
 }
@@ -232,11 +218,9 @@ func (d *Destroy) images(ctx context.Context) (bool, error) {
 }
 
 // authorizations deletes the policies for the installer's Object Storage. Without the storage it finds none.
-func (d *Destroy) authorizations(ctx context.Context) (bool, error) {
-	storage, err := d.storageNamed(ctx, d.InfraID+"-cos")
-	if err != nil {
-		return false, err
-	}
+func (d *Destroy) authorizations(ctx context.Context) (_ bool, err error) {
+	defer must.Catch(&err)
+	storage := must.Get(d.storageNamed(ctx, d.InfraID+"-cos"))
 	if storage.GUID == "" || d.Leaks(installer.LeakAuthorization) {
 		d.Debug("No IAM authorizations matching %s", d.InfraID)
 		return true, nil
@@ -249,10 +233,7 @@ func (d *Destroy) authorizations(ctx context.Context) (bool, error) {
 			}
 		}
 	}
-	err = d.do(ctx, call{op: "iam:list_policies", path: "/iam/v1/policies", query: url.Values{"account_id": {d.Account}, "type": {"authorization"}}}, &out)
-	if err != nil {
-		return false, err
-	}
+	must.Do(d.do(ctx, call{op: "iam:list_policies", path: "/iam/v1/policies", query: url.Values{"account_id": {d.Account}, "type": {"authorization"}}}, &out))
 	done := true
 	for _, p := range out.Policies {
 		for _, r := range p.Resources {

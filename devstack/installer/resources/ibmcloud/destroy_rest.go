@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/ocpctl/ocpctl/devstack/installer"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // storages deletes the cluster's Object Storage and reclaims it. What an earlier run deleted and did not reclaim is not listed any more:
@@ -69,7 +70,8 @@ func (d *Destroy) reclaim(ctx context.Context, name string) error {
 }
 
 // records deletes every record whose name or content ends in the cluster's domain, on the first page of CIS.
-func (d *Destroy) records(ctx context.Context) (bool, error) {
+func (d *Destroy) records(ctx context.Context) (_ bool, err error) {
+	defer must.Catch(&err)
 	if d.zone.ID == "" {
 		d.Info("Skipping deletion of DNS Records, not found")
 		return true, nil
@@ -77,10 +79,7 @@ func (d *Destroy) records(ctx context.Context) (bool, error) {
 	if d.Leaks(installer.LeakPage) {
 		return true, nil
 	}
-	all, err := d.Records(ctx, d.zone)
-	if err != nil {
-		return false, err
-	}
+	all := must.Get(d.Records(ctx, d.zone))
 	ends := regexp.MustCompile(".*" + regexp.QuoteMeta("."+d.Name+"."+d.BaseDomain) + "$")
 	done := true
 	for _, r := range all {
@@ -88,9 +87,7 @@ func (d *Destroy) records(ctx context.Context) (bool, error) {
 			continue
 		}
 		done = false
-		if err := d.deleteRecord(ctx, d.zone, r.ID); err != nil {
-			return false, err
-		}
+		must.Do(d.deleteRecord(ctx, d.zone, r.ID))
 		d.Info("Deleted DNS record %q", r.Name)
 	}
 	return done, nil

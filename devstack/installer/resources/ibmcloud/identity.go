@@ -129,19 +129,16 @@ func (i *Identity) Undo(ctx context.Context) {
 }
 
 // Delete deletes an operator's service ID by its exact name; nothing else of it. Several of the name need force.
-func (i *Identity) Delete(ctx context.Context, a Access, force bool) error {
+func (i *Identity) Delete(ctx context.Context, a Access, force bool) (err error) {
+	defer must.Catch(&err)
 	name := i.serviceID(a)
 	all, err := i.list(ctx, name)
-	if err != nil {
-		return fmt.Errorf("error listing Service IDs: %w", err)
-	}
+	must.Wrap(err, "error listing Service IDs")
 	if len(all) > 1 && !force {
 		return fmt.Errorf("more than one ServiceID found with %s name, please delete duplicates or use the --force flag", name)
 	}
 	for _, one := range all {
-		if err := i.deleteID(ctx, one.ID); err != nil {
-			return err
-		}
+		must.Do(i.deleteID(ctx, one.ID))
 		i.Say("Deleted Service ID %s", name)
 	}
 	return nil

@@ -21,11 +21,9 @@ func (b *Build) Operators(ctx context.Context) (err error) {
 }
 
 // find looks up by name what an earlier process created.
-func (b *Build) find(ctx context.Context) error {
-	group, err := b.FindGroup(ctx, b.Group())
-	if err != nil {
-		return err
-	}
+func (b *Build) find(ctx context.Context) (err error) {
+	defer must.Catch(&err)
+	group := must.Get(b.FindGroup(ctx, b.Group()))
 	b.group = group.ID
 	for _, one := range []struct {
 		one, path string
@@ -41,10 +39,7 @@ func (b *Build) find(ctx context.Context) error {
 		{"subnet", "subnets", func(r vpcItem) { b.subnets[r.Name] = r.ID }, []string{"resource_group.id", b.group}},
 		{"security_group", "security_groups", func(r vpcItem) { b.groups[strings.TrimPrefix(r.Name, b.InfraID+"-")] = r.ID }, []string{"resource_group.id", b.group}},
 	} {
-		all, err := b.firstPage(ctx, one.one, one.path, one.filters...)
-		if err != nil {
-			return err
-		}
+		all := must.Get(b.firstPage(ctx, one.one, one.path, one.filters...))
 		for _, r := range all {
 			one.into(r)
 		}
@@ -52,16 +47,12 @@ func (b *Build) find(ctx context.Context) error {
 	return nil
 }
 
-func (b *Build) registry(ctx context.Context) error {
+func (b *Build) registry(ctx context.Context) (err error) {
+	defer must.Catch(&err)
 	name := b.InfraID + "-image-registry"
-	storage, err := b.createStorage(ctx, name, "bluemix-global", b.group, "kubernetes.io_cluster_"+b.InfraID+":owned")
-	if err != nil {
-		return err
-	}
+	storage := must.Get(b.createStorage(ctx, name, "bluemix-global", b.group, "kubernetes.io_cluster_"+b.InfraID+":owned"))
 	body := map[string]any{"name": name, "source": storage.GUID, "role": "Writer", "parameters": map[string]bool{"HMAC": true}}
-	if err := b.do(ctx, call{op: "rc:create_resource_key", method: http.MethodPost, path: "/rc/v2/resource_keys", body: body}, nil); err != nil {
-		return err
-	}
+	must.Do(b.do(ctx, call{op: "rc:create_resource_key", method: http.MethodPost, path: "/rc/v2/resource_keys", body: body}, nil))
 	bucket := name + "-" + b.Region + "-"
 	return b.createBucket(ctx, storage.CRN, bucket+strings.Repeat("x", max(0, 62-len(bucket)-6))+random(6))
 }

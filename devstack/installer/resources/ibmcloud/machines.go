@@ -121,15 +121,12 @@ func (b *Build) DestroyBootstrap(ctx context.Context, keep bool) (err error) {
 	return b.deleteNamed(ctx, "floating_ip", "floating_ips", b.InfraID+"-bootstrap")
 }
 
-func (b *Build) askRegions(ctx context.Context) error {
+func (b *Build) askRegions(ctx context.Context) (err error) {
+	defer must.Catch(&err)
 	var regions struct{ Regions []reference }
-	if err := b.getVPC(ctx, "list_regions", "regions", &regions); err != nil {
-		return err
-	}
+	must.Do(b.getVPC(ctx, "list_regions", "regions", &regions))
 	for _, r := range regions.Regions {
-		if err := b.do(ctx, call{op: "vpc:list_vpcs", path: b.vpcPath(r.Name, "vpcs"), query: vpcQuery()}, nil); err != nil {
-			return fmt.Errorf("failed listing VPCs in region %s: %w", r.Name, err)
-		}
+		must.Wrap(b.do(ctx, call{op: "vpc:list_vpcs", path: b.vpcPath(r.Name, "vpcs"), query: vpcQuery()}, nil), "failed listing VPCs in region %s", r.Name)
 	}
 	return nil
 }

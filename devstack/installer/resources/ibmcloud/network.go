@@ -44,14 +44,10 @@ func (b *Build) createTagged(ctx context.Context, op, path string, body map[stri
 
 // VPC creates the network, and the tag before its first use.
 func (b *Build) VPC(ctx context.Context) (err error) {
+	defer must.Catch(&err)
 	body := map[string]any{"tag_names": []string{b.InfraID}}
-	err = b.do(ctx, call{op: "tags:create_tag", method: http.MethodPost, path: "/tags/v3/tags", query: url.Values{"tag_type": {"user"}}, body: body}, nil)
-	if err != nil {
-		return err
-	}
-	if b.vpc, err = b.createTagged(ctx, "create_vpc", "vpcs", map[string]any{"name": b.InfraID + "-vpc"}); err != nil {
-		return err
-	}
+	must.Do(b.do(ctx, call{op: "tags:create_tag", method: http.MethodPost, path: "/tags/v3/tags", query: url.Values{"tag_type": {"user"}}, body: body}, nil))
+	b.vpc = must.Get(b.createTagged(ctx, "create_vpc", "vpcs", map[string]any{"name": b.InfraID + "-vpc"}))
 	return b.ready(ctx, "get_vpc", "vpcs/"+b.vpc.ID, "available")
 }
 

@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"net/http"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 func random(n int) string {
@@ -44,17 +46,12 @@ func (b *Build) ClaimedVolume(ctx context.Context) (out reference, err error) {
 }
 
 // RetainedSnapshot is a snapshot of a claimed volume that is gone.
-func (b *Build) RetainedSnapshot(ctx context.Context) error {
-	volume, err := b.ClaimedVolume(ctx)
-	if err != nil {
-		return err
-	}
-	err = b.postVPC(ctx, "create_snapshot", "snapshots", map[string]any{
+func (b *Build) RetainedSnapshot(ctx context.Context) (err error) {
+	defer must.Catch(&err)
+	volume := must.Get(b.ClaimedVolume(ctx))
+	must.Do(b.postVPC(ctx, "create_snapshot", "snapshots", map[string]any{
 		"name": "snapshot-" + random(12), "source_volume": id(volume.ID), "resource_group": id(b.group),
-	}, nil)
-	if err != nil {
-		return err
-	}
+	}, nil))
 	return b.deleteVPC(ctx, "delete_volume", "volumes/"+volume.ID)
 }
 
