@@ -75,6 +75,7 @@ func (s *Service) Get(ctx context.Context, p policy.Principal, ref string, lines
 	if out.Timeline, err = s.store.Timeline(ctx, row.ID); err != nil {
 		return Details{}, fmt.Errorf("read timeline: %w", err)
 	}
+	tellFailureOnce(out.Timeline, chatops.TellsFailure(row.Card))
 	if lines > 0 {
 		if out.Log, err = s.store.Attempts.LogTail(ctx, row.JobID, lines); err != nil {
 			return Details{}, fmt.Errorf("read log: %w", err)
@@ -93,7 +94,20 @@ func (s *Service) Timeline(ctx context.Context, p policy.Principal, ref string) 
 	if err != nil {
 		return nil, fmt.Errorf("read timeline: %w", err)
 	}
+	tellFailureOnce(events, false)
 	return events, nil
+}
+
+// tellFailureOnce shortens the events of a timeline that tell how the create failed, after the first; told: it is shown beside them.
+func tellFailureOnce(events []store.Event, told bool) {
+	for i := range events {
+		if e := &events[i]; e.Brief != "" {
+			if told {
+				e.Why = e.Brief
+			}
+			told = true
+		}
+	}
 }
 
 // Jobs returns a page of the jobs of clusters that the principal may see, newest first.

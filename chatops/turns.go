@@ -57,6 +57,14 @@ func Brief(c lifecycle.Card) string {
 	return c.Why.String()
 }
 
+// BriefEnd is why the cluster ends, for use beside its failure.
+func BriefEnd(c lifecycle.Card) string {
+	if TellsFailure(c) {
+		return c.DesiredWhy.WithoutFailure().String()
+	}
+	return c.DesiredWhy.String()
+}
+
 // Runbook is the path of the runbook for the cluster's problem, below Links.UI; empty: there is none.
 func Runbook(c lifecycle.Card) string {
 	switch {

@@ -21,7 +21,7 @@ func Unused(c lifecycle.Card) string {
 	if at := c.IdleTellAt(); !at.IsZero() {
 		text += " If that stays so, its people are told at " + Time(at) + "."
 	}
-	if at := c.IdleSleepAt(); !at.IsZero() {
+	if at := c.IdleSleepExpected(); !at.IsZero() {
 		text += " If that stays so, it is put to sleep at " + Time(at) + "."
 	}
 	switch at := c.Ends.DestroyAt(); {

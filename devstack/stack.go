@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,6 +59,7 @@ type Config struct {
 	// they may use.
 	Workflows bool
 	Source    string
+	OpenID    bool // clusters sign readers in through the pages, which are then at PagesURL alone
 	Fast      bool // PostgreSQL does not wait for the disk, and stand-ins keep nothing across a restart: only for tests
 
 	Hour      time.Duration // real length of one hour of a TTL
@@ -73,6 +75,7 @@ type Config struct {
 	CommentPace time.Duration // minimum time between two changes on GitHub
 	Deliveries  time.Duration // how often webhooks that never arrived are requested again
 
+	Looks       time.Duration // the longest time between two looks for links in a cluster; a fast stack has neither links nor identity cards without it
 	Scans       time.Duration // how often the account is looked through; a fast stack looks only on request
 	OrphanAge   time.Duration // since a scan first saw an orphan, before it is told
 	ScanDeletes []string      // classes of orphans that are removed without an approval
@@ -116,6 +119,7 @@ type Stack struct {
 	Kube      *kubernetes.Server // nil without Kubernetes
 	Servers   []*Server          // at least one; all have every role
 	balancers []*Cut             // before the servers, if there are several
+	front     *httptest.Server   // terminates TLS before the pages; nil: they have none
 }
 
 // Start starts the stand-ins and the server in the order of their dependencies. On an error it stops what it started.
@@ -141,6 +145,7 @@ func Start(ctx context.Context, cfg Config) (h *Stack, err error) {
 		run  func(context.Context) error
 	}{
 		{"the servers' ports", h.placeServers},
+		{"the pages' TLS", h.startFront}, // its address is in the configuration
 		{"folders and secrets", h.layOut},
 		{"Kubernetes", h.startKubernetes},
 		{"PostgreSQL", h.startPostgres},
@@ -182,6 +187,7 @@ func (c Config) withDefaults() Config {
 	set(&c.OrphanAge, time.Minute)
 	if !c.Fast {
 		set(&c.Scans, 10*time.Minute)
+		set(&c.Looks, time.Minute)
 	}
 	c.Secrets.Webhook = cmp.Or(c.Secrets.Webhook, WebhookSecret)
 	c.Secrets.GitHubClient = cmp.Or(c.Secrets.GitHubClient, ClientSecret)
@@ -291,6 +297,9 @@ func (h *Stack) Stop() error {
 	}
 	if h.Status != nil {
 		errs = append(errs, h.Status.Stop())
+	}
+	if h.front != nil {
+		h.front.Close()
 	}
 	for _, b := range h.balancers {
 		errs = append(errs, b.Stop())

@@ -32,12 +32,12 @@ type Given struct {
 	Cluster    string // name
 	Access     access.Row
 	Kubeconfig secret.Text // empty: it is being made, and the same request gives it later
-	Password   secret.Text // the same for an account of the console
+	Password   secret.Text // the same for an account of the console; empty too if its reader signs in through the server
 	ConsoleURL string
 }
 
 // IsMade reports that it can be used.
-func (g Given) IsMade() bool { return !g.Kubeconfig.Empty() || !g.Password.Empty() }
+func (g Given) IsMade() bool { return g.Access.State == access.Ready }
 
 // RetryAfter is when to ask again for a kubeconfig that is being made.
 const RetryAfter = time.Second
@@ -133,7 +133,7 @@ func (s *Service) askOnce(ctx context.Context, p policy.Principal, ref string, w
 	wanted.Reader, wanted.ReaderName, wanted.Role, wanted.Right = p.ID, nameOf(p), access.Role(right.Role), right.By
 	wanted.Seen, wanted.Team = row.Version, row.Team
 	if want.Console {
-		wanted.Kind = access.Console
+		wanted.Kind, wanted.OpenID = access.Console, s.openID
 	}
 	var many *access.TooMany
 	given, err := s.store.AskAccess(ctx, row.ID, wanted, run, job, s.core.StoreOrigin(origin, p))
@@ -267,10 +267,7 @@ func (s *Service) onlyOwn(ctx context.Context, row clusters.Row, mine map[string
 
 // sayNotMade tells somebody that what they asked for could not be made, and why.
 func sayNotMade(name string, a access.Row) string {
-	command, why := "kubeconfig", strings.TrimSuffix(cmp.Or(a.Trouble, "the runner did not say why"), ".")
-	if a.Kind == access.Console {
-		command = "open"
-	}
+	command, why := messages.AccessCommand(a.Kind == access.Console, false), strings.TrimSuffix(cmp.Or(a.Trouble, "the runner did not say why"), ".")
 	return fmt.Sprintf("The %[3]s of %[1]s could not be made: %[2]s. Try again in ten minutes, or now with `ocpctl %[4]s %[1]s --renew`. "+
 		"If it fails again, ask a platform admin to look at the newest ACCESS job of %[1]s.", name, why, messages.AccessKind(a.Kind == access.Console), command)
 }

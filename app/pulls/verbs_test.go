@@ -91,12 +91,22 @@ func TestARefusalByCommentEndsItWithItsReason(t *testing.T) {
 	require.Len(t, h.Replies(), n)
 }
 
-func TestAnswersStandTogetherButForThoseThatMustNotBeSaidAgain(t *testing.T) {
+func TestTheAnswersToOneCommentStandTogetherInItsOrder(t *testing.T) {
 	h := ready(t)
 	h.Comment(2, "will", "/ocp link\n/ocp status\n/ocp logs\n/ocp hepl\n/ocp kubeconfig")
+	all, err := h.Store.Outbox.Thread(t.Context(), "comment:2")
+	require.NoError(t, err)
+	var typed []string
+	for _, r := range all {
+		line, _, _ := strings.Cut(r.Body, "\n")
+		typed = append(typed, line)
+	}
 	require.Equal(t, []string{
-		"/ocp link: alone", "/ocp status: comment:2", "/ocp logs: alone", "/ocp hepl: comment:2", "/ocp kubeconfig: alone",
-	}, h.Query(`SELECT substring(body from '/ocp [a-z]+') || ': ' || coalesce(nullif(thread, ''), 'alone') FROM replies WHERE cause LIKE 'comment:2:%' ORDER BY created_at, id`))
+		"> You wrote `/ocp link`", "> You wrote `/ocp status`", "> You wrote `/ocp logs`", "> You wrote `/ocp hepl`", "> You wrote `/ocp kubeconfig`",
+	}, typed)
+	held, err := h.Store.Outbox.IsThreadHeld(t.Context(), "comment:2")
+	require.NoError(t, err)
+	require.False(t, held)
 }
 
 func TestWhatOneMayDoWithAReadyClusterByComment(t *testing.T) {

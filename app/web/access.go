@@ -7,8 +7,11 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/credentials"
+	"github.com/ocpctl/ocpctl/app/openid"
 	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/access"
 )
@@ -70,7 +73,7 @@ func (p *pages) downloadKubeconfig(w http.ResponseWriter, r *http.Request, who p
 	sendKubeconfig(w, given.Cluster, given.Kubeconfig.Reveal())
 }
 
-// openConsole shows the password of the reader's account of the console, and leads to the console.
+// openConsole leads to the console, and shows the password of the reader's account there if it has one.
 func (p *pages) openConsole(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id, want := r.PathValue("id"), readWanted(r)
 	want.Console, want.Renew = true, r.PostFormValue("renew") != ""
@@ -84,6 +87,30 @@ func (p *pages) openConsole(w http.ResponseWriter, r *http.Request, who policy.P
 		p.renderPage(w, r, who, http.StatusOK, "password", passwordView{
 			ID: id, Cluster: given.Cluster, User: given.Access.Account, Password: given.Password.Reveal(), Console: given.ConsoleURL,
 		})
+	}
+}
+
+// signInToConsole sends a person's browser back to the console from which it came, with a code. Whoever has no access to it yet comes to the
+// cluster's page, where they can ask for it.
+func (p *pages) signInToConsole(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	if p.Consoles == nil {
+		p.showProblem(w, r, who, http.StatusNotFound, "Consoles do not sign anybody in here: this server is not their OpenID provider.")
+		return
+	}
+	asked, err := openid.ReadRequest(r.URL.Query())
+	var to secret.Text
+	if err == nil {
+		to, err = p.Consoles.Authorize(r.Context(), who, asked, originOf(r))
+	}
+	switch {
+	case app.KindOf(err) == app.Invalid:
+		p.showProblem(w, r, who, http.StatusBadRequest, errorText(err))
+	case app.KindOf(err) == app.Conflict:
+		p.answerForm(w, r, who, "/clusters/"+asked.Cluster, "", err)
+	case err != nil:
+		p.showError(w, r, who, err)
+	default:
+		http.Redirect(w, r, to.Reveal(), http.StatusSeeOther)
 	}
 }
 

@@ -27,6 +27,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/commandline"
 	"github.com/ocpctl/ocpctl/app/costs"
 	"github.com/ocpctl/ocpctl/app/credentials"
+	"github.com/ocpctl/ocpctl/app/openid"
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/internal/eventstream"
 	"github.com/ocpctl/ocpctl/internal/httpbody"
@@ -45,6 +46,7 @@ type Config struct {
 	SignIn      *auth.SignIn // nil: nobody can sign in to the pages
 
 	CommandLines *commandline.Service // signs in command lines; nil: none
+	Consoles     *openid.Service      // signs readers in to consoles; nil: none
 	Owners       *github.Owners       // proves whose an account on GitHub is; nil: the account types a code
 
 	Sessions *auth.Sessions // signs the message that a page shows after a form; nil: there is none
@@ -206,6 +208,7 @@ func (p *pages) privateRoutes() map[string]handler {
 		"POST /me/command-lines/end":        p.endCommandLine,
 		"GET " + commandline.AuthorizePath:  p.ofPerson(p.confirmCommandLine),
 		"POST " + commandline.AuthorizePath: p.ofPerson(p.signInCommandLine),
+		"GET " + openid.AuthorizePath:       p.ofPerson(p.signInToConsole),
 		"GET " + commandline.DevicePath:     p.ofPerson(p.typeCommandLineCode),
 		"POST " + commandline.DevicePath:    p.ofPerson(p.answerCommandLineCode),
 
@@ -277,8 +280,8 @@ func (p *pages) requireSignIn(page handler) http.HandlerFunc {
 			p.showProblem(w, r, policy.Principal{}, http.StatusServiceUnavailable, said.Message)
 		default:
 			to := "/login"
-			if p.SignIn != nil && r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/links/") {
-				to = auth.BeginPath // whoever opens a link came to sign in
+			if p.SignIn != nil && r.Method == http.MethodGet && (strings.HasPrefix(r.URL.Path, "/links/") || r.URL.Path == openid.AuthorizePath) {
+				to = auth.BeginPath // whoever opens a link or a console came to sign in
 			}
 			http.Redirect(w, r, to+"?next="+url.QueryEscape(returnPage(r)), http.StatusSeeOther)
 		}

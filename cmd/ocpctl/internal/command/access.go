@@ -37,14 +37,13 @@ that too, use ocpctl unshare. Revoking does not sign anybody out: if a machine i
 		}
 		return a.printAccesses(api.RevokeAccess(ctx, id, which, &v1.RevokeAccessParams{Reason: reason}))
 	})
-	group := newGroupCommand("access [CLUSTER]", "Who has access to a cluster",
+	group := newGroupCommand("access", "Who has access to a cluster",
 		"Who has access to a cluster: every kubeconfig and console account is made for one reader, with a role and an end, and can be revoked. See ocpctl kubeconfig.", list, revoke)
-	group.ValidArgsFunction = list.ValidArgsFunction
-	group.Args = func(cmd *cobra.Command, args []string) error { // a cluster's name stands for list, unless it looks like a command
-		if err := noSuchCommand(cmd, args); err != nil && (len(args) > 1 || len(cmd.SuggestionsFor(args[0])) > 0) {
-			return err
+	group.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 1 { // people who name a cluster want its list
+			return nil
 		}
-		return nil
+		return noSuchCommand(cmd, args)
 	}
 	group.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
