@@ -102,6 +102,11 @@ func TestNoCommentHoldsALinkOrMentionThatIsNotTheBotsOwn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c, text := hostile(t), luring().Draw(t, "text")
 		own := rendered.Own{Links: []string{ui.UI + "/", c.ConsoleURL, c.APIURL, runPages}, Mentions: []string{"maya", "rob"}}
+		c.Links = slices.Clone(c.Links)
+		for i := range c.Links {
+			c.Links[i].Title = text
+			own.Links = append(own.Links, c.Links[i].URL)
+		}
 		v := hostileVerdict(t)
 		for what, body := range map[string]string{
 			"comment": Comment(c, hostileDetail(t), ui), "check": Check(c, ui).Summary, "left check": LeftCheck(c, text).Summary,

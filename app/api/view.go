@@ -36,6 +36,9 @@ func toCluster(row clusters.Row, name func(string) string) v1.Cluster {
 		NeedsApproval: row.NeedsApproval, ApproveBy: utc(row.ApproveBy),
 		Position: row.Position, WaitsSince: utc(row.WaitsSince), RetryAt: dueTime(row), Blockers: lifecycle.DescribeBlockers(row.Blockers), Identities: row.Identities,
 	}
+	for _, l := range row.LinksNow() {
+		c.Links = append(c.Links, v1.ClusterLink{Title: l.Title, URL: l.URL})
+	}
 	c.Usable, c.Sleep, c.Idle = row.Usable(), sleepOf(row), idleOf(row.Cluster)
 	c.Run, c.Signal, c.SavedSeconds = clusterRun(row.Run), clusterSignal(row.Signal), int64(row.SavedTime()/time.Second)
 	if row.PR != nil {

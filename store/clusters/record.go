@@ -14,7 +14,7 @@ var (
 	c.name, c.generation, c.platform, c.version, c.profile, c.region, c.base_domain, c.owner, c.team, c.cost_center,
 	c.environment, c.requested_by, c.source, c.ttl, c.hourly_cents, c.effective_tags, c.spec,
 	c.installation, c.repo, c.pr_number, c.pr_head, c.destroy_at, c.created_at, c.updated_at, c.hold_why, c.hold_source, c.nodes, c.asleep_cents, c.worker_micros,
-	o.api_url, o.console_url, o.kubeconfig_s3_uri, o.kubeadmin_secret_ref, o.metadata_s3_uri,
+	o.api_url, o.console_url, o.kubeconfig_s3_uri, o.kubeadmin_secret_ref, o.metadata_s3_uri, o.links,
 	coalesce((SELECT t.since FROM turns t WHERE t.cluster_id = c.id AND c.needs_turn),
 		(SELECT r.since FROM reservations r WHERE r.cluster_id = c.id AND r.state = 'waiting' AND c.phase = 'awaiting_capacity'),
 		(SELECT q.since FROM runner_queue q WHERE q.cluster_id = c.id AND c.position > 0)) AS waits_since,
@@ -62,6 +62,7 @@ type RowRecord struct {
 	AsleepCents, WorkerMicros                            *int
 	APIURL, ConsoleURL                                   *string
 	KubeconfigS3URI, KubeadminSecretRef, MetadataS3URI   *string
+	Links                                                []lifecycle.Link
 	WaitsSince, TurnETA                                  *time.Time
 	JobID                                                string
 	Identities                                           []string
@@ -107,7 +108,7 @@ func (r RowRecord) Row() Row {
 			APIURL: *r.APIURL, ConsoleURL: *r.ConsoleURL,
 			KubeconfigRef: *r.KubeconfigS3URI, KubeadminRef: *r.KubeadminSecretRef, MetadataRef: *r.MetadataS3URI,
 		}
-		row.Card.APIURL, row.Card.ConsoleURL = *r.APIURL, *r.ConsoleURL
+		row.Card.APIURL, row.Card.ConsoleURL, row.Card.Links = *r.APIURL, *r.ConsoleURL, r.Links
 	}
 	return row
 }
