@@ -1075,6 +1075,7 @@ type FieldError struct {
 // Finding defines model for Finding.
 type Finding struct {
 	ClusterID   string      `json:"clusterId,omitempty,omitzero" yaml:"clusterId,omitempty"`
+	ClusterName string      `json:"clusterName,omitempty,omitzero" yaml:"clusterName,omitempty"`
 	Evidence    []string    `json:"evidence" yaml:"evidence"`
 	FirstSeenAt time.Time   `json:"firstSeenAt" yaml:"firstSeenAt"`
 	Identity    string      `json:"identity,omitempty,omitzero" yaml:"identity,omitempty"`
@@ -2311,6 +2312,9 @@ type UsageLine struct {
 	ClusterHours float32 `json:"clusterHours" yaml:"clusterHours"`
 	Clusters     int     `json:"clusters" yaml:"clusters"`
 	Key          string  `json:"key" yaml:"key"`
+
+	// Name The name of the cluster that the key stands for, in a report by cluster.
+	Name string `json:"name,omitempty,omitzero" yaml:"name,omitempty"`
 
 	// NodeHours Of machines that ran.
 	NodeHours float32 `json:"nodeHours" yaml:"nodeHours"`
