@@ -16,7 +16,7 @@ func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	s.appRoutes(mux)
 	s.orgRoutes(mux)
-	s.route(mux, slices.Concat(s.repoCalls(), s.issueCalls(), s.labelCalls(), s.checkCalls(), s.deploymentCalls(), s.environmentCalls(), s.fileCalls(), s.runCalls(), s.reviewCalls()))
+	s.route(mux, slices.Concat(s.repoCalls(), s.issueCalls(), s.labelCalls(), s.checkCalls(), s.deploymentCalls(), s.fileCalls(), s.runCalls(), s.reviewCalls()))
 	mux.HandleFunc("POST /graphql", s.postGraphQL)
 	s.playRoutes(mux)
 	mux.HandleFunc("/", s.elsewhere)

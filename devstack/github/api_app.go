@@ -1,7 +1,6 @@
 package github
 
 import (
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strconv"
@@ -46,7 +45,6 @@ func (s *Server) appRoutes(mux *http.ServeMux) {
 	})
 	asApp("GET /app/hook/config", s.getHookConfig)
 	asApp("GET /app/hook/deliveries", s.listDeliveries)
-	asApp("GET /app/hook/deliveries/{id}", s.getDelivery)
 	asApp("POST /app/hook/deliveries/{id}/attempts", s.postAttempt)
 }
 
@@ -210,25 +208,6 @@ func (s *Server) remembered() []Delivery {
 	return slices.DeleteFunc(s.Deliveries(), func(d Delivery) bool {
 		return d.State == Waiting || d.State == Held || now.Sub(d.At) > deliveryLife
 	})
-}
-
-func (s *Server) getDelivery(w http.ResponseWriter, r *http.Request, _ scene) {
-	all := s.remembered()
-	i := slices.IndexFunc(all, func(d Delivery) bool { return itoa(d.ID) == r.PathValue("id") })
-	if i < 0 {
-		notFound(w)
-		return
-	}
-	out := deliveryShape(all[i])
-	var hook Hook
-	s.look(func(*world) { hook = s.hook })
-	out["url"] = hook.URL
-	out["request"] = object{
-		"headers": object{"X-GitHub-Event": all[i].Event, "X-GitHub-Delivery": all[i].GUID},
-		"payload": json.RawMessage(all[i].Payload),
-	}
-	out["response"] = object{"headers": object{}, "payload": all[i].Answer}
-	answer(w, http.StatusOK, out)
 }
 
 func (s *Server) postAttempt(w http.ResponseWriter, r *http.Request, _ scene) {

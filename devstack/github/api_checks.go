@@ -13,10 +13,8 @@ import (
 func (s *Server) checkCalls() []endpoint {
 	return []endpoint{
 		{"POST", "/check-runs", "checks:write", false, s.postCheck},
-		{"GET", "/check-runs/{id}", "checks:read", true, s.getCheck},
 		{"PATCH", "/check-runs/{id}", "checks:write", false, s.patchCheck},
 		{"GET", "/check-runs/{id}/annotations", "checks:read", true, s.listAnnotations},
-		{"POST", "/check-runs/{id}/rerequest", "checks:write", false, s.postRerequest},
 		{"GET", "/commits/{ref...}", "checks:read|pull_requests:read", true, s.getOfCommit},
 	}
 }
@@ -186,10 +184,6 @@ func (s *Server) patchCheck(w http.ResponseWriter, r *http.Request, c caller) {
 	s.showCheck(w, http.StatusOK, c, id(r, "id"))
 }
 
-func (s *Server) getCheck(w http.ResponseWriter, r *http.Request, c caller) {
-	s.showCheck(w, http.StatusOK, c, id(r, "id"))
-}
-
 func (s *Server) showCheck(w http.ResponseWriter, status int, c caller, id int64) {
 	var shape object
 	c.at.look(func(world *world, repo *repository) {
@@ -221,25 +215,6 @@ func (s *Server) listAnnotations(w http.ResponseWriter, r *http.Request, c calle
 		return
 	}
 	page(w, r, s.base, all, nil)
-}
-
-func (s *Server) postRerequest(w http.ResponseWriter, r *http.Request, c caller) {
-	login := c.login
-	err := c.at.do(func(world *world, repo *repository) ([]Event, error) {
-		found := repo.check(id(r, "id"))
-		switch {
-		case found == nil:
-			return nil, errNotFound
-		case !repo.may(c, "write"):
-			return nil, errMayNot
-		}
-		return []Event{s.checkEvent(world, repo, "rerequested", login, found)}, nil
-	})
-	if err != nil {
-		fail(w, err, "CheckRun", "id")
-		return
-	}
-	answer(w, http.StatusCreated, object{})
 }
 
 // getOfCommit is what hangs on a commit: check runs or pull requests.

@@ -12,11 +12,9 @@ func (s *Server) deploymentCalls() []endpoint {
 	return []endpoint{
 		{"GET", "/deployments", "deployments:read", true, s.listDeployments},
 		{"POST", "/deployments", "deployments:write", false, s.postDeployment},
-		{"GET", "/deployments/{id}", "deployments:read", true, s.getDeployment},
 		{"DELETE", "/deployments/{id}", "deployments:write", false, s.deleteDeployment},
 		{"GET", "/deployments/{id}/statuses", "deployments:read", true, s.listStatuses},
 		{"POST", "/deployments/{id}/statuses", "deployments:write", false, s.postStatus},
-		{"GET", "/deployments/{id}/statuses/{status}", "deployments:read", true, s.getStatus},
 	}
 }
 
@@ -149,12 +147,6 @@ func (s *Server) deployed(w http.ResponseWriter, r *http.Request, c caller) (Dep
 	return all[i], true
 }
 
-func (s *Server) getDeployment(w http.ResponseWriter, r *http.Request, c caller) {
-	if d, ok := s.deployed(w, r, c); ok {
-		answer(w, http.StatusOK, s.sceneOf(c.at.repo).deployment(d))
-	}
-}
-
 // deleteDeployment deletes a deployment that is no longer active.
 func (s *Server) deleteDeployment(w http.ResponseWriter, r *http.Request, c caller) {
 	d, ok := s.deployed(w, r, c)
@@ -191,19 +183,6 @@ func (s *Server) listStatuses(w http.ResponseWriter, r *http.Request, c caller) 
 		all = append(all, sc.deploymentStatus(d, one))
 	}
 	page(w, r, s.base, all, nil)
-}
-
-func (s *Server) getStatus(w http.ResponseWriter, r *http.Request, c caller) {
-	d, ok := s.deployed(w, r, c)
-	if !ok {
-		return
-	}
-	i := slices.IndexFunc(d.Statuses, func(one DeploymentStatus) bool { return one.ID == id(r, "status") })
-	if i < 0 {
-		notFound(w)
-		return
-	}
-	answer(w, http.StatusOK, s.sceneOf(c.at.repo).deploymentStatus(d, d.Statuses[i]))
 }
 
 // statusBody is the body of POST. https://docs.github.com/rest/deployments/statuses#create-a-deployment-status

@@ -10,24 +10,12 @@ import (
 // pull_requests permission to issues: https://docs.github.com/rest/authentication/permissions-required-for-github-apps
 func (s *Server) issueCalls() []endpoint {
 	return []endpoint{
-		{"GET", "/issues/{number}", readPulls, true, s.getIssue},
-		{"PATCH", "/issues/{number}", writePulls, false, s.patchIssue},
 		// The mux cannot distinguish issues/comments/{id} and issues/{number}/comments; two handlers do.
 		{"GET", "/issues/{a}/{b}", readPulls, true, s.getUnderIssues},
 		{"POST", "/issues/{a}/{b}", writePulls, false, s.postUnderIssues},
 		{"PATCH", "/issues/comments/{id}", writePulls, false, s.patchComment},
-		{"DELETE", "/issues/comments/{id}", writePulls, false, s.deleteComment},
-		{"GET", "/issues/comments/{id}/reactions", readPulls, true, s.listReactions},
 		{"POST", "/issues/comments/{id}/reactions", writePulls, false, s.postReaction},
 	}
-}
-
-func (s *Server) getIssue(w http.ResponseWriter, r *http.Request, c caller) {
-	s.showPull(w, c, number(r, "number"), scene.issue)
-}
-
-func (s *Server) patchIssue(w http.ResponseWriter, r *http.Request, c caller) {
-	s.patch(w, r, c, "Issue", scene.issue)
 }
 
 // getUnderIssues is GET issues/{a}/{b}: a conversation, a pull request's labels, or one comment.
@@ -146,37 +134,11 @@ func (s *Server) patchComment(w http.ResponseWriter, r *http.Request, c caller) 
 	s.showComment(w, http.StatusOK, c, id(r, "id"))
 }
 
-func (s *Server) deleteComment(w http.ResponseWriter, r *http.Request, c caller) {
-	if !mayEdit(w, c, id(r, "id")) {
-		return
-	}
-	if err := c.at.DeleteComment(id(r, "id"), c.login); err != nil {
-		fail(w, err, "IssueComment", "id")
-		return
-	}
-	w.WriteHeader(http.StatusNoContent)
-}
-
 func (sc scene) reaction(c Comment, kind, login string) object {
 	return object{
 		"id": c.ID*10 + int64(slices.Index(reactionKinds, kind)), "node_id": nodeID("REA", c.ID), "content": kind,
 		"user": sc.user(login), "created_at": stamp(c.UpdatedAt),
 	}
-}
-
-func (s *Server) listReactions(w http.ResponseWriter, r *http.Request, c caller) {
-	found := c.at.find(id(r, "id"))
-	if found == nil {
-		notFound(w)
-		return
-	}
-	sc, all := s.sceneOf(c.at.repo), []object{}
-	for _, kind := range reactionKinds {
-		for _, login := range found.Reactions[kind] {
-			all = append(all, sc.reaction(*found, kind, login))
-		}
-	}
-	page(w, r, s.base, all, nil)
 }
 
 // postReaction returns 201 for a new reaction and 200 for an existing one.

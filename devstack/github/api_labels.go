@@ -14,9 +14,7 @@ func (s *Server) labelCalls() []endpoint {
 	return []endpoint{
 		{"GET", "/labels", readIssues, true, s.listLabels},
 		{"POST", "/labels", makeLabels, false, s.postLabel},
-		{"GET", "/labels/{name...}", readIssues, true, s.getLabel},
 		{"PATCH", "/labels/{name...}", makeLabels, false, s.patchLabel},
-		{"DELETE", "/labels/{name...}", makeLabels, false, s.deleteRepoLabel},
 		{"DELETE", "/issues/{number}/labels/{name...}", writePulls, false, s.deleteLabel},
 	}
 }
@@ -27,10 +25,6 @@ func (s *Server) listLabels(w http.ResponseWriter, r *http.Request, c caller) {
 		all = append(all, l.shape(sc))
 	}
 	page(w, r, s.base, all, nil)
-}
-
-func (s *Server) getLabel(w http.ResponseWriter, r *http.Request, c caller) {
-	s.showLabel(w, http.StatusOK, c, r.PathValue("name"))
 }
 
 func (s *Server) showLabel(w http.ResponseWriter, status int, c caller, name string) {
@@ -133,38 +127,13 @@ func (s *Server) patchLabel(w http.ResponseWriter, r *http.Request, c caller) {
 	}
 }
 
-// renameLabel renames a label wherever it is set; empty: removes it.
+// renameLabel renames a label wherever it is set.
 func (r *repository) renameLabel(from, to string) {
 	for _, pr := range r.Pulls {
-		i := slices.IndexFunc(pr.Labels, func(l string) bool { return strings.EqualFold(l, from) })
-		switch {
-		case i >= 0 && to == "":
-			pr.Labels = slices.Delete(pr.Labels, i, i+1)
-		case i >= 0:
+		if i := slices.IndexFunc(pr.Labels, func(l string) bool { return strings.EqualFold(l, from) }); i >= 0 {
 			pr.Labels[i] = to
 		}
 	}
-}
-
-// deleteRepoLabel deletes a label from the repository and everything that has it.
-func (s *Server) deleteRepoLabel(w http.ResponseWriter, r *http.Request, c caller) {
-	if !mayManageLabels(w, c) {
-		return
-	}
-	err := c.at.do(func(_ *world, repo *repository) ([]Event, error) {
-		old := repo.label(r.PathValue("name"))
-		if old == nil {
-			return nil, errNotFound
-		}
-		repo.renameLabel(old.Name, "")
-		repo.Labels = slices.DeleteFunc(repo.Labels, func(l *Label) bool { return l == old })
-		return nil, nil
-	})
-	if err != nil {
-		fail(w, err, "Label", "name")
-		return
-	}
-	w.WriteHeader(http.StatusNoContent)
 }
 
 func (s *Server) listIssueLabels(w http.ResponseWriter, r *http.Request, c caller, number int) {

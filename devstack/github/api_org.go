@@ -24,7 +24,6 @@ func (s *Server) orgRoutes(mux *http.ServeMux) {
 		})
 	}
 	known("GET /installation/repositories", "metadata:read", s.listRepos)
-	known("GET /orgs/{org}/teams/{slug}/members", "members:read", s.listMembers)
 	known("GET /orgs/{org}/teams/{slug}/memberships/{user}", "members:read", s.getMembership)
 	s.accountRoutes(known)
 	mux.HandleFunc("GET "+ratePath, s.getRateLimit)
@@ -64,19 +63,6 @@ func (s *Server) team(r *http.Request) (logins []string, ok bool) {
 		logins = slices.Clone(in)
 	})
 	return logins, ok
-}
-
-func (s *Server) listMembers(w http.ResponseWriter, r *http.Request, _ caller) {
-	logins, ok := s.team(r)
-	if !ok {
-		notFound(w)
-		return
-	}
-	all := []object{}
-	for _, login := range logins {
-		all = append(all, s.sceneOf("").user(login))
-	}
-	page(w, r, s.base, all, nil)
 }
 
 // getMembership returns 404 both for a missing team and for somebody who is not a member.
