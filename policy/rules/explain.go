@@ -5,12 +5,10 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/ast"
 
-	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/policy"
 )
 
@@ -78,8 +76,6 @@ func formatValue(value any) string {
 		return fmt.Sprintf("%q", v)
 	case []string:
 		return "[" + strings.Join(v, ", ") + "]"
-	case time.Duration:
-		return duration.Format(v)
 	}
 	return fmt.Sprint(value)
 }
