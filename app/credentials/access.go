@@ -203,6 +203,7 @@ func (s *Service) Accesses(ctx context.Context, p policy.Principal, ref string) 
 }
 
 // Revoke revokes an access to a cluster, which its reader may do, and whoever may share the cluster. A repeated call changes nothing.
+// The access is named by its id, or by its cluster's if the principal has only one.
 func (s *Service) Revoke(ctx context.Context, p policy.Principal, ref, id string, origin app.Origin) error {
 	row, err := s.core.Cluster(ctx, p, ref)
 	if err != nil {
@@ -211,6 +212,11 @@ func (s *Service) Revoke(ctx context.Context, p policy.Principal, ref, id string
 	mine, err := s.store.Access.Mine(ctx, row.ID, p.ID)
 	if err != nil {
 		return err
+	}
+	if id == row.Name || id == row.ID {
+		if id, err = s.onlyOwn(ctx, row, mine); err != nil {
+			return err
+		}
 	}
 	act := policy.ActShare
 	switch {
@@ -236,6 +242,27 @@ func (s *Service) Revoke(ctx context.Context, p policy.Principal, ref, id string
 		return fmt.Errorf("revoke an access: %w", err)
 	}
 	return nil
+}
+
+// onlyOwn returns the id of the principal's only valid access to a cluster. Conflict: there are several.
+func (s *Service) onlyOwn(ctx context.Context, row clusters.Row, mine map[string]bool) (string, error) {
+	all, err := s.store.Access.List(ctx, row.ID, 0)
+	if err != nil {
+		return "", err
+	}
+	var own []string
+	for _, one := range all {
+		if mine[one.ID] && one.RevokedAt == nil {
+			own = append(own, one.ID)
+		}
+	}
+	switch len(own) {
+	case 0:
+		return "", app.Fail(app.NotFound, fmt.Sprintf("You have no kubeconfig or console account of %s. To see who has access: ocpctl access list %[1]s.", row.Name))
+	case 1:
+		return own[0], nil
+	}
+	return "", app.Fail(app.Conflict, fmt.Sprintf("You have %d kubeconfigs and console accounts of %s. Name the one to revoke: %s.", len(own), row.Name, strings.Join(own, ", ")))
 }
 
 // sayNotMade tells somebody that what they asked for could not be made, and why.

@@ -1075,6 +1075,7 @@ type FieldError struct {
 // Finding defines model for Finding.
 type Finding struct {
 	ClusterID   string      `json:"clusterId,omitempty,omitzero" yaml:"clusterId,omitempty"`
+	ClusterName string      `json:"clusterName,omitempty,omitzero" yaml:"clusterName,omitempty"`
 	Evidence    []string    `json:"evidence" yaml:"evidence"`
 	FirstSeenAt time.Time   `json:"firstSeenAt" yaml:"firstSeenAt"`
 	Identity    string      `json:"identity,omitempty,omitzero" yaml:"identity,omitempty"`
@@ -2312,6 +2313,9 @@ type UsageLine struct {
 	Clusters     int     `json:"clusters" yaml:"clusters"`
 	Key          string  `json:"key" yaml:"key"`
 
+	// Name The name of the cluster that the key stands for, in a report by cluster.
+	Name string `json:"name,omitempty,omitzero" yaml:"name,omitempty"`
+
 	// NodeHours Of machines that ran.
 	NodeHours float32 `json:"nodeHours" yaml:"nodeHours"`
 
@@ -2801,7 +2805,7 @@ type ListJobsParams struct {
 	// Cluster By id or name.
 	Cluster string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero" yaml:"cluster,omitempty"`
 
-	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS, SLEEP, WAKE, OBSERVE, TAG, INFORM, JANITOR_DESTROY or ORPHAN_SCAN (a look through a cloud account, seen with a role in every team); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
+	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS, SLEEP, WAKE, OBSERVE, TAG, INFORM (listed only with this filter, unless it failed), JANITOR_DESTROY or ORPHAN_SCAN (a look through a cloud account, seen with a role in every team); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
 	Type string `form:"type,omitempty" json:"type,omitempty,omitzero" yaml:"type,omitempty"`
 
 	// Status PENDING, RUNNING, RETRYING, SUCCEEDED or FAILED.
