@@ -118,6 +118,14 @@ func TestWhatOneMayDoWithAReadyClusterByComment(t *testing.T) {
 		return h.LastReply()
 	}
 	require.Contains(t, says("/ocp logs"), h.Only().Name)
+	help := says("/ocp help extend")
+	require.Contains(t, help, "/ocp extend <duration>")
+	require.NotContains(t, help, "/ocp create", "help about one command is about that one")
+	require.Contains(t, says("/ocp help"), "<details>")
+	explained := says("/ocp explain")
+	for _, want := range []string{"**About `" + h.Only().Name + "`**", "When it ends, the earliest first", "its time to live is over"} {
+		require.Contains(t, explained, want)
+	}
 	require.Contains(t, says("/ocp scale 2"), "is being scaled to 2 workers")
 	require.Contains(t, says("/ocp scale 4000"), "may have")
 	require.Contains(t, says(`/ocp hold 3h --reason "the demo"`), "The hold takes effect")
