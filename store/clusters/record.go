@@ -8,6 +8,9 @@ import (
 	"github.com/ocpctl/ocpctl/store/usage"
 )
 
+// clockJobs are the types of jobs that follow from the clock. A cluster's newest job, whose log people read, is none of them.
+const clockJobs = `'` + string(lifecycle.JobObserve) + `', '` + string(lifecycle.JobTag) + `', '` + string(lifecycle.JobInform) + `'`
+
 // RowColumns and RowSources select everything that a Row holds.
 var (
 	RowColumns = LifecycleColumns + `,
@@ -20,7 +23,7 @@ var (
 		(SELECT q.since FROM runner_queue q WHERE q.cluster_id = c.id AND c.position > 0)) AS waits_since,
 	coalesce((SELECT t.eta FROM turns t WHERE t.cluster_id = c.id AND c.needs_turn),
 		(SELECT q.eta FROM runner_queue q WHERE q.cluster_id = c.id AND c.position > 0)) AS turn_eta,
-	(SELECT j.id FROM jobs j WHERE j.cluster_id = c.id ORDER BY j.created_at DESC, j.id DESC LIMIT 1) AS job_id,
+	(SELECT j.id FROM jobs j WHERE j.cluster_id = c.id AND j.job_type NOT IN (` + clockJobs + `) ORDER BY j.created_at DESC, j.id DESC LIMIT 1) AS job_id,
 	ARRAY(` + usage.IdentitiesOf + `) AS identities,
 	rc.run_id, rc.attempt AS run_attempt, rc.slot AS run_slot, rc.lifetime AS run_lifetime, pr.platform AS run_platform, pr.key AS run_key, pr.repo AS run_repo,
 	pr.name AS run_name, pr.url AS run_url, pr.state AS run_state, pr.conclusion AS run_conclusion, pr.unwatched AS run_unwatched, ` + usage.MeterColumns
