@@ -33,9 +33,7 @@ func (s *Server) getRef(w http.ResponseWriter, r *http.Request, c caller) {
 // https://docs.github.com/rest/git/refs#create-a-reference
 func (s *Server) postRef(w http.ResponseWriter, r *http.Request, c caller) {
 	var body struct{ Ref, SHA string }
-	if !decode(w, r, &body) {
-		return
-	}
+	decodeBody(r, &body)
 	name, isBranch := strings.CutPrefix(body.Ref, "refs/heads/")
 	problem := ""
 	err := c.at.do(func(_ *world, repo *repository) ([]Event, error) {
@@ -65,9 +63,7 @@ func (s *Server) putContents(w http.ResponseWriter, r *http.Request, c caller) {
 		Message, Content, SHA, Branch string
 		Author                        struct{ Name, Email string }
 	}
-	if !decode(w, r, &body) {
-		return
-	}
+	decodeBody(r, &body)
 	text, err := base64.StdEncoding.DecodeString(body.Content)
 	if err != nil || body.Message == "" {
 		complain(w, http.StatusUnprocessableEntity, "content is not valid Base64")
@@ -116,9 +112,7 @@ func (s *Server) postPull(w http.ResponseWriter, r *http.Request, c caller) {
 		Title, Head, Base, Body string
 		Draft                   bool
 	}
-	if !decode(w, r, &body) {
-		return
-	}
+	decodeBody(r, &body)
 	number, err := c.at.openBranch(body.Title, body.Head, body.Base, c.login, body.Draft)
 	if err != nil {
 		complain(w, http.StatusUnprocessableEntity, "Validation Failed")
