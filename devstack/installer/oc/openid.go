@@ -61,7 +61,7 @@ func newOpenIDClient(ctx context.Context, l *resources.Living, p openIDProvider)
 		Authorize string `json:"authorization_endpoint"`
 		Token     string `json:"token_endpoint"`
 	}
-	if err := c.send(r, &found); err != nil {
+	if err := c.sendRequest(r, &found); err != nil {
 		return c, fmt.Errorf("couldn't get %s: %w", at, err)
 	}
 	for _, one := range []string{p.Issuer, found.Authorize, found.Token} {
@@ -73,7 +73,7 @@ func newOpenIDClient(ctx context.Context, l *resources.Living, p openIDProvider)
 	return c, nil
 }
 
-func (c openIDClient) send(r *http.Request, into any) error {
+func (c openIDClient) sendRequest(r *http.Request, into any) error {
 	r.Header.Set("Accept", "application/json")
 	answer, err := c.http.Do(r)
 	if err != nil {
@@ -86,8 +86,8 @@ func (c openIDClient) send(r *http.Request, into any) error {
 	return json.NewDecoder(answer.Body).Decode(into)
 }
 
-// ask sends a form to the token endpoint. The client's secret is in the form (osincli, SendClientSecretInParams).
-func (c openIDClient) ask(ctx context.Context, form url.Values) (answer map[string]any, err error) {
+// askToken sends a form to the token endpoint. The client's secret is in the form (osincli, SendClientSecretInParams).
+func (c openIDClient) askToken(ctx context.Context, form url.Values) (answer map[string]any, err error) {
 	form.Set("client_id", c.ClientID)
 	form.Set("client_secret", c.secret)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.token, strings.NewReader(form.Encode()))
@@ -95,7 +95,7 @@ func (c openIDClient) ask(ctx context.Context, form url.Values) (answer map[stri
 		return nil, err
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	return answer, c.send(r, &answer)
+	return answer, c.sendRequest(r, &answer)
 }
 
 // observeProvider is what the operator does before the OAuth server gets a provider.
@@ -104,7 +104,7 @@ func observeProvider(ctx context.Context, l *resources.Living, p identityProvide
 	if err != nil {
 		return fmt.Errorf("failed to apply IDP %s config: %w", p.Name, err)
 	}
-	answer, err := c.ask(ctx, url.Values{"grant_type": {"password"}, "scope": {"openid"}, "username": {"test"}, "password": {"test"}})
+	answer, err := c.askToken(ctx, url.Values{"grant_type": {"password"}, "scope": {"openid"}, "username": {"test"}, "password": {"test"}})
 	if err != nil {
 		return fmt.Errorf("failed to apply IDP %s config: error attempting password grant flow: %w", p.Name, err)
 	}
@@ -169,7 +169,7 @@ func (s *loginServer) signInByCode(w http.ResponseWriter, r *http.Request, domai
 	if err != nil {
 		return err
 	}
-	answer, err := c.ask(r.Context(), url.Values{"grant_type": {"authorization_code"}, "code": {r.URL.Query().Get("code")}, "redirect_uri": {callbackOf(domain, p)}})
+	answer, err := c.askToken(r.Context(), url.Values{"grant_type": {"authorization_code"}, "code": {r.URL.Query().Get("code")}, "redirect_uri": {callbackOf(domain, p)}})
 	if err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func (s *loginServer) signInByCode(w http.ResponseWriter, r *http.Request, domai
 		}
 	}
 	g := grant{domain: domain, user: user, provider: p.Name, subject: subject, groups: strings.Join(groups, ","), expires: time.Now().Add(grantLasts)}
-	s.remember(w, g)
+	s.rememberLogin(w, g)
 	return l.Begin(r.Context(), resources.Session{User: user, Provider: p.Name, Subject: subject, Groups: g.groups, Hash: noToken + user, Expires: time.Now().Add(tokenLasts)})
 }
 
