@@ -26,7 +26,7 @@ func Check(card lifecycle.Card, links Links) CheckRun {
 		run.Title += fmt.Sprintf(", %d %%", min(card.Progress.Percent, 100))
 	}
 	run.Summary = fit(paragraphs([]string{
-		f.doing, describeAwaited(card), progress(card), because(card), steps(card), Saved(card), untold(card), proof(card), failure(card, links), blockers(card, links), facts(card), page(card, links),
+		f.doing, describeAwaited(card), progress(card), because(card), steps(card), Saved(card), untold(card), proof(card), failure(card, links), blockers(card, links), apps(card), facts(card), page(card, links),
 	}))
 	return run
 }

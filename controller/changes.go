@@ -114,12 +114,14 @@ func (c *Controller) make(ctx context.Context, e clusters.Effect) (note string, 
 			return "", err
 		}
 	}
-	if err := c.paceWrite(ctx, e.Installation, false); err != nil {
+	if err := c.paceWrite(ctx, e.Installation, e.Kind == outbox.EffectMinimize); err != nil {
 		return "", err
 	}
 	switch e.Kind {
 	case outbox.EffectReact:
 		return c.react(ctx, e)
+	case outbox.EffectMinimize:
+		return c.minimize(ctx, e)
 	case outbox.EffectAddLabel, outbox.EffectRemoveLabel:
 		return c.relabel(ctx, e)
 	case outbox.EffectEnsureLabels:
@@ -148,6 +150,15 @@ func (c *Controller) react(ctx context.Context, e clusters.Effect) (string, erro
 		return "the comment no longer exists", nil
 	}
 	return "reacted", err
+}
+
+// minimize hides an answer that a newer one made outdated. One that somebody deleted is hidden enough.
+func (c *Controller) minimize(ctx context.Context, e clusters.Effect) (string, error) {
+	err := c.GitHub.MinimizeComment(ctx, e.Installation, e.Repo, e.Target, e.Content)
+	if errors.Is(err, github.ErrGone) {
+		return "the comment no longer exists", nil
+	}
+	return "minimized", err
 }
 
 // relabel adds or removes a label, unless later events decided otherwise.

@@ -47,6 +47,7 @@ type GitHub interface {
 	UpsertDeployment(ctx context.Context, to github.DeploymentTarget, d chat.Deployment) (int64, error)
 	RemoveDeployments(ctx context.Context, installation int64, repo, environment string) (removed int, err error)
 	React(ctx context.Context, installation int64, repo string, comment int64, content string) error
+	MinimizeComment(ctx context.Context, installation int64, repo string, comment int64, classifier string) error
 	AddLabel(ctx context.Context, installation int64, repo string, number int, label string) error
 	RemoveLabel(ctx context.Context, installation int64, repo string, number int, label string) error
 	EnsureLabels(ctx context.Context, installation int64, repo string, labels []chat.Label) (made, changed []string, err error)

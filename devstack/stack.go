@@ -75,6 +75,7 @@ type Config struct {
 	CommentPace time.Duration // minimum time between two changes on GitHub
 	Deliveries  time.Duration // how often webhooks that never arrived are requested again
 
+	Looks       time.Duration // the longest time between two looks for links in a cluster; a fast stack has neither links nor identity cards without it
 	Scans       time.Duration // how often the account is looked through; a fast stack looks only on request
 	OrphanAge   time.Duration // since a scan first saw an orphan, before it is told
 	ScanDeletes []string      // classes of orphans that are removed without an approval
@@ -186,6 +187,7 @@ func (c Config) withDefaults() Config {
 	set(&c.OrphanAge, time.Minute)
 	if !c.Fast {
 		set(&c.Scans, 10*time.Minute)
+		set(&c.Looks, time.Minute)
 	}
 	c.Secrets.Webhook = cmp.Or(c.Secrets.Webhook, WebhookSecret)
 	c.Secrets.GitHubClient = cmp.Or(c.Secrets.GitHubClient, ClientSecret)

@@ -67,6 +67,8 @@ type RunnerSettings struct {
 	SnapshotMaxAge                time.Duration                                        // zero: an hour
 	Prices                        intake.Prices                                        // of what teardowns left; nil: no price is known
 	OpenID                        func(cluster string) (*contract.OpenIDClient, error) // what a cluster signs readers in with; nil: it does not
+	RouteLabel                    string                                               // of the Routes in a cluster that are shown as links, key=value; empty: none is
+	Site                          string                                               // of GitHub's pages, for the addresses of pull requests; empty: it has none
 }
 
 // Grants issues credentials for one attempt's part of the artifacts bucket: artifacts.Grants.

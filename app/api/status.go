@@ -55,6 +55,9 @@ func (s *server) ClaimAttempt(w http.ResponseWriter, r *http.Request, id string)
 	}
 	work := toSpec(row, s.Runner)
 	work.BucketGrant = s.Grants != nil
+	if work.Card != nil && s.UI != "" {
+		work.Card.Page = s.pageURL(row.Row)
+	}
 	writeOK(w, contract.Claimed{Spec: work, Answer: answer})
 }
 
@@ -87,7 +90,7 @@ func (s *server) GetBucketCredentials(w http.ResponseWriter, r *http.Request, id
 
 // opensCluster reports an attempt that works with a ready cluster's own kubeconfig.
 func opensCluster(k lifecycle.Kind) bool {
-	return slices.Contains([]lifecycle.Kind{lifecycle.Scale, lifecycle.Configure, lifecycle.Access, lifecycle.Sleep, lifecycle.Wake, lifecycle.Observe}, k)
+	return slices.Contains([]lifecycle.Kind{lifecycle.Scale, lifecycle.Configure, lifecycle.Access, lifecycle.Sleep, lifecycle.Wake, lifecycle.Observe, lifecycle.Inform}, k)
 }
 
 // GetAccessWork implements POST /api/v1/status/attempts/{id}/access.
@@ -312,8 +315,11 @@ func toSpec(row attempts.SpecRow, set RunnerSettings) contract.Spec {
 	for _, a := range row.Addons {
 		out.Addons = append(out.Addons, toAddon(a))
 	}
-	if slices.Contains([]string{contract.KindConfigure, contract.KindAccess, contract.KindObserve}, out.Kind) && row.Row.Outputs != nil {
+	if slices.Contains([]string{contract.KindConfigure, contract.KindAccess, contract.KindObserve, contract.KindInform}, out.Kind) && row.Row.Outputs != nil {
 		out.KubeconfigRef = kubeconfigRef(row.Row)
+	}
+	if out.Kind == contract.KindInform {
+		out.Card, out.RouteLabel = toCard(row.Row, set), set.RouteLabel
 	}
 	if out.Kind == contract.KindCreate {
 		out.InstallConfig = row.Row.Spec.InstallConfig
@@ -340,6 +346,18 @@ func toAccepted(row clusters.Row) *contract.Accepted {
 	}
 	if pr := row.PR; pr != nil {
 		out.PullRequest = &contract.PullRequest{Installation: pr.Installation, Repo: pr.Repo, Number: pr.Number, Head: pr.Head}
+	}
+	return out
+}
+
+// toCard returns what the cluster says about itself.
+func toCard(row clusters.Row, set RunnerSettings) *contract.Card {
+	out := &contract.Card{Owner: row.Owner, Team: row.Team, Ends: row.CardEnd().UTC(), UnusedFor: row.Idle.EndAfter}
+	if row.UseExtends && (out.UnusedFor == 0 || row.TTL < out.UnusedFor) {
+		out.UnusedFor = row.TTL
+	}
+	if row.PR != nil && set.Site != "" {
+		out.PullRequest = fmt.Sprintf("%s/%s/pull/%d", set.Site, row.PR.Repo, row.PR.Number)
 	}
 	return out
 }

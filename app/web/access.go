@@ -70,7 +70,7 @@ func (p *pages) downloadKubeconfig(w http.ResponseWriter, r *http.Request, who p
 		p.redirectWith(w, r, who, "/clusters/"+id, said{Message: messages.AccessBeingMade(given.Cluster, false)})
 		return
 	}
-	sendKubeconfig(w, id, given.Kubeconfig.Reveal())
+	sendKubeconfig(w, given.Cluster, given.Kubeconfig.Reveal())
 }
 
 // openConsole leads to the console, and shows the password of the reader's account there if it has one.
@@ -119,9 +119,9 @@ func readWanted(r *http.Request) credentials.Want {
 	return credentials.Want{Role: policy.ClusterRole(r.PostFormValue("role")), Lifetime: r.PostFormValue("lifetime")}
 }
 
-func sendKubeconfig(w http.ResponseWriter, id string, plain string) {
+func sendKubeconfig(w http.ResponseWriter, cluster, plain string) {
 	w.Header().Set("Content-Type", "application/yaml")
-	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", id+".kubeconfig"))
+	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", cluster+".kubeconfig"))
 	_, _ = io.WriteString(w, plain) // the browser disconnected and will retry
 }
 

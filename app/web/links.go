@@ -125,7 +125,7 @@ func (p *pages) redeemLink(w http.ResponseWriter, r *http.Request, who policy.Pr
 	}
 	switch got.Kind {
 	case people.LinkKubeconfig, people.LinkInstallers:
-		sendKubeconfig(w, got.Cluster.ID, got.Kubeconfig.Reveal())
+		sendKubeconfig(w, got.Cluster.Name, got.Kubeconfig.Reveal())
 	case people.LinkKubeadmin, people.LinkConsole:
 		v := passwordView{ID: got.Cluster.ID, Cluster: got.Cluster.Name, User: got.User, Password: got.Password.Reveal()}
 		if got.Kind == people.LinkConsole {

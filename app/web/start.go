@@ -98,7 +98,7 @@ func (p *pages) setupSteps(r *http.Request, who policy.Principal, start app.Star
 	})
 	if who.MayAnywhere(policy.ActCreate) {
 		steps = append(steps, setupStep{
-			Name: "Create your first cluster", Done: done.Cluster, To: "/new", Label: "Open the form",
+			Name: "Create your first cluster", Done: done.Cluster, To: "/profiles", Label: "Choose a profile",
 			Text: "You see the price before anything is created.",
 		})
 	}

@@ -99,7 +99,7 @@ func parseTemplates(nameOf func(string) string, files assetFiles) views {
 	for _, name := range []string{
 		"login", "problem", "list", "detail", "runbook", "destroy", "new", "approvals", "approval", "link", "onward", "code", "password", "me", "limits", "policy", "commandline", "devicecode",
 		"usage", "reports", "findings", "orphans", "removals", "deliveries", "delivery", "audit",
-		"start", "logs",
+		"start", "logs", "gallery", "days",
 	} {
 		out[name] = template.Must(template.New("layout.html").Funcs(functions).Funcs(own).ParseFS(templates,
 			"templates/layout.html", "templates/parts.html", "templates/acts.html", path.Join("templates", name+".html")))
@@ -167,14 +167,16 @@ var functions = template.FuncMap{
 	"moved": describeMove, "did": describeAction,
 	"cost":  describeCost,
 	"short": shortHash,
-	"tail":  func(id string) string { return id[max(0, len(id)-8):] },
 
 	"dollars":   price.Dollars,
 	"whyItEnds": messages.WhyItEnds, "sentence": messages.Sentence,
 	"tenths": func(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) },
 
-	"lasted":  formatSeconds,
+	"lasted": formatSeconds,
+	"cli":    commandLine,
+
 	"percent": formatPercent,
+	"share":   func(part, whole int64) string { return formatPercent(int(part), int(whole)) },
 	"titled":  titleTable,
 
 	"mayCreate": func(who policy.Principal, team string) bool { return who.May(policy.ActCreate, team) },

@@ -192,6 +192,7 @@ func (p *pages) privateRoutes() map[string]handler {
 		"POST /clusters/{id}/admin-kubeconfig-link": p.breakGlassLink(credentials.BreakGlassKubeconfig),
 		"POST /clusters/{id}/break-glass":           p.breakGlass,
 
+		"GET /profiles":                p.showGallery,
 		"GET /new":                     p.newClusterForm,
 		"POST /new":                    p.submitCreate,
 		"GET /approvals":               p.listApprovals,
@@ -215,6 +216,7 @@ func (p *pages) privateRoutes() map[string]handler {
 		"GET " + policyPath:              p.showPolicy,
 		"POST " + policyPath + "/reload": p.reloadCatalogue,
 		"GET /usage":                     p.showUsage,
+		"GET /usage/days":                p.showDays,
 		"GET /usage/chargeback.csv":      p.costFile("chargeback.csv", p.Costs.Chargeback),
 		"GET /usage/focus.csv":           p.costFile("focus.csv", p.Costs.Focus),
 		"GET /reports":                   p.showReports,

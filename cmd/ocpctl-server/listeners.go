@@ -191,6 +191,7 @@ func (in inner) wirePrivate(ctx, draining context.Context) (private, runners *ht
 			Installation: cfg.Installation, Bucket: cfg.Artifacts.Bucket, KMSKey: cfg.Artifacts.KMSKey,
 			OperateKMSKey: cfg.Artifacts.OperateKMSKey, Lease: cfg.Runner.Lease, Heartbeat: cfg.Runner.Heartbeat,
 			VerifyGap: cfg.Limits.VerifyGap, Prices: in.resourcePrice, OpenID: clientsOf(consoles),
+			RouteLabel: cfg.ClusterInfo.RouteLabel, Site: github.Site(cfg.GitHub.APIURL),
 		},
 	})
 	lines := in.newCommandLines(id)

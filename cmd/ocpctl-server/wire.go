@@ -76,7 +76,7 @@ func openStore(ctx context.Context, cfg config.Config, migrate bool, log *slog.L
 		}
 	}
 	db, err := store.Open(ctx, url.Reveal(), db.Options{
-		Limits: cfg.Limits.Lifecycle(), Lease: cfg.Runner.Lease, Installation: cfg.Installation,
+		Limits: cfg.Lifecycle(), Lease: cfg.Runner.Lease, Installation: cfg.Installation,
 	})
 	if err != nil {
 		return nil, err

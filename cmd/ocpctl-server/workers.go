@@ -203,7 +203,7 @@ func (in inner) wireController(client *github.Client, catalogue controller.Catal
 	return controller.New(controller.Config{
 		Store: in.store, Dispatcher: dispatcher, GitHub: client, Catalogue: catalogue, Spool: in.bucket, Remover: in.bucket, Archives: in.bucket, Cleanup: in.wireCleanup(), Signer: in.signer,
 		Bucket: cfg.Artifacts.Bucket, Installation: cfg.Installation,
-		Limits: cfg.Limits.Lifecycle(), Hours: in.hoursOf, FindingLimits: cfg.FindingLimits(), Accounts: in.scanAccounts(), Links: chatops.Links{UI: cfg.UIURL}, Log: in.log,
+		Limits: cfg.Lifecycle(), Hours: in.hoursOf, FindingLimits: cfg.FindingLimits(), Accounts: in.scanAccounts(), Links: chatops.Links{UI: cfg.UIURL}, Log: in.log,
 		Wake: cfg.Limits.Wake, FindEvery: cfg.Limits.Findings, Keep: cfg.Limits.Keep, Retention: cfg.Artifacts.Retention,
 		RepositoryFile: profiles.RepositoryFilePath, Pace: cfg.GitHub.WritePace(), Progress: cfg.GitHub.Progress,
 	}), nil

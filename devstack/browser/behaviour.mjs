@@ -95,6 +95,57 @@ test("who was signed out is told so, on the page as it was", async () => {
   await page.context().close();
 });
 
+test("keys lead to pages, mean themselves where somebody types, and can be switched off", async () => {
+  const page = await open("maya");
+  await page.goto("/clusters");
+  await page.keyboard.press("/");
+  assert.equal(await focused(page), "q");
+  await page.keyboard.type("n/?");
+  assert.equal(await page.locator("#q").inputValue(), "n/?");
+  await page.evaluate(() => document.activeElement.blur());
+  await page.keyboard.press("?");
+  await page.getByLabel("Use these keys").uncheck();
+  await page.getByRole("button", { name: "Close" }).click();
+  await page.keyboard.press("n");
+  assert.equal(new URL(page.url()).pathname, "/clusters");
+  await page.getByRole("button", { name: "Keys" }).click();
+  await page.getByLabel("Use these keys").check();
+  await page.getByRole("button", { name: "Close" }).click();
+  await page.keyboard.press("n");
+  await page.waitForURL(url => url.pathname === "/new");
+  await page.context().close();
+});
+
+test("what can be copied has a button, and a time says what it is here", async () => {
+  const page = await open("maya");
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.goto(cluster("shown"));
+  const address = await page.locator("#access-info code[data-copy]").first().innerText();
+  await page.getByRole("button", { name: "Copy " + address, exact: true }).click();
+  await page.locator("#news", { hasText: "Copied." }).waitFor({ state: "attached" });
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), address);
+  const time = page.locator("#fact-list time[datetime]").first();
+  await time.hover();
+  assert.match(await time.getAttribute("title"), /UTC$/);
+  await page.context().close();
+});
+
+test("the log of what failed has the failing line in view, can be searched, and is downloaded", async () => {
+  const page = await open("maya");
+  await page.goto(cluster("broken") + "/logs");
+  const fails = page.locator(".log .fails");
+  assert.equal(await fails.count(), 1);
+  const top = await fails.evaluate(line => line.getBoundingClientRect().top);
+  assert.ok(top > 0 && top < 720, `the failing line is at ${top} px`);
+  await page.getByLabel("Find in this log").fill("LEVEL=");
+  await page.getByRole("button", { name: "Find" }).click();
+  await page.locator(".hits a").first().click();
+  assert.match(new URL(page.url()).hash, /^#L\d+$/);
+  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Download" }).click()]);
+  assert.match(file.suggestedFilename(), /^broken-(create|destroy)-\d+\.log$/);
+  await page.context().close();
+});
+
 test("no page asks a browser to load it again", async () => {
   const page = await open("will");
   for (const path of scene.paths) {
@@ -113,5 +164,7 @@ test("without scripts the form updates its choices and says what is wrong", asyn
   assert.equal(await page.locator("#name").inputValue(), "Not A Name");
   await page.getByRole("button", { name: "Create", exact: true }).click();
   await page.locator("#errors a", { hasText: "Name" }).waitFor();
+  await page.goto(cluster("broken") + "/logs");
+  assert.notEqual(await page.locator("pre.log").innerText(), "");
   await page.context().close();
 });

@@ -8,7 +8,10 @@ after(close);
 test("a cluster's life on the pages", async () => {
   const maya = await open("maya");
   await maya.goto("/");
-  await maya.getByRole("link", { name: "New cluster" }).first().click();
+  await maya.locator("#todo").getByText("waiting").waitFor(); // her request, which others decide
+  await maya.getByRole("link", { name: "Profiles" }).click();
+  await maya.getByRole("link", { name: "Create a cluster of aws-minimal-test" }).click();
+  assert.equal(await maya.locator("#profile").inputValue(), "aws-minimal-test");
   await maya.locator("#name").fill("Walked");
   await maya.getByRole("button", { name: "Create", exact: true }).click();
   await maya.locator("#errors a", { hasText: "Name" }).waitFor();
@@ -66,6 +69,9 @@ test("a cluster's life on the pages", async () => {
   await rob.locator("#state .pill", { hasText: "DESTROYED" }).waitFor({ timeout: 60000 });
 
   const will = await open("will");
+  await will.locator(".ways .badge").first().waitFor();
+  await will.goto("/");
+  await will.locator("#todo").getByText("Create a cluster: waiting").waitFor();
   await will.goto("/approvals");
   const asked = will.locator("article", { hasText: "waiting" }).first();
   await asked.getByLabel(/^(Why|Reason)/).fill("looks fine");

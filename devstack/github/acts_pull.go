@@ -20,11 +20,6 @@ func (p Place) OpenFrom(title, branch, as string) (int, error) {
 	return p.open(title, branch, as, Org, false)
 }
 
-// OpenDraft opens a draft.
-func (p Place) OpenDraft(title, as string) (int, error) {
-	return p.open(title, branchName(title), as, Org, true)
-}
-
 // OpenFork opens a pull request from somebody's fork.
 func (p Place) OpenFork(title, as string) (int, error) {
 	return p.open(title, branchName(title), as, as, false)
@@ -82,21 +77,6 @@ func (p Place) SetDraft(number int, draft bool, as string) error {
 			action = "converted_to_draft"
 		}
 		return []Event{p.s.event(w, r, action, as, pr)}, nil
-	})
-}
-
-// Retitle changes a pull request's title as a person.
-func (p Place) Retitle(number int, title, as string) error {
-	return p.onPull(number, func(w *world, r *repository, pr *PullRequest) ([]Event, error) {
-		if strings.TrimSpace(title) == "" {
-			return nil, errInvalid
-		}
-		old := pr.Title
-		pr.Title = title
-		pr.touch(p.s.now())
-		e := p.s.event(w, r, "edited", as, pr)
-		e.OldTitle = old
-		return []Event{e}, nil
 	})
 }
 
@@ -172,14 +152,6 @@ func (s *Server) deleteBranch(w *world, r *repository, pr *PullRequest, as strin
 	}
 	pr.BranchGone = true
 	return s.setOpen(w, r, pr, false, as)
-}
-
-// SetAssociation sets the author's association with the repository; empty: computed again.
-func (p Place) SetAssociation(number int, association string) error {
-	return p.onPull(number, func(_ *world, _ *repository, pr *PullRequest) ([]Event, error) {
-		pr.Association = association
-		return nil, nil
-	})
 }
 
 // SetPermission gives a login a role: admin, maintain, write, triage, read or none; empty makes the login unknown.

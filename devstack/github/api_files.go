@@ -13,7 +13,7 @@ import (
 func (s *Server) fileCalls() []endpoint {
 	return []endpoint{
 		{"GET", "/contents/{path...}", readFiles, true, s.getContents},
-		{"DELETE", "/git/refs/heads/{ref...}", writeFiles, false, s.deleteRef},
+		{"GET", "/git/matching-refs/{ref...}", readFiles, true, s.listMatchingRefs},
 	}
 }
 
@@ -88,37 +88,4 @@ func (sc scene) content(path, ref, content string) object {
 		"url": self, "git_url": git, "html_url": page, "download_url": sc.web() + sc.repo.Name + "/raw/" + ref + "/" + path,
 		"_links": object{"self": self, "git": git, "html": page},
 	}
-}
-
-// deleteRef deletes a branch, which closes its pull requests.
-func (s *Server) deleteRef(w http.ResponseWriter, r *http.Request, c caller) {
-	if !c.may("write") {
-		complain(w, http.StatusForbidden, "Must have write access to Repository.")
-		return
-	}
-	ref := r.PathValue("ref")
-	err := c.at.do(func(world *world, repo *repository) ([]Event, error) {
-		var events []Event
-		found := false
-		for _, pr := range repo.Pulls {
-			if pr.HeadRef != ref || pr.Fork() || pr.BranchGone {
-				continue
-			}
-			found = true
-			more, err := s.deleteBranch(world, repo, pr, c.login)
-			if err != nil {
-				return nil, err
-			}
-			events = append(events, more...)
-		}
-		if !found {
-			return nil, errNotFound
-		}
-		return events, nil
-	})
-	if err != nil {
-		complain(w, http.StatusUnprocessableEntity, "Reference does not exist")
-		return
-	}
-	w.WriteHeader(http.StatusNoContent)
 }

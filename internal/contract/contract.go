@@ -24,6 +24,8 @@ const (
 	KindObserve = "observe"
 	// KindTag attaches a ready cluster's tags to what was made without them.
 	KindTag = "tag"
+	// KindInform writes a ready cluster's identity card into it, and reads which of its addresses are to be shown.
+	KindInform = "inform"
 )
 
 // Spec is everything that a runner gets, frozen when its attempt was opened.
@@ -70,10 +72,13 @@ type Spec struct {
 	Scale *Scale `json:"scale,omitempty"` // (scale; sleep and wake in mode workers)
 	Power *Power `json:"power,omitempty"` // (sleep, wake)
 
+	Card       *Card  `json:"card,omitempty"`       // (inform)
+	RouteLabel string `json:"routeLabel,omitempty"` // of the Routes that are shown as links, key=value; empty: none is (inform)
+
 	Accepted *Accepted `json:"accepted,omitempty"` // only for the attempt's record in the bucket
 
 	Addons        []Addon `json:"addons,omitempty"`        // the cluster's add-ons, in this order (create, configure)
-	KubeconfigRef string  `json:"kubeconfigRef,omitempty"` // s3://bucket/key, below operate/ (configure, access, observe)
+	KubeconfigRef string  `json:"kubeconfigRef,omitempty"` // s3://bucket/key, below operate/ (configure, access, observe, inform)
 
 	Heartbeat       time.Duration `json:"heartbeat"`
 	CreateDeadline  time.Duration `json:"createDeadline"`
@@ -106,6 +111,22 @@ type Power struct {
 	Mode          string `json:"mode"`          // one of the ways above
 	KubeconfigRef string `json:"kubeconfigRef"` // s3://bucket/key, below operate/
 	ControlPlane  int    `json:"controlPlane"`  // how many machines its control plane was installed with; 0: it is not known
+}
+
+// Card is what a cluster says about itself to everybody who uses it. It contains no secret.
+type Card struct {
+	Owner       string        `json:"owner"`
+	Team        string        `json:"team"`
+	PullRequest string        `json:"pullRequest,omitempty"` // its address
+	Ends        time.Time     `json:"ends"`                  // at the latest, as things stand
+	UnusedFor   time.Duration `json:"unusedFor,omitempty"`   // it ends earlier if nobody uses it for that long; zero: it does not
+	Page        string        `json:"page,omitempty"`        // where it can be extended
+}
+
+// Link is the address of something that runs in the cluster, as a user of the cluster gave it.
+type Link struct {
+	Title string `json:"title,omitempty"`
+	URL   string `json:"url"`
 }
 
 // Addon is something that a cluster gets besides OpenShift. It contains no secret.
@@ -378,6 +399,8 @@ type Result struct {
 	Workers   *int     `json:"workers,omitempty"` // of a scale: number of ready workers, if they could be counted
 	Addons    *int     `json:"addons,omitempty"`  // of a create or configure: number of installed add-ons
 	Asleep    *bool    `json:"asleep,omitempty"`  // of a sleep or wake: whether the cluster was seen asleep, or awake; of a sleep that failed, false if all of it still runs
+
+	Links *[]Link `json:"links,omitempty"` // of an inform that succeeded: what is to be shown, in a stable order; absent: nobody looked
 
 	LastUse time.Time `json:"lastUse,omitzero"` // of an observe that succeeded: the newest hour, in UTC, in which a person sent requests to the API; absent: none of the last 24
 }

@@ -43,6 +43,8 @@ func (s *Store) Result(ctx context.Context, attemptID, tokenID string, r ResultR
 			return fmt.Errorf("%w: only a runner that puts a cluster to sleep or wakes it sees whether it is asleep", db.ErrConflict)
 		case !r.LastUse.IsZero() && (f.Kind != lifecycle.Observe || r.Outcome != lifecycle.Succeeded):
 			return fmt.Errorf("%w: only a look inside that succeeded sees when people used the cluster", db.ErrConflict)
+		case r.Links != nil && (f.Kind != lifecycle.Inform || r.Outcome != lifecycle.Succeeded):
+			return fmt.Errorf("%w: only an attempt that read links, and succeeded, reports them", db.ErrConflict)
 		case r.Outcome == lifecycle.Succeeded && f.Kind == lifecycle.Create && !f.Recorded:
 			return fmt.Errorf("%w: a create that recorded no identity cannot have succeeded", db.ErrConflict)
 		}
@@ -75,6 +77,11 @@ func finish(ctx context.Context, c *db.Tx, f Fenced, r ResultRow) error {
 	clusters.FreeRunner(c)
 	if f.Kind == lifecycle.Observe && !r.LastUse.IsZero() {
 		return clusters.WasActive(ctx, c, f.Held, lifecycle.HourUsed(r.LastUse, c.Now), lifecycle.ActivityRequests)
+	}
+	if r.Links != nil {
+		if _, err := c.Exec(ctx, `UPDATE cluster_outputs SET links = $2 WHERE cluster_id = $1 AND links IS DISTINCT FROM $2`, f.ID, *r.Links); err != nil {
+			return fmt.Errorf("keep the links: %w", err)
+		}
 	}
 	if r.Outputs == nil || r.Outcome != lifecycle.Succeeded || f.Kind != lifecycle.Create {
 		return nil

@@ -16,6 +16,7 @@ const (
 	EffectRemoveLabel  clusters.EffectKind = "remove_label"  // from a pull request
 	EffectCheckConfig  clusters.EffectKind = "check_config"  // checks the repository's file at a pull request's head
 	EffectEnsureLabels clusters.EffectKind = "ensure_labels" // creates all our labels in a repository
+	EffectMinimize     clusters.EffectKind = "minimize"      // hides an answer that a newer one made outdated
 )
 
 // SaveEffect asks for a change to be made. A cause has one effect: later ones are ignored.

@@ -52,6 +52,7 @@ const (
 	AttemptKindConfigure AttemptKind = "configure"
 	AttemptKindCreate    AttemptKind = "create"
 	AttemptKindDestroy   AttemptKind = "destroy"
+	AttemptKindInform    AttemptKind = "inform"
 	AttemptKindObserve   AttemptKind = "observe"
 	AttemptKindScale     AttemptKind = "scale"
 	AttemptKindSleep     AttemptKind = "sleep"
@@ -722,6 +723,9 @@ type Cluster struct {
 	InstallFailed bool   `json:"installFailed,omitempty,omitzero" yaml:"installFailed,omitempty"`
 	JobID         string `json:"jobId" yaml:"jobId"`
 
+	// Links Addresses of what runs in it, from Routes with the label of the setting cluster_info.route_label; absent while it cannot be used.
+	Links []ClusterLink `json:"links,omitempty,omitzero" yaml:"links,omitempty"`
+
 	// MaxDestroyAt The latest possible end.
 	MaxDestroyAt time.Time `json:"maxDestroyAt,omitempty,omitzero" yaml:"maxDestroyAt,omitempty"`
 
@@ -816,6 +820,15 @@ type ClusterDetail struct {
 	Proof    []Pass            `json:"proof" yaml:"proof"`
 	Tags     map[string]string `json:"tags" yaml:"tags"`
 	Timeline []Event           `json:"timeline" yaml:"timeline"`
+}
+
+// ClusterLink The address of something that runs in a cluster. A user of the cluster gave it.
+type ClusterLink struct {
+	// Title The Route's annotation ocpctl/title.
+	Title string `json:"title,omitempty,omitzero" yaml:"title,omitempty"`
+
+	// URL http or https, below the cluster's own apps domain.
+	URL string `json:"url" yaml:"url"`
 }
 
 // ClusterPage defines model for ClusterPage.
@@ -1062,6 +1075,7 @@ type FieldError struct {
 // Finding defines model for Finding.
 type Finding struct {
 	ClusterID   string      `json:"clusterId,omitempty,omitzero" yaml:"clusterId,omitempty"`
+	ClusterName string      `json:"clusterName,omitempty,omitzero" yaml:"clusterName,omitempty"`
 	Evidence    []string    `json:"evidence" yaml:"evidence"`
 	FirstSeenAt time.Time   `json:"firstSeenAt" yaml:"firstSeenAt"`
 	Identity    string      `json:"identity,omitempty,omitzero" yaml:"identity,omitempty"`
@@ -2299,6 +2313,9 @@ type UsageLine struct {
 	Clusters     int     `json:"clusters" yaml:"clusters"`
 	Key          string  `json:"key" yaml:"key"`
 
+	// Name The name of the cluster that the key stands for, in a report by cluster.
+	Name string `json:"name,omitempty,omitzero" yaml:"name,omitempty"`
+
 	// NodeHours Of machines that ran.
 	NodeHours float32 `json:"nodeHours" yaml:"nodeHours"`
 
@@ -2788,7 +2805,7 @@ type ListJobsParams struct {
 	// Cluster By id or name.
 	Cluster string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero" yaml:"cluster,omitempty"`
 
-	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS, SLEEP, WAKE, OBSERVE, TAG, JANITOR_DESTROY or ORPHAN_SCAN (a look through a cloud account, seen with a role in every team); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
+	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS, SLEEP, WAKE, OBSERVE, TAG, INFORM (listed only with this filter, unless it failed), JANITOR_DESTROY or ORPHAN_SCAN (a look through a cloud account, seen with a role in every team); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
 	Type string `form:"type,omitempty" json:"type,omitempty,omitzero" yaml:"type,omitempty"`
 
 	// Status PENDING, RUNNING, RETRYING, SUCCEEDED or FAILED.

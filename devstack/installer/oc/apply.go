@@ -51,7 +51,7 @@ var operators = map[string]struct{ kinds, deployments []string }{
 // builtIn are the API groups that every cluster has.
 var builtIn = []string{
 	"", "apps", "batch", "policy", "networking.k8s.io", "rbac.authorization.k8s.io", "storage.k8s.io", "apiextensions.k8s.io", "operators.coreos.com",
-	"config.openshift.io", "operator.openshift.io", "cloudcredential.openshift.io", "route.openshift.io", "machine.openshift.io", "security.openshift.io",
+	"config.openshift.io", "operator.openshift.io", "cloudcredential.openshift.io", "route.openshift.io", "machine.openshift.io", "security.openshift.io", "console.openshift.io",
 }
 
 // manifest is a part of an applied object.
@@ -134,6 +134,9 @@ func (r *run) applyOne(ctx context.Context, l *resources.Living, raw []byte) (er
 	applied, err := r.applyAccount(ctx, l, m, raw)
 	if !applied && err == nil {
 		applied, err = r.applyFile(ctx, l, m, raw)
+	}
+	if !applied && err == nil {
+		applied, err = r.applyKept(ctx, l, m, raw)
 	}
 	if applied || err != nil {
 		if err == nil {

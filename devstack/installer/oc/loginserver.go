@@ -293,8 +293,8 @@ func (s *loginServer) serveConsole(w http.ResponseWriter, r *http.Request, domai
 					groups = " and the groups " + s.Groups
 				}
 			}
-			fmt.Fprintf(w, "<!doctype html><title>Overview · Red Hat OpenShift</title><p>Signed in as <b>%s</b> with the cluster roles %s%s.</p>",
-				template.HTMLEscapeString(user), template.HTMLEscapeString(strings.Join(l.RolesOf("", user, ""), ", ")), template.HTMLEscapeString(groups))
+			fmt.Fprintf(w, "<!doctype html><title>Overview · Red Hat OpenShift</title>%s<p>Signed in as <b>%s</b> with the cluster roles %s%s.</p>",
+				banners(l), template.HTMLEscapeString(user), template.HTMLEscapeString(strings.Join(l.RolesOf("", user, ""), ", ")), template.HTMLEscapeString(groups))
 			return
 		}
 	}

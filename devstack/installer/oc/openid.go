@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/installer/resources"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // This file is what OpenShift does with an identity provider of the type OpenID: its operator reads the provider's metadata and asks whether it takes
@@ -43,6 +44,7 @@ type openIDClient struct {
 
 // newOpenIDClient reads the provider's metadata.
 func newOpenIDClient(ctx context.Context, l *resources.Living, p openIDProvider) (c openIDClient, err error) {
+	defer must.Catch(&err)
 	c = openIDClient{openIDProvider: p, secret: l.Kept("Secret/" + p.ClientSecret.Name)}
 	trust := &tls.Config{MinVersion: tls.VersionTLS12}
 	if p.CA.Name != "" {
@@ -53,17 +55,12 @@ func newOpenIDClient(ctx context.Context, l *resources.Living, p openIDProvider)
 	}
 	c.http = &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{TLSClientConfig: trust}}
 	at := strings.TrimRight(p.Issuer, "/") + "/.well-known/openid-configuration"
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
-	if err != nil {
-		return c, err
-	}
+	r := must.Get(http.NewRequestWithContext(ctx, http.MethodGet, at, nil))
 	var found struct {
 		Authorize string `json:"authorization_endpoint"`
 		Token     string `json:"token_endpoint"`
 	}
-	if err := c.sendRequest(r, &found); err != nil {
-		return c, fmt.Errorf("couldn't get %s: %w", at, err)
-	}
+	must.Wrap(c.send(r, &found), "couldn't get %s", at)
 	for _, one := range []string{p.Issuer, found.Authorize, found.Token} {
 		if u, err := url.Parse(one); err != nil || u.Scheme != "https" || u.Host == "" || u.Fragment != "" {
 			return c, fmt.Errorf("invalid metadata from %s: url=%s", at, one)
@@ -73,7 +70,7 @@ func newOpenIDClient(ctx context.Context, l *resources.Living, p openIDProvider)
 	return c, nil
 }
 
-func (c openIDClient) sendRequest(r *http.Request, into any) error {
+func (c openIDClient) send(r *http.Request, into any) error {
 	r.Header.Set("Accept", "application/json")
 	answer, err := c.http.Do(r)
 	if err != nil {
@@ -86,8 +83,8 @@ func (c openIDClient) sendRequest(r *http.Request, into any) error {
 	return json.NewDecoder(answer.Body).Decode(into)
 }
 
-// askToken sends a form to the token endpoint. The client's secret is in the form (osincli, SendClientSecretInParams).
-func (c openIDClient) askToken(ctx context.Context, form url.Values) (answer map[string]any, err error) {
+// ask sends a form to the token endpoint. The client's secret is in the form (osincli, SendClientSecretInParams).
+func (c openIDClient) ask(ctx context.Context, form url.Values) (answer map[string]any, err error) {
 	form.Set("client_id", c.ClientID)
 	form.Set("client_secret", c.secret)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.token, strings.NewReader(form.Encode()))
@@ -95,19 +92,16 @@ func (c openIDClient) askToken(ctx context.Context, form url.Values) (answer map
 		return nil, err
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	return answer, c.sendRequest(r, &answer)
+	return answer, c.send(r, &answer)
 }
 
 // observeProvider is what the operator does before the OAuth server gets a provider.
-func observeProvider(ctx context.Context, l *resources.Living, p identityProvider) error {
+func observeProvider(ctx context.Context, l *resources.Living, p identityProvider) (err error) {
+	defer must.Catch(&err)
 	c, err := newOpenIDClient(ctx, l, p.OpenID)
-	if err != nil {
-		return fmt.Errorf("failed to apply IDP %s config: %w", p.Name, err)
-	}
-	answer, err := c.askToken(ctx, url.Values{"grant_type": {"password"}, "scope": {"openid"}, "username": {"test"}, "password": {"test"}})
-	if err != nil {
-		return fmt.Errorf("failed to apply IDP %s config: error attempting password grant flow: %w", p.Name, err)
-	}
+	must.Wrap(err, "failed to apply IDP %s config", p.Name)
+	answer, err := c.ask(ctx, url.Values{"grant_type": {"password"}, "scope": {"openid"}, "username": {"test"}, "password": {"test"}})
+	must.Wrap(err, "failed to apply IDP %s config: error attempting password grant flow", p.Name)
 	if answer["error"] == "invalid_grant" || answer["access_token"] != nil {
 		return fmt.Errorf("the stand-in knows no OpenID provider that takes passwords")
 	}
@@ -164,15 +158,10 @@ func readState(r *http.Request) (then string, err error) {
 }
 
 // signInByCode takes the ID token for the code, and makes the user and the identity that it names.
-func (s *loginServer) signInByCode(w http.ResponseWriter, r *http.Request, domain string, l *resources.Living, p identityProvider) error {
-	c, err := newOpenIDClient(r.Context(), l, p.OpenID)
-	if err != nil {
-		return err
-	}
-	answer, err := c.askToken(r.Context(), url.Values{"grant_type": {"authorization_code"}, "code": {r.URL.Query().Get("code")}, "redirect_uri": {callbackOf(domain, p)}})
-	if err != nil {
-		return err
-	}
+func (s *loginServer) signInByCode(w http.ResponseWriter, r *http.Request, domain string, l *resources.Living, p identityProvider) (err error) {
+	defer must.Catch(&err)
+	c := must.Get(newOpenIDClient(r.Context(), l, p.OpenID))
+	answer := must.Get(c.ask(r.Context(), url.Values{"grant_type": {"authorization_code"}, "code": {r.URL.Query().Get("code")}, "redirect_uri": {callbackOf(domain, p)}}))
 	raw, _ := answer["id_token"].(string)
 	claims, err := readClaims(raw)
 	if err != nil {

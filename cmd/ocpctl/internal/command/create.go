@@ -116,7 +116,7 @@ func (a *app) writeAccepted(s *table.Screen, c v1.Accepted, replayed bool) {
 	fmt.Fprintf(s.Out, "%s %s\n", s.Painted(humanize.Line(c.Name), table.Bold), head)
 	f := s.Facts()
 	f.Add("status", string(c.Status))
-	f.Add("next", c.Message)
+	f.Add("verdict", c.Message)
 	if c.ApprovalID != "" {
 		f.Paint("approval", c.ApprovalID+": it must be approved first; see ocpctl approvals "+c.ApprovalID, table.Warn)
 	}
