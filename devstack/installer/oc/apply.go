@@ -153,7 +153,7 @@ func (r *run) applyOne(ctx context.Context, l *resources.Living, raw []byte) (er
 		object.Edit = m.Metadata.Labels[names.EditLabel]
 	}
 	must.Do(l.Apply(ctx, object, raw))
-	if slices.Contains(keptKinds, m.Kind) {
+	if slices.Contains(contentKinds, m.Kind) {
 		must.Do(l.Keep(ctx, keptAs(m.Kind, m.Metadata.Namespace, m.Metadata.Name), string(raw)))
 	}
 	called := strings.ToLower(m.Kind)

@@ -47,8 +47,8 @@ type certificate struct {
 	}
 }
 
-// keptKinds are the kinds whose content decides what the stand-in does.
-var keptKinds = []string{"ClusterIssuer", "Certificate", "IngressController"}
+// contentKinds are the kinds whose content decides what the stand-in does.
+var contentKinds = []string{"ClusterIssuer", "Certificate", "IngressController"}
 
 func keptAs(kind, namespace, name string) string { return kind + "/" + namespace + "/" + name }
 
