@@ -139,7 +139,7 @@ test("the log of what failed has the failing line in view, can be searched, and 
   assert.ok(top > 0 && top < 720, `the failing line is at ${top} px`);
   await page.getByLabel("Find in this log").fill("LEVEL=");
   await page.getByRole("button", { name: "Find" }).click();
-  await page.locator(".found a").first().click();
+  await page.locator(".hits a").first().click();
   assert.match(new URL(page.url()).hash, /^#L\d+$/);
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Download" }).click()]);
   assert.match(file.suggestedFilename(), /^broken-(create|destroy)-\d+\.log$/);

@@ -46,10 +46,8 @@ func (s *Server) postUnderIssues(w http.ResponseWriter, r *http.Request, c calle
 
 // listComments returns the oldest first, or only those changed since a given time.
 func (s *Server) listComments(w http.ResponseWriter, r *http.Request, c caller, number int) {
-	if _, ok := c.at.PullRequest(number); !ok {
-		notFound(w)
-		return
-	}
+	_, ok := c.at.PullRequest(number)
+	endIf(!ok, http.StatusNotFound, "Not Found")
 	since, _ := time.Parse(time.RFC3339, r.URL.Query().Get("since"))
 	sc, all := s.sceneOf(c.at.repo), []object{}
 	for _, one := range c.at.Comments(number) {
@@ -57,10 +55,7 @@ func (s *Server) listComments(w http.ResponseWriter, r *http.Request, c caller, 
 			continue
 		}
 		shape, err := sc.comment(one)
-		if err != nil {
-			fail(w, err, "", "")
-			return
-		}
+		endOnError(err, "", "")
 		all = append(all, shape)
 	}
 	page(w, r, s.base, all, nil)
@@ -79,10 +74,7 @@ func (p Place) find(id int64) (c *Comment) {
 
 func (s *Server) showComment(w http.ResponseWriter, status int, c caller, id int64) {
 	found := c.at.find(id)
-	if found == nil {
-		notFound(w)
-		return
-	}
+	endIf(found == nil, http.StatusNotFound, "Not Found")
 	one, err := s.sceneOf(c.at.repo).comment(*found)
 	show(w, status, one, err)
 }
@@ -93,44 +85,27 @@ type bodyOnly struct {
 
 func (s *Server) postComment(w http.ResponseWriter, r *http.Request, c caller, number int) {
 	var body bodyOnly
-	if !decode(w, r, &body) {
-		return
-	}
-	if pr, _ := c.at.PullRequest(number); pr.Locked && (c.app || !c.may("write")) {
-		complain(w, http.StatusForbidden, "Unable to create comment because issue is locked.")
-		return
-	}
+	decodeBody(r, &body)
+	pr, _ := c.at.PullRequest(number)
+	endIf(pr.Locked && (c.app || !c.may("write")), http.StatusForbidden, "Unable to create comment because issue is locked.")
 	id, err := c.at.Comment(number, body.Body, c.login)
-	if err != nil {
-		fail(w, err, "IssueComment", "body")
-		return
-	}
+	endOnError(err, "IssueComment", "body")
 	s.showComment(w, http.StatusCreated, c, id)
 }
 
-// mayEdit answers a call if the caller may not change a comment: only its author and people with write permission may.
-func mayEdit(w http.ResponseWriter, c caller, id int64) bool {
+// endUnlessEditor lets only its author and people with write permission change a comment.
+func endUnlessEditor(c caller, id int64) {
 	found := c.at.find(id)
-	if found == nil || found.Author == c.login || !c.app && c.may("write") {
-		return true
-	}
-	text := "Must have admin rights to Repository."
-	if c.app {
-		text = "Resource not accessible by integration"
-	}
-	complain(w, http.StatusForbidden, text)
-	return false
+	foreign := found != nil && found.Author != c.login
+	endIf(foreign && c.app, http.StatusForbidden, "Resource not accessible by integration")
+	endIf(foreign && !c.may("write"), http.StatusForbidden, "Must have admin rights to Repository.")
 }
 
 func (s *Server) patchComment(w http.ResponseWriter, r *http.Request, c caller) {
 	var body bodyOnly
-	if !decode(w, r, &body) || !mayEdit(w, c, id(r, "id")) {
-		return
-	}
-	if err := c.at.EditComment(id(r, "id"), body.Body, c.login); err != nil {
-		fail(w, err, "IssueComment", "body")
-		return
-	}
+	decodeBody(r, &body)
+	endUnlessEditor(c, id(r, "id"))
+	endOnError(c.at.EditComment(id(r, "id"), body.Body, c.login), "IssueComment", "body")
 	s.showComment(w, http.StatusOK, c, id(r, "id"))
 }
 
@@ -144,13 +119,8 @@ func (sc scene) reaction(c Comment, kind, login string) object {
 // postReaction returns 201 for a new reaction and 200 for an existing one.
 func (s *Server) postReaction(w http.ResponseWriter, r *http.Request, c caller) {
 	var body struct{ Content string }
-	if !decode(w, r, &body) {
-		return
-	}
-	if !slices.Contains(reactionKinds, body.Content) {
-		invalid(w, "Reaction", "content", "invalid")
-		return
-	}
+	decodeBody(r, &body)
+	endInvalid(!slices.Contains(reactionKinds, body.Content), "Reaction", "content", "invalid")
 	status := http.StatusCreated
 	err := c.at.do(func(_ *world, repo *repository) ([]Event, error) {
 		found := repo.comment(id(r, "id"))
@@ -167,9 +137,6 @@ func (s *Server) postReaction(w http.ResponseWriter, r *http.Request, c caller) 
 		found.Reactions[body.Content] = append(found.Reactions[body.Content], c.login)
 		return nil, nil
 	})
-	if err != nil {
-		fail(w, err, "Reaction", "content")
-		return
-	}
+	endOnError(err, "Reaction", "content")
 	answer(w, status, s.sceneOf(c.at.repo).reaction(*c.at.find(id(r, "id")), body.Content, c.login))
 }

@@ -30,10 +30,7 @@ func (s *Server) listLabels(w http.ResponseWriter, r *http.Request, c caller) {
 func (s *Server) showLabel(w http.ResponseWriter, status int, c caller, name string) {
 	sc := s.sceneOf(c.at.repo)
 	i := slices.IndexFunc(sc.labels, func(l Label) bool { return strings.EqualFold(l.Name, name) })
-	if i < 0 {
-		notFound(w)
-		return
-	}
+	endIf(i < 0, http.StatusNotFound, "Not Found")
 	answer(w, status, sc.labels[i].shape(sc))
 }
 
@@ -58,20 +55,10 @@ func (b labelBody) on(l Label) Label {
 	return l
 }
 
-// mayManageLabels answers a call if the caller may not create labels.
-func mayManageLabels(w http.ResponseWriter, c caller) bool {
-	if !c.may("write") {
-		complain(w, http.StatusForbidden, "Must have write access to Repository.")
-		return false
-	}
-	return true
-}
-
 func (s *Server) postLabel(w http.ResponseWriter, r *http.Request, c caller) {
 	var body labelBody
-	if !mayManageLabels(w, c) || !decode(w, r, &body) {
-		return
-	}
+	endIf(!c.may("write"), http.StatusForbidden, "Must have write access to Repository.")
+	decodeBody(r, &body)
 	made := body.on(Label{Name: body.Name, Color: "ededed"})
 	field, code := made.wrong()
 	err := c.at.do(func(world *world, repo *repository) ([]Event, error) {
@@ -96,9 +83,8 @@ func (s *Server) postLabel(w http.ResponseWriter, r *http.Request, c caller) {
 
 func (s *Server) patchLabel(w http.ResponseWriter, r *http.Request, c caller) {
 	var body labelBody
-	if !mayManageLabels(w, c) || !decode(w, r, &body) {
-		return
-	}
+	endIf(!c.may("write"), http.StatusForbidden, "Must have write access to Repository.")
+	decodeBody(r, &body)
 	var field, code, name string
 	err := c.at.do(func(_ *world, repo *repository) ([]Event, error) {
 		old := repo.label(r.PathValue("name"))
@@ -138,62 +124,38 @@ func (r *repository) renameLabel(from, to string) {
 
 func (s *Server) listIssueLabels(w http.ResponseWriter, r *http.Request, c caller, number int) {
 	pr, ok := c.at.PullRequest(number)
-	if !ok {
-		notFound(w)
-		return
-	}
+	endIf(!ok, http.StatusNotFound, "Not Found")
 	page(w, r, s.base, s.sceneOf(c.at.repo).labelShapes(pr.Labels), nil)
 }
 
 // postIssueLabels accepts a list, or an object with one, as GitHub does.
 func (s *Server) postIssueLabels(w http.ResponseWriter, r *http.Request, c caller, number int) {
 	var raw json.RawMessage
-	if !decode(w, r, &raw) {
-		return
-	}
+	decodeBody(r, &raw)
 	var names []string
 	if json.Unmarshal(raw, &names) != nil {
 		var wrapped struct{ Labels []string }
-		if json.Unmarshal(raw, &wrapped) != nil {
-			complain(w, http.StatusBadRequest, "Problems parsing JSON")
-			return
-		}
+		endIf(json.Unmarshal(raw, &wrapped) != nil, http.StatusBadRequest, "Problems parsing JSON")
 		names = wrapped.Labels
 	}
-	if !c.may("triage") {
-		complain(w, http.StatusForbidden, "Must have triage rights to Repository.")
-		return
-	}
+	endIf(!c.may("triage"), http.StatusForbidden, "Must have triage rights to Repository.")
 	if c.app && !c.granted(s.manifest(), makeLabels) {
 		for _, name := range names {
-			if !slices.ContainsFunc(c.at.Labels(), func(l Label) bool { return strings.EqualFold(l.Name, name) }) {
-				complain(w, http.StatusForbidden, "You do not have permission to create labels on this repository.")
-				return
-			}
+			endIf(!slices.ContainsFunc(c.at.Labels(), func(l Label) bool { return strings.EqualFold(l.Name, name) }), http.StatusForbidden, "You do not have permission to create labels on this repository.")
 		}
 	}
 	for _, name := range names {
-		if err := c.at.Label(number, name, c.login); err != nil {
-			fail(w, err, "Label", "name")
-			return
-		}
+		endOnError(c.at.Label(number, name, c.login), "Label", "name")
 	}
 	s.listIssueLabels(w, r, c, number)
 }
 
 func (s *Server) deleteLabel(w http.ResponseWriter, r *http.Request, c caller) {
-	if !c.may("triage") {
-		complain(w, http.StatusForbidden, "Must have triage rights to Repository.")
-		return
-	}
+	endIf(!c.may("triage"), http.StatusForbidden, "Must have triage rights to Repository.")
 	n := number(r, "number")
-	if _, ok := c.at.PullRequest(n); !ok {
-		notFound(w)
-		return
-	}
-	if err := c.at.Unlabel(n, r.PathValue("name"), c.login); err != nil {
-		complain(w, http.StatusNotFound, "Label does not exist")
-		return
-	}
+	_, ok := c.at.PullRequest(n)
+	endIf(!ok, http.StatusNotFound, "Not Found")
+	err := c.at.Unlabel(n, r.PathValue("name"), c.login)
+	endIf(err != nil, http.StatusNotFound, "Label does not exist")
 	s.listIssueLabels(w, r, c, n)
 }

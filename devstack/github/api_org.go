@@ -19,7 +19,10 @@ func (s *Server) orgRoutes(mux *http.ServeMux) {
 			case c.app && !c.granted(s.manifest(), needs):
 				complain(w, http.StatusForbidden, "Resource not accessible by integration")
 			default:
-				remembered(w, r, func(w http.ResponseWriter) { fn(w, r, c) })
+				remembered(w, r, func(w http.ResponseWriter) {
+					defer catch(w)
+					fn(w, r, c)
+				})
 			}
 		})
 	}
@@ -41,10 +44,7 @@ func (s *Server) listRepos(w http.ResponseWriter, r *http.Request, c caller) {
 	all := []object{}
 	for _, sc := range scenes {
 		one, err := sc.repository()
-		if err != nil {
-			fail(w, err, "", "")
-			return
-		}
+		endOnError(err, "", "")
 		all = append(all, one)
 	}
 	page(w, r, s.base, all, func(part []object) any {
@@ -69,10 +69,7 @@ func (s *Server) team(r *http.Request) (logins []string, ok bool) {
 func (s *Server) getMembership(w http.ResponseWriter, r *http.Request, _ caller) {
 	logins, _ := s.team(r)
 	i := slices.IndexFunc(logins, func(login string) bool { return strings.EqualFold(login, r.PathValue("user")) })
-	if i < 0 {
-		notFound(w)
-		return
-	}
+	endIf(i < 0, http.StatusNotFound, "Not Found")
 	answer(w, http.StatusOK, object{
 		"url":  s.base + "/organizations/" + itoa(orgID) + "/team/" + itoa(teamID) + "/memberships/" + logins[i],
 		"role": "member", "state": "active",

@@ -53,10 +53,7 @@ func (s *Server) getPull(w http.ResponseWriter, r *http.Request, c caller) {
 
 func (s *Server) showPull(w http.ResponseWriter, c caller, number int, shape func(scene, PullRequest, int) (object, error)) {
 	pr, ok := c.at.PullRequest(number)
-	if !ok {
-		notFound(w)
-		return
-	}
+	endIf(!ok, http.StatusNotFound, "Not Found")
 	one, err := shape(s.sceneOf(c.at.repo), pr, len(c.at.Comments(number)))
 	show(w, http.StatusOK, one, err)
 }
@@ -83,10 +80,7 @@ func (s *Server) listFiles(w http.ResponseWriter, r *http.Request, c caller) {
 			all = append(all, sc.file(path, pr.HeadSHA, old, now, was, is))
 		}
 	})
-	if all == nil {
-		notFound(w)
-		return
-	}
+	endIf(all == nil, http.StatusNotFound, "Not Found")
 	page(w, r, s.base, all, nil)
 }
 
@@ -112,30 +106,13 @@ func (s *Server) postDispatch(w http.ResponseWriter, r *http.Request, c caller) 
 		Type    string          `json:"event_type"`
 		Payload json.RawMessage `json:"client_payload"`
 	}
-	if !decode(w, r, &body) {
-		return
-	}
-	if !c.may("write") {
-		complain(w, http.StatusForbidden, "Must have write access to Repository.")
-		return
-	}
-	if body.Type == "" || len(body.Type) > 100 {
-		invalid(w, "RepositoryDispatch", "event_type", "invalid")
-		return
-	}
+	decodeBody(r, &body)
+	endIf(!c.may("write"), http.StatusForbidden, "Must have write access to Repository.")
+	endInvalid(body.Type == "" || len(body.Type) > 100, "RepositoryDispatch", "event_type", "invalid")
 	var fields map[string]json.RawMessage
-	if len(body.Payload) > 0 && json.Unmarshal(body.Payload, &fields) != nil || len(body.Payload) > 65535 {
-		complain(w, http.StatusUnprocessableEntity, "Invalid request.\n\nFor 'properties/client_payload', the value is not an object.")
-		return
-	}
-	if len(fields) > 10 {
-		complain(w, http.StatusUnprocessableEntity, "Invalid request.\n\nNo more than 10 properties are allowed; "+strconv.Itoa(len(fields))+" were supplied.")
-		return
-	}
-	if err := c.at.Dispatch(body.Type, body.Payload, c.login); err != nil {
-		fail(w, err, "RepositoryDispatch", "event_type")
-		return
-	}
+	endIf(len(body.Payload) > 0 && json.Unmarshal(body.Payload, &fields) != nil || len(body.Payload) > 65535, http.StatusUnprocessableEntity, "Invalid request.\n\nFor 'properties/client_payload', the value is not an object.")
+	endIf(len(fields) > 10, http.StatusUnprocessableEntity, "Invalid request.\n\nNo more than 10 properties are allowed; "+strconv.Itoa(len(fields))+" were supplied.")
+	endOnError(c.at.Dispatch(body.Type, body.Payload, c.login), "RepositoryDispatch", "event_type")
 	w.WriteHeader(http.StatusNoContent)
 }
 
@@ -149,10 +126,7 @@ func (s *Server) getPermission(w http.ResponseWriter, r *http.Request, c caller)
 			role = cmp.Or(repo.role(login), "none")
 		}
 	})
-	if role == "" {
-		complain(w, http.StatusNotFound, login+" is not a user")
-		return
-	}
+	endIf(role == "", http.StatusNotFound, login+" is not a user")
 	permission := cmp.Or(map[string]string{"maintain": "write", "triage": "read"}[role], role)
 	user := s.sceneOf(c.at.repo).user(login)
 	user["permissions"] = permissionFlags(role)

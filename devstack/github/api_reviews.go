@@ -69,20 +69,11 @@ func (s *Server) postReview(w http.ResponseWriter, r *http.Request, c caller) {
 		State       string  `json:"state"`
 		Comment     *string `json:"comment"`
 	}
-	if !decode(w, r, &body) {
-		return
-	}
+	decodeBody(r, &body)
 	decided := body.State == runs.Approved || body.State == runs.Rejected
-	switch {
-	case !forApps(w, c):
-		return
-	case body.Environment == "":
-		invalid(w, "DeploymentProtectionRule", "environment_name", "missing_field")
-		return
-	case !decided && (body.State != "" || or(body.Comment, "") == ""):
-		invalid(w, "DeploymentProtectionRule", "state", "invalid")
-		return
-	}
+	endUnlessApp(c)
+	endInvalid(body.Environment == "", "DeploymentProtectionRule", "environment_name", "missing_field")
+	endInvalid(!decided && (body.State != "" || or(body.Comment, "") == ""), "DeploymentProtectionRule", "state", "invalid")
 	err := c.at.Runs().on(id(r, "id"), func(world *world, repo *repository, run *Run) ([]Event, error) {
 		return s.review(world, repo, run, review{body.Environment, body.State, or(body.Comment, ""), c.login, rule.app})
 	})

@@ -94,20 +94,14 @@ func (s *Server) getJob(w http.ResponseWriter, r *http.Request, c caller) {
 			shape = world.scene(s, repo).job(*run, *j)
 		}
 	})
-	if shape == nil {
-		notFound(w)
-		return
-	}
+	endIf(shape == nil, http.StatusNotFound, "Not Found")
 	answer(w, http.StatusOK, shape)
 }
 
 // runAct is a call that changes a run and answers nothing.
 func (s *Server) runAct(status int, act func(r Runs, run int64, as string) error) as {
 	return func(w http.ResponseWriter, r *http.Request, c caller) {
-		if !c.may("write") {
-			complain(w, http.StatusForbidden, "Must have admin rights to Repository.")
-			return
-		}
+		endIf(!c.may("write"), http.StatusForbidden, "Must have admin rights to Repository.")
 		err := act(c.at.Runs(), id(r, "id"), c.login)
 		switch {
 		case errors.Is(err, errInvalid) && status == http.StatusAccepted:

@@ -61,9 +61,8 @@ func (s *Server) postGraphQL(w http.ResponseWriter, r *http.Request) {
 		Variables map[string]any `json:"variables"`
 		Operation string         `json:"operationName"`
 	}
-	if !decode(w, r, &body) {
-		return
-	}
+	defer catch(w)
+	decodeBody(r, &body)
 	if strings.TrimSpace(body.Query) == "" {
 		answer(w, http.StatusOK, object{"errors": []gqlError{{Message: "A query attribute must be specified and must be a string."}}})
 		return

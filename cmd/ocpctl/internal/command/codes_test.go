@@ -41,7 +41,7 @@ func TestWhatTheCommandLineCannotSayEndsWithTwo(t *testing.T) {
 		"share a --team b --access all":             `--access: "all" is not an access right. Accepted: see, use.`,
 		"share a --team b --role root":              `--role: "root" is not a role. Accepted: view, edit, admin.`,
 		"share a --team b --access see --role view": "--role: Who only sees the cluster has no role in it. Accepted: --access use.",
-		"access revoke a":                           "an argument is missing: ocpctl access revoke CLUSTER ACCESS",
+		"access revoke":                             "no cluster given. Give its name or id: ocpctl access revoke CLUSTER [ACCESS]",
 		"transfer a":                                "--team: Required.",
 		"scale-workers a":                           "--replicas: Required.",
 		"scale-workers a --replicas -1":             "--replicas: -1 is negative.",

@@ -206,7 +206,7 @@ func TestEveryCommandEndsForEverybodyAsItsRowSays(t *testing.T) {
 var next = regexp.MustCompile(`Ask |Add |Name |See |Choose another |Load |Request |Destroy it first|choose one of|The list of|Accepted: |ocpctl (list|login|approvals)|lists your|Retry|next: `)
 
 // records are where it is written down that something was asked and refused.
-var records = []string{"audit_events", "audit_head", "cluster_requests", "request_keys"}
+var records = []string{"audit_events", "audit_head", "cluster_requests", "request_checks", "request_keys"}
 
 // cell types a line as one of the cast and says how it ended. What it changed is taken back.
 func (o *office) cell(a act, who string) string {
