@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"log/slog"
 	"path"
 	"strings"
@@ -90,9 +91,10 @@ type Keeper interface {
 // Config configures a service. Store, Catalogue, GitHub and Artifacts are required by the use cases that touch them.
 type Config struct {
 	Store         *store.Store
-	Catalogue     func() catalogue.Catalogue // the catalogue in force
-	Keeper        Keeper                     // nil: the catalogue never changes
-	CatalogueIn   CatalogueHome              // where the catalogue's files are edited; zero: it is not known
+	Catalogue     func() catalogue.Catalogue               // the catalogue in force
+	Keeper        Keeper                                   // nil: the catalogue never changes
+	LoadCatalogue func(fs.FS) (catalogue.Catalogue, error) // reads another catalogue as the server would; nil: as the embedded one is read
+	CatalogueIn   CatalogueHome                            // where the catalogue's files are edited; zero: it is not known
 	Policy        policy.Settings
 	GitHubIssuers []string     // of GitHub Actions, besides those whose addresses show it
 	GitHubSite    string       // of the GitHub that the App belongs to, e.g. https://github.com; empty: there is no App

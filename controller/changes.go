@@ -85,7 +85,7 @@ func (w *effectWorker) isRefusedForLong(ctx context.Context, e clusters.Effect, 
 // patienceFor is for how long a change is tried that GitHub refuses.
 func patienceFor(kind clusters.EffectKind) time.Duration {
 	switch kind {
-	case outbox.EffectEnsureLabels:
+	case outbox.EffectEnsureLabels, outbox.EffectProposeCatalogue:
 		return 0
 	case runs.EffectReview, runs.EffectReject, outbox.EffectGate: // a gate that is missing blocks a merge
 		return longestWait
@@ -128,6 +128,10 @@ func (c *Controller) make(ctx context.Context, e clusters.Effect) (note string, 
 		return c.ensureLabels(ctx, e)
 	case outbox.EffectCheckConfig:
 		return c.checkConfig(ctx, e)
+	case outbox.EffectCheckCatalogue:
+		return c.checkCatalogue(ctx, e)
+	case outbox.EffectProposeCatalogue:
+		return c.proposeCatalogue(ctx, e)
 	case outbox.EffectGate:
 		return c.showGate(ctx, e)
 	case clusters.EffectRemoveDeployments:

@@ -54,6 +54,9 @@ type GitHub interface {
 	PullRequest(ctx context.Context, installation int64, repo string, number int) (github.PullRequest, error)
 	PullsAt(ctx context.Context, installation int64, repo, sha string) ([]github.PullRequest, error)
 	File(ctx context.Context, installation int64, repo, path, ref string) (github.File, error)
+	Folder(ctx context.Context, installation int64, repo, folder, commit string) (map[string]string, error)
+	Propose(ctx context.Context, installation int64, repo string, p github.Proposal) (number int, err error)
+	ChangesBelow(ctx context.Context, installation int64, repo string, number int, folder string) (bool, error)
 	InstallationOf(ctx context.Context, repo string) (int64, error)
 	Run(ctx context.Context, installation int64, repo string, id int64) (github.Run, error)
 	Dispatch(ctx context.Context, installation int64, repo, kind string, payload map[string]string) error
@@ -74,6 +77,8 @@ type Config struct {
 	GitHub        GitHub
 	Teller        SlackSender // nil: there are no answers in Slack
 	Catalogue     Catalogue
+	Changes       CatalogueChanges // nil: pull requests that change the catalogue are not checked
+	CataloguePath string           // of the catalogue's folder in its repository
 	Spool         Spool
 	Remover       Remover
 	Archives      Archives // nil: there is no bucket to compare with the database

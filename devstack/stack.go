@@ -266,11 +266,11 @@ func (h *Stack) startGitHub(ctx context.Context) (err error) {
 		SlackURL: "http://" + addr(h.Ports.Slack), ClientSecret: h.Secrets.GitHubClient, CallbackURL: h.PrivateURL() + "/links/github",
 		StatePath: h.state("github.json"), KeyPath: h.path("github-app.pem"), IssuerDir: h.path("actions-oidc"), Engine: engine,
 	}))
-	if engine != nil { // workflows may be started by a dispatch, for which docs/actions.md asks for one permission more
-		app := github.Registered()
-		app.Permissions["contents"] = "write"
-		h.GitHub.SetManifest(app)
-	}
+	// Workflows may be started by a dispatch, and changes of the catalogue proposed. Each takes one permission more than the App must have.
+	app := github.Registered()
+	app.Permissions["contents"] = "write"
+	h.GitHub.SetManifest(app)
+	must.Do(h.holdCatalogue())
 	h.GitHubCut, err = StartCut(addr(h.Ports.GitHub), addr(h.Ports.GitHubBehind))
 	return err
 }

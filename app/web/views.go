@@ -97,7 +97,7 @@ func parseTemplates(nameOf func(string) string, files assetFiles) views {
 	own := template.FuncMap{"actor": actorFormatter(nameOf), "told": auditTextWith(nameOf), "asset": files.addressOf}
 	out := views{}
 	for _, name := range []string{
-		"login", "problem", "list", "detail", "runbook", "destroy", "new", "approvals", "approval", "link", "onward", "code", "password", "me", "limits", "policy", "commandline", "devicecode",
+		"login", "problem", "list", "detail", "runbook", "destroy", "new", "approvals", "approval", "link", "onward", "code", "password", "me", "limits", "policy", "whatif", "propose", "commandline", "devicecode",
 		"usage", "reports", "findings", "orphans", "removals", "deliveries", "delivery", "audit",
 		"start", "logs", "gallery", "days",
 	} {
@@ -198,7 +198,7 @@ var functions = template.FuncMap{
 	"seconds":    func(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) + " s" },
 
 	"locked":  createform.Locked,
-	"objects": newObjectsView, "hits": newHitsView,
+	"objects": newObjectsView, "hits": newHitsView, "faults": newFaultsView,
 	"queries": parseQueries,
 	"refused": countRefused, "notAsked": notAsked,
 }

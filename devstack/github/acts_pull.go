@@ -56,6 +56,30 @@ func (p Place) open(title, branch, as, head string, draft bool) (int, error) {
 	return number, err
 }
 
+// openBranch opens a pull request from a branch that has commits.
+func (p Place) openBranch(title, branch, base, as string, draft bool) (number int, err error) {
+	err = p.do(func(w *world, r *repository) ([]Event, error) {
+		head := r.Branches[branch]
+		if strings.TrimSpace(title) == "" || base != Branch || head == "" || head == r.Branches[base] || r.headOf(Org, branch) != nil {
+			return nil, errInvalid
+		}
+		for _, pr := range r.Pulls {
+			number = max(number, pr.Number)
+		}
+		number++
+		now := p.s.now().UTC().Truncate(1e9)
+		pr := &PullRequest{
+			Number: number, Title: title, Author: as, HeadOwner: Org, Open: true, Draft: draft, Labels: []string{},
+			HeadRef: branch, HeadSHA: head, BaseSHA: r.Branches[base], Pushes: 1, CreatedAt: now, UpdatedAt: now,
+		}
+		delete(r.Branches, branch) // from now on the pull request has it
+		r.Pulls = append(r.Pulls, pr)
+		p.s.fresh(r.ID, int64(number))
+		return []Event{p.s.event(w, r, "opened", as, pr)}, nil
+	})
+	return number, err
+}
+
 // headOf returns the open pull request from a branch.
 func (r *repository) headOf(owner, ref string) *PullRequest {
 	return pick.First(r.Pulls, func(pr *PullRequest) bool { return pr.HeadOwner == owner && pr.HeadRef == ref && pr.Open })

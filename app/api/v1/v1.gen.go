@@ -618,6 +618,69 @@ type CatalogueProblems struct {
 	Valid    bool               `json:"valid" yaml:"valid"`
 }
 
+// CatalogueReplay defines model for CatalogueReplay.
+type CatalogueReplay struct {
+	// Accepted Refused by the active catalogue and accepted by this one.
+	Accepted int `json:"accepted" yaml:"accepted"`
+
+	// Groups By the check that changes the verdict, what restricts first.
+	Groups []CatalogueReplayGroup `json:"groups" yaml:"groups"`
+	Hash   string                 `json:"hash,omitempty,omitzero" yaml:"hash,omitempty"`
+
+	// Headline What changes, in one line.
+	Headline string `json:"headline" yaml:"headline"`
+
+	// NeedApproval Accepted without an approval by the active catalogue only.
+	NeedApproval int `json:"needApproval" yaml:"needApproval"`
+
+	// NeedNoApproval In need of an approval by the active catalogue only.
+	NeedNoApproval int  `json:"needNoApproval" yaml:"needNoApproval"`
+	OlderLeftOut   bool `json:"olderLeftOut,omitempty,omitzero" yaml:"olderLeftOut,omitempty"`
+
+	// Problems If there are any, nothing was judged.
+	Problems []CatalogueProblem `json:"problems" yaml:"problems"`
+
+	// Refused Accepted by the active catalogue and refused by this one.
+	Refused int `json:"refused" yaml:"refused"`
+
+	// Requests Judged by both catalogues.
+	Requests int `json:"requests" yaml:"requests"`
+
+	// RolesChange Identities or people differ; each request was judged with the roles that its requester had.
+	RolesChange bool `json:"rolesChange,omitempty,omitzero" yaml:"rolesChange,omitempty"`
+
+	// Uncounted Requests from before usage was recorded: for them, quotas and budgets count as unused.
+	Uncounted int  `json:"uncounted,omitempty,omitzero" yaml:"uncounted,omitempty"`
+	Valid     bool `json:"valid" yaml:"valid"`
+}
+
+// CatalogueReplayExample defines model for CatalogueReplayExample.
+type CatalogueReplayExample struct {
+	At time.Time `json:"at" yaml:"at"`
+	ID string    `json:"id" yaml:"id"`
+
+	// Message Of the check.
+	Message   string `json:"message" yaml:"message"`
+	Name      string `json:"name" yaml:"name"`
+	Principal string `json:"principal" yaml:"principal"`
+	Profile   string `json:"profile" yaml:"profile"`
+	Team      string `json:"team" yaml:"team"`
+}
+
+// CatalogueReplayGroup defines model for CatalogueReplayGroup.
+type CatalogueReplayGroup struct {
+	// Change refused, approval, accepted or free (needs no approval any more).
+	Change string `json:"change" yaml:"change"`
+
+	// Check The check, and the rule or limit.
+	Check    string                   `json:"check" yaml:"check"`
+	Examples []CatalogueReplayExample `json:"examples" yaml:"examples"`
+	People   int                      `json:"people" yaml:"people"`
+	Profiles []string                 `json:"profiles" yaml:"profiles"`
+	Requests int                      `json:"requests" yaml:"requests"`
+	Teams    []string                 `json:"teams" yaml:"teams"`
+}
+
 // CatalogueState defines model for CatalogueState.
 type CatalogueState struct {
 	Hash       string    `json:"hash" yaml:"hash"`
@@ -1556,6 +1619,48 @@ type Query struct {
 
 	// Unasked Why a region outside the cluster's own was not asked, which does not count as something left: not_enabled (the account has not enabled the region) or denied_by_organization (a policy of the organization denies it to everybody in the account).
 	Unasked string `json:"unasked,omitempty,omitzero" yaml:"unasked,omitempty"`
+}
+
+// Question defines model for Question.
+type Question struct {
+	// As Who makes the request: a person of the catalogue, or a principal's id such as `github:maya`.
+	As string `json:"as" yaml:"as"`
+
+	// Fork The pull request comes from a fork.
+	Fork bool `json:"fork,omitempty,omitzero" yaml:"fork,omitempty"`
+
+	// Permission Their permission on the repository; default: write.
+	Permission string `json:"permission,omitempty,omitzero" yaml:"permission,omitempty"`
+
+	// Repository owner/name, for the entry points on GitHub.
+	Repository string `json:"repository,omitempty,omitzero" yaml:"repository,omitempty"`
+
+	// Request Unknown fields are refused. Values you leave out come from the profile's defaults or from a policy.
+	Request CreateRequest `json:"request,omitempty,omitzero" yaml:"request,omitempty"`
+
+	// Role The role that they have in the request's team: platform_admin, requester or auditor. Default: as in their last request.
+	Role string `json:"role,omitempty,omitzero" yaml:"role,omitempty"`
+
+	// Source The entry point: pr_label, pr_comment, api (default), web, slack, environment or merge_queue.
+	Source string `json:"source,omitempty,omitzero" yaml:"source,omitempty"`
+
+	// Workers To which the cluster is scaled once it is ready.
+	Workers *int `json:"workers,omitempty" yaml:"workers,omitempty"`
+}
+
+// QuestionAnswer defines model for QuestionAnswer.
+type QuestionAnswer struct {
+	Name string `json:"name" yaml:"name"`
+
+	// Principal Id of whoever makes the request.
+	Principal string `json:"principal" yaml:"principal"`
+
+	// Roles Their roles with the teams, e.g. `requester platform`.
+	Roles []string `json:"roles" yaml:"roles"`
+
+	// RolesOf When they made the request from which the roles are; absent if the question gave one.
+	RolesOf time.Time `json:"rolesOf,omitempty,omitzero" yaml:"rolesOf,omitempty"`
+	Verdict Verdict   `json:"verdict" yaml:"verdict"`
 }
 
 // Quota defines model for Quota.

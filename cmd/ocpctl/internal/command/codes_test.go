@@ -136,6 +136,14 @@ func TestADryRunThatIsRefusedEndsWithSix(t *testing.T) {
 	require.Empty(t, d.err.String(), "it was said already")
 }
 
+func TestAQuestionAboutSomebodyElseIsADryRun(t *testing.T) {
+	d := newService(t)
+	require.Equal(t, exit.Usage, d.run("create", "--name", "x", "--as", "maya"))
+	require.Contains(t, d.err.String(), "give --dry-run with it")
+	require.Equal(t, exit.Usage, d.run("create", "--name", "x", "--dry-run", "--fork"))
+	require.Contains(t, d.err.String(), "give --as PERSON")
+}
+
 func TestWhatAPartOfACheckSaysIsSaidOnce(t *testing.T) {
 	d := newService(t)
 	full := map[string]any{"name": "team live", "result": "fail", "message": "You have 3 of 3.", "next": "Destroy one."}

@@ -102,6 +102,8 @@ var acts = []act{
 	{line: "catalog quotas", want: "0 0 0 0 0 0 3 3 3 3 3"},
 	{line: "catalog status", want: "0 0 0 0 0 0 3 3 3 3 3"},
 	{line: "catalog validate {catalogue}", want: "3 0 3 3 3 3 3 3 3 3 3"},
+	{line: "catalog what-if {catalogue}", want: "3 0 3 3 3 3 3 3 3 3 3", does: true},
+	{line: "create aws-minimal-test --name mine --dry-run --as github:maya --as-role platform_admin", want: "3 6 3 3 3 3 3 3 3 3 3"},
 	{line: "report usage", want: "0 0 0 0 0 0 3 3 3 3 3"},
 	{line: "report forecast", want: "0 0 0 0 0 0 3 3 3 3 3"},
 	{line: "report actual", want: "4 4 4 4 4 4 3 3 3 3 3"}, // no bill was read
