@@ -233,7 +233,7 @@ func (s *Service) toJudgement(r ClusterRequest, asked []byte, v policy.Verdict, 
 	}
 	// The cluster's own comment shows the approval and the warnings: there is no second comment.
 	row.Spec.Approval, row.Spec.Approvers, row.Spec.Advice = chatops.ApprovalText(v), approversOnGitHub(r, v), chatops.AdviceText(v)
-	addons, err := freezeAddons(r.catalogue, v.Grant.Addons)
+	addons, err := freezeAddons(r.catalogue, v.Grant.Addons, row)
 	if err != nil {
 		return store.Judgement{}, err
 	}

@@ -32,7 +32,7 @@ func (c code) hash() string {
 const forCodes = "ocpctl-console-code"
 
 func (s *Service) sealCode(c code) (string, error) {
-	return s.sign(jose.SigningKey{Algorithm: jose.HS256, Key: s.keys.codes}, jwt.Claims{
+	return s.signToken(jose.SigningKey{Algorithm: jose.HS256, Key: s.keys.codes}, jwt.Claims{
 		Issuer: s.issuer(), Audience: jwt.Audience{forCodes}, Expiry: jwt.NewNumericDate(s.Now().Add(codeLasts)),
 	}, c)
 }
@@ -54,7 +54,7 @@ func (s *Service) openCode(raw string) (c code, err error) {
 // cluster, with none of the rights that the earlier one was given there.
 func (s *Service) signIdentity(given access.Row, nonce string) (string, error) {
 	now := s.Now()
-	return s.sign(jose.SigningKey{Algorithm: jose.ES256, Key: s.keys.signing}, jwt.Claims{
+	return s.signToken(jose.SigningKey{Algorithm: jose.ES256, Key: s.keys.signing}, jwt.Claims{
 		Issuer: s.issuer(), Subject: given.Account, Audience: jwt.Audience{given.Cluster}, IssuedAt: jwt.NewNumericDate(now), Expiry: jwt.NewNumericDate(now.Add(tokenLasts)),
 	}, struct {
 		Nonce    string   `json:"nonce,omitempty"`
@@ -64,7 +64,7 @@ func (s *Service) signIdentity(given access.Row, nonce string) (string, error) {
 	}{nonce, given.ReaderName, given.Account, []string{"ocpctl-" + string(given.Role)}})
 }
 
-func (s *Service) sign(key jose.SigningKey, registered jwt.Claims, more any) (string, error) {
+func (s *Service) signToken(key jose.SigningKey, registered jwt.Claims, more any) (string, error) {
 	signer, err := jose.NewSigner(key, (&jose.SignerOptions{}).WithType("JWT"))
 	if err != nil {
 		return "", fmt.Errorf("sign in to a console: %w", err)

@@ -59,9 +59,12 @@ func (r *run) loginCommand() *cobra.Command {
 		key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
 		issued := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().AddDate(1, 0, 0), DNSNames: []string{"*.apps.example.com"}}
 		raw := must.Get(x509.CreateCertificate(rand.Reader, issued, issued, key.Public(), key))
+		login, own := &loginServer{run: r, codes: map[string]grant{}, logins: map[string]grant{}}, &tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: key}
 		server := &http.Server{
-			Addr: args[0], Handler: &loginServer{run: r, codes: map[string]grant{}, logins: map[string]grant{}}, ReadHeaderTimeout: time.Minute,
-			TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{{Certificate: [][]byte{raw}, PrivateKey: key}}},
+			Addr: args[0], Handler: login, ReadHeaderTimeout: time.Minute,
+			TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+				return login.serveCertificate(hello.Context(), hello.ServerName, own)
+			}},
 		}
 		return server.ListenAndServeTLS("", "")
 	}}
@@ -169,15 +172,15 @@ func (s *loginServer) loginOf(r *http.Request, domain string, l *resources.Livin
 	}
 	g := s.logins[cookie.Value]
 	for _, p := range providersOf(l) {
-		if p.Name == g.provider && g.domain == domain && time.Now().Before(g.expires) && p.knows(l, g.user) {
+		if p.Name == g.provider && g.domain == domain && time.Now().Before(g.expires) && p.hasUser(l, g.user) {
 			return g
 		}
 	}
 	return grant{}
 }
 
-// knows reports that the provider still has a user: a line of its file, or one who signed in and was not deleted.
-func (p identityProvider) knows(l *resources.Living, user string) bool {
+// hasUser reports that the provider still has a user: a line of its file, or one who signed in and was not deleted.
+func (p identityProvider) hasUser(l *resources.Living, user string) bool {
 	if p.Type == "OpenID" {
 		return slices.ContainsFunc(l.Sessions(), func(s resources.Session) bool { return s.User == user && s.Provider == p.Name })
 	}
@@ -216,12 +219,12 @@ func (s *loginServer) signIn(w http.ResponseWriter, r *http.Request, domain stri
 		_ = loginPage.Execute(w, object{"Then": then, "Error": "Invalid login or password. Please try again."})
 		return
 	}
-	s.remember(w, grant{domain: domain, user: user, provider: provider, expires: time.Now().Add(grantLasts)})
+	s.rememberLogin(w, grant{domain: domain, user: user, provider: provider, expires: time.Now().Add(grantLasts)})
 	http.Redirect(w, r, then, http.StatusFound)
 }
 
-// remember begins a session of the OAuth server itself.
-func (s *loginServer) remember(w http.ResponseWriter, g grant) {
+// rememberLogin begins a session of the OAuth server itself.
+func (s *loginServer) rememberLogin(w http.ResponseWriter, g grant) {
 	id := newSecret()
 	s.logins[id] = g
 	http.SetCookie(w, &http.Cookie{Name: loginCookie, Value: id, Path: "/", HttpOnly: true, Secure: true, SameSite: http.SameSiteLaxMode})

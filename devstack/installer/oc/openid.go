@@ -184,7 +184,7 @@ func (s *loginServer) signInByCode(w http.ResponseWriter, r *http.Request, domai
 		}
 	}
 	g := grant{domain: domain, user: user, provider: p.Name, subject: subject, groups: strings.Join(groups, ","), expires: time.Now().Add(grantLasts)}
-	s.remember(w, g)
+	s.rememberLogin(w, g)
 	return l.Begin(r.Context(), resources.Session{User: user, Provider: p.Name, Subject: subject, Groups: g.groups, Hash: noToken + user, Expires: time.Now().Add(tokenLasts)})
 }
 
