@@ -103,7 +103,7 @@ func TestALinkToAKubeconfigWorksOnceForItsOwnerAlone(t *testing.T) {
 	require.Equal(t, unknown, h.refused(http.MethodPost, redeem, h.as(oidc.Admin), nil, http.StatusNotFound), "nobody else is")
 	var line v1.Timeline
 	h.get("/api/v1/clusters/"+made.ClusterID+"/timeline", &line)
-	require.Equal(t, "kubeconfig.read", line.Items[len(line.Items)-2].Action, "and then the refusal")
+	require.Equal(t, "kubeconfig.read", line.Items[len(line.Items)-3].Action, "and then the two refusals")
 }
 
 func TestALinkToAKubeconfigThatIsBeingMadeIsNotUsedUp(t *testing.T) {
