@@ -7,12 +7,14 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/devstack/aws"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/profiles"
 )
@@ -63,12 +65,10 @@ func TestAClustersAppsHaveACertificateThatBrowsersTrust(t *testing.T) {
 	require.ErrorContains(t, err, "certificate", "the API keeps the installer's")
 	require.Empty(t, l.AWS.Resources("_acme-challenge.apps."+domain), "the proof goes once it was read")
 
-	// The role that ccoctl made for it reaches this cluster's names alone.
-	role := ""
-	for _, r := range l.AWS.Resources("cert-manager-openshift-route53") {
-		role = r.Name
-	}
-	require.NotEmpty(t, role)
+	roles := slices.DeleteFunc(l.AWS.Resources("cert-manager-openshift-route53"), func(r aws.Resource) bool { return r.Type != "role" })
+	require.Len(t, roles, 1, "ccoctl made it")
+	require.Contains(t, roles[0].Attrs["boundary"], "cluster-boundary")
+	require.Equal(t, domain, roles[0].Tags["ocpctl-domain"], "its boundary lets it write the records below this name alone")
 
 	require.NoError(t, l.GitHub.Unlabel(number, label, "maya"))
 	l.runUntil("gone", 90*time.Second, l.every(lifecycle.Released))
