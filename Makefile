@@ -58,7 +58,7 @@ test-kubernetes: ## tests on a real Kubernetes control plane: its own program, r
 	go -C tools/kubernetes test -count=1 -timeout 20m .
 	@go -C tools/kubernetes tool -n kubernetes >/dev/null # built here, not within the tests' time limit
 	go test -count=1 -timeout 20m -tags kubernetes ./internal/dispatch/kubernetes
-	go test -count=1 -timeout 20m -tags kubernetes -run TestAccessInARealCluster ./runner
+	go test -count=1 -timeout 20m -tags kubernetes -run InARealCluster ./runner
 	@$(MAKE) --no-print-directory soak KUBERNETES=1 REPLICAS=2 N=10
 
 .PHONY: test-tekton

@@ -59,6 +59,7 @@ var foreignTexts = map[string]int{
 	"runner/installer/failures.go":            5, // the installer's log; and the table that reads it is checked when the program starts
 	"runner/installer/pattern.go":             1, // the installer's log and the cloud's words: there is no other source
 	"runner/installer/refusal.go":             2, // likewise
+	"store/attempts/wholelog.go":              2, // a person searches in a log, and the line that failed is marked
 	"store/intake/intake.go":                  1, // the form of a code is checked
 	"store/intake/scan.go":                    1, // likewise
 }

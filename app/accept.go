@@ -49,6 +49,8 @@ type ClusterRequest struct {
 	show   *clusters.SlackPlace                               // where in Slack the cluster is shown; nil: nowhere
 	say    func(policy.Verdict, clusters.Row) *clusters.Reply // the answer that is saved with the result; nil: see Cause
 	once   *store.Once                                        // for a request that may be sent again; nil: it cannot
+
+	explain bool // the verdict has the rules that do not apply, too; only for a rehearsal
 }
 
 // Again says in place of which cluster that failed or ended a cluster is requested.
@@ -139,7 +141,7 @@ func (s *Service) judgeAndWrite(r ClusterRequest, ask store.Ask, write func(judg
 // judgeWith returns the function that evaluates the request and grants the fallback name or the first name.
 func (s *Service) judgeWith(r ClusterRequest, ask store.Ask, fallback bool) judgeFunc {
 	return func(u usage.Usage) (store.Judgement, error) {
-		v := s.evaluateRequest(r, toPolicyUsage(u), u.At)
+		v := s.evaluateRequest(r, ToPolicyUsage(u), u.At)
 		if fallback {
 			v.Grant.Name = v.Grant.FallbackName
 		}
@@ -152,7 +154,9 @@ func nameTaken(r ClusterRequest, g policy.Grant) *Error {
 }
 
 func (s *Service) evaluateRequest(r ClusterRequest, u policy.Usage, now time.Time) policy.Verdict {
-	v := policy.Evaluate(r.Request, u, r.catalogue.Terms(now), s.policy)
+	terms := r.catalogue.Terms(now)
+	terms.Explain = r.explain
+	v := policy.Evaluate(r.Request, u, terms, s.policy)
 	v.Checks = append(v.Checks, r.Notes...)
 	if slices.ContainsFunc(r.Notes, func(c policy.Check) bool { return c.Result == policy.Fail }) {
 		v = withoutGrant(v)
@@ -160,7 +164,8 @@ func (s *Service) evaluateRequest(r ClusterRequest, u policy.Usage, now time.Tim
 	return v
 }
 
-func toPolicyUsage(u usage.Usage) policy.Usage {
+// ToPolicyUsage is what the store counted, as policy reads it.
+func ToPolicyUsage(u usage.Usage) policy.Usage {
 	return policy.Usage{
 		Person: policy.Counts(u.Person), Team: policy.Counts(u.Team),
 		Repository: policy.Counts(u.Repository), Everywhere: policy.Counts(u.Everywhere), Identities: u.Identities,
@@ -203,7 +208,7 @@ func (s *Service) toJudgement(r ClusterRequest, asked []byte, v policy.Verdict, 
 	if err != nil {
 		return store.Judgement{}, fmt.Errorf("encode verdict: %w", err)
 	}
-	counted, err := json.Marshal(toPolicyUsage(u))
+	counted, err := json.Marshal(ToPolicyUsage(u))
 	if err != nil {
 		return store.Judgement{}, fmt.Errorf("encode what was counted: %w", err)
 	}
@@ -228,7 +233,7 @@ func (s *Service) toJudgement(r ClusterRequest, asked []byte, v policy.Verdict, 
 	}
 	// The cluster's own comment shows the approval and the warnings: there is no second comment.
 	row.Spec.Approval, row.Spec.Approvers, row.Spec.Advice = chatops.ApprovalText(v), approversOnGitHub(r, v), chatops.AdviceText(v)
-	addons, err := freezeAddons(r.catalogue, v.Grant.Addons)
+	addons, err := freezeAddons(r.catalogue, v.Grant.Addons, row)
 	if err != nil {
 		return store.Judgement{}, err
 	}
@@ -240,7 +245,7 @@ func (s *Service) toJudgement(r ClusterRequest, asked []byte, v policy.Verdict, 
 		Reply: reply, Show: r.show, Access: s.accessAsk(r, row),
 		Allowed: true, Verdict: encoded, Usage: counted, Checks: checks, Row: row, MaxTTL: v.Grant.MaxTTL, UserTags: v.Grant.Tags, Weight: v.Grant.Weight, Addons: addons,
 		Budget:   reachThresholds(row.Team, u, v.Grant.PriceCents, r.catalogue.Catalogue),
-		Approval: approvalAsk(r, v, asked), Turn: turnAsk(v, toPolicyUsage(u)),
+		Approval: approvalAsk(r, v, asked), Turn: turnAsk(v, ToPolicyUsage(u)),
 	}, nil
 }
 

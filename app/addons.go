@@ -6,21 +6,24 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
-// freezeAddons returns the granted add-ons as the granting catalogue has them: a later catalogue does not change an existing cluster.
-func freezeAddons(b catalogue.Catalogue, names []string) ([]clusters.Addon, error) {
+// freezeAddons returns the granted add-ons as the granting catalogue has them, with the cluster's own values: a later catalogue does not change an
+// existing cluster.
+func freezeAddons(b catalogue.Catalogue, granted []string, row clusters.Row) ([]clusters.Addon, error) {
+	domain := names.Scope{Name: row.Name, BaseDomain: row.BaseDomain}.Domain()
 	var out []clusters.Addon
-	for _, name := range names {
+	for _, name := range granted {
 		a, known := b.Addon(name)
 		if !known {
 			return nil, fmt.Errorf("add-on %s was granted and is not in the catalogue", name)
 		}
-		one := clusters.Addon{Name: a.Name, Manifests: a.Manifests}
+		one := clusters.Addon{Name: a.Name, Manifests: a.ManifestsFor(row.Name, domain, row.Region)}
 		for _, w := range a.Waits {
 			one.Waits = append(one.Waits, clusters.AddonWait(w))
 		}

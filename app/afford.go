@@ -21,7 +21,7 @@ func (s *Service) affordCheck(p policy.Principal, row clusters.Row, act policy.A
 		Scope: scopeOf(row.RequestedBy, row.Team, repo, catalogue),
 		Judge: func(u usage.Usage, rise usage.Rise) (warning string, err error) {
 			check := policy.JudgeRise(policy.Party{Asks: p, RequestedBy: row.RequestedBy, Team: row.Team, Repo: repo},
-				policy.Rise(rise), toPolicyUsage(u), catalogue)
+				policy.Rise(rise), ToPolicyUsage(u), catalogue)
 			if check.Result == policy.Fail {
 				return "", Fail(Conflict, messages.Unaffordable(row.Name, act, check))
 			}

@@ -62,6 +62,7 @@ func (s *Service) DryRun(ctx context.Context, p policy.Principal, r CreateReques
 		return Preview{}, err
 	}
 	request, wrong := s.prepareRequest(p, r, inForce, now)
+	request.explain = r.Explain
 	if err := ctx.Err(); err != nil { // the caller no longer waits for the answer
 		return Preview{}, fmt.Errorf("judge a request: %w", err)
 	}
@@ -75,7 +76,31 @@ func (s *Service) DryRun(ctx context.Context, p policy.Principal, r CreateReques
 	if err != nil {
 		return Preview{}, fmt.Errorf("count what is used: %w", err)
 	}
-	return Preview{Verdict: withFields(s.evaluateRequest(request, toPolicyUsage(usage), now), wrong)}, nil
+	return Preview{Verdict: withFields(s.evaluateRequest(request, ToPolicyUsage(usage), now), wrong)}, nil
+}
+
+// Judge returns the verdict on a request by what is used now. Unlike Rehearse it does not look whether a name is taken, or when the cluster
+// would begin.
+func (s *Service) Judge(ctx context.Context, r policy.Request) (policy.Verdict, error) {
+	now, err := s.store.Now(ctx)
+	if err != nil {
+		return policy.Verdict{}, fmt.Errorf("read the clock: %w", err)
+	}
+	inForce := s.catalogue()
+	repo := ""
+	if r.PR != nil {
+		repo = r.PR.Repo
+	}
+	used, err := s.store.Usage(ctx, scopeOf(r.Principal.ID, policy.TeamOf(r, inForce.Catalogue), repo, inForce.Catalogue))
+	if err != nil {
+		return policy.Verdict{}, fmt.Errorf("count what is used: %w", err)
+	}
+	return s.evaluateRequest(ClusterRequest{Request: r, catalogue: inForce, explain: true}, ToPolicyUsage(used), now), nil
+}
+
+// JudgeBy returns the verdict on a request by a catalogue, by what was used at a time.
+func (s *Service) JudgeBy(c catalogue.Catalogue, r policy.Request, used policy.Usage, at time.Time) policy.Verdict {
+	return s.evaluateRequest(ClusterRequest{Request: r, catalogue: c}, used, at)
 }
 
 // Rehearse creates a cluster and rolls it back. A taken name is a result here, like every other refusal.

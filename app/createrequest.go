@@ -39,6 +39,8 @@ type CreateRequest struct {
 	Again Again                                              // in place of which cluster it is requested; zero: of none
 	Say   func(policy.Verdict, clusters.Row) *clusters.Reply // the answer that is saved with the result, accepted (with the cluster) or refused; nil: the caller answers
 
+	Explain bool // a dry run's verdict has the rules that do not apply, too
+
 	pull *clusters.PRRef // the pull request that the cluster is for; nil: none, or that of the run
 
 	Wrong  []Field       // what could not be read

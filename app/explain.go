@@ -83,12 +83,12 @@ func (s *Service) ExplainRow(ctx context.Context, row clusters.Row) (Explanation
 	return out, nil
 }
 
-// listEnds returns all ends, the earliest first; a hold is among them, as the earliest possible end.
+// listEnds returns all ends in the order in which they take effect; a hold is among them, as the earliest possible end.
 func listEnds(e lifecycle.Ends) []End {
 	var out []End
 	for _, end := range []End{
-		{Kind: "ttl", At: e.TTL}, {Kind: "pr_closed", At: e.PRClosed}, {Kind: "label_removed", At: e.LabelRemoved},
-		{Kind: "run_finished", At: e.RunFinished}, {Kind: "claim", At: e.Claim}, {Kind: "idle", At: e.Idle}, {Kind: "hold", At: e.Hold}, {Kind: "maximum", At: e.Max},
+		{Kind: "hold", At: e.Hold}, {Kind: "ttl", At: e.TTL}, {Kind: "pr_closed", At: e.PRClosed}, {Kind: "label_removed", At: e.LabelRemoved},
+		{Kind: "run_finished", At: e.RunFinished}, {Kind: "claim", At: e.Claim}, {Kind: "idle", At: e.Idle}, {Kind: "maximum", At: e.Max},
 	} {
 		if !end.At.IsZero() {
 			end.Message = sayEnd(end.Kind, e)
@@ -98,7 +98,13 @@ func listEnds(e lifecycle.Ends) []End {
 			out = append(out, end)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b End) int { return a.At.Compare(b.At) })
+	takesEffect := func(end End) time.Time {
+		if end.At.Before(e.Hold) {
+			return e.Hold
+		}
+		return end.At
+	}
+	slices.SortStableFunc(out, func(a, b End) int { return takesEffect(a).Compare(takesEffect(b)) })
 	return out
 }
 

@@ -17,6 +17,9 @@ const GitHubUpToDate = "GitHubUpToDate"
 // listConditions returns the observed facts about a cluster, and GitHubUpToDate if its pull request waits for GitHub.
 func (s *Service) listConditions(ctx context.Context, row clusters.Row) ([]clusters.Condition, error) {
 	out, err := s.store.Attempts.Conditions(ctx, row.ID)
+	for i := range out {
+		out[i].Message = chatops.BriefCondition(row.Card, out[i].Type, out[i].Message)
+	}
 	if err != nil || row.PR == nil {
 		return out, err
 	}

@@ -75,6 +75,7 @@ func (s *Service) Get(ctx context.Context, p policy.Principal, ref string, lines
 	if out.Timeline, err = s.store.Timeline(ctx, row.ID); err != nil {
 		return Details{}, fmt.Errorf("read timeline: %w", err)
 	}
+	out.Timeline = tellOnce(out.Timeline, chatops.TellsFailure(row.Card))
 	if lines > 0 {
 		if out.Log, err = s.store.Attempts.LogTail(ctx, row.JobID, lines); err != nil {
 			return Details{}, fmt.Errorf("read log: %w", err)
@@ -93,7 +94,27 @@ func (s *Service) Timeline(ctx context.Context, p policy.Principal, ref string) 
 	if err != nil {
 		return nil, fmt.Errorf("read timeline: %w", err)
 	}
-	return events, nil
+	return tellOnce(events, false), nil
+}
+
+// tellOnce leaves out of a timeline what the event before told: an attempt begins with what the move before it announced. How the create failed
+// is told by the first event that knows it; told: it is shown beside the timeline.
+func tellOnce(events []store.Event, told bool) (kept []store.Event) {
+	var moved store.Event // the last move
+	for _, e := range events {
+		if e.To != "" && e.To == moved.To && e.Why == moved.Why {
+			continue
+		}
+		if e.To != "" {
+			moved = e
+		}
+		if e.Brief != "" && told {
+			e.Why = e.Brief
+		}
+		told = told || e.Brief != ""
+		kept = append(kept, e)
+	}
+	return kept
 }
 
 // Jobs returns a page of the jobs of clusters that the principal may see, newest first.

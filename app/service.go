@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"log/slog"
 	"path"
 	"strings"
@@ -90,9 +91,10 @@ type Keeper interface {
 // Config configures a service. Store, Catalogue, GitHub and Artifacts are required by the use cases that touch them.
 type Config struct {
 	Store         *store.Store
-	Catalogue     func() catalogue.Catalogue // the catalogue in force
-	Keeper        Keeper                     // nil: the catalogue never changes
-	CatalogueIn   CatalogueHome              // where the catalogue's files are edited; zero: it is not known
+	Catalogue     func() catalogue.Catalogue               // the catalogue in force
+	Keeper        Keeper                                   // nil: the catalogue never changes
+	LoadCatalogue func(fs.FS) (catalogue.Catalogue, error) // reads another catalogue as the server would; nil: as the embedded one is read
+	CatalogueIn   CatalogueHome                            // where the catalogue's files are edited; zero: it is not known
 	Policy        policy.Settings
 	GitHubIssuers []string     // of GitHub Actions, besides those whose addresses show it
 	GitHubSite    string       // of the GitHub that the App belongs to, e.g. https://github.com; empty: there is no App
@@ -106,6 +108,7 @@ type Config struct {
 	RunnersIn     func(platform string) string // the account of a platform that runners use; nil or empty: it is not known
 	SlackEmails   []string                     // domains whose e-mail addresses, confirmed by Slack, count as identities; in lower case
 	AccessMost    time.Duration                // how long a kubeconfig may be valid; zero: UsualAccess
+	OpenID        bool                         // readers sign in to consoles through the server, their OpenID provider; else with an account of the cluster's own
 	UI            string                       // base URL of the web pages, for links in messages, e.g. https://ocpctl.example.com
 	Log           *slog.Logger
 }

@@ -49,7 +49,7 @@ func (s *Service) giveCluster(ctx context.Context, row clusters.Row, p policy.Pr
 	}
 	var check policy.Check
 	err := write(func(u usage.Usage) (limits []lifecycle.Limit, err error) {
-		check = policy.JudgeTransfer(team, holdingsOf(row, u.At), toPolicyUsage(u), catalogue.Catalogue)
+		check = policy.JudgeTransfer(team, holdingsOf(row, u.At), ToPolicyUsage(u), catalogue.Catalogue)
 		if check.Result == policy.Fail {
 			return nil, Fail(Conflict, fmt.Sprintf("%s cannot be transferred to team %s: %s", row.Name, team, messages.CheckText(check)))
 		}

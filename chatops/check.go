@@ -26,7 +26,7 @@ func Check(card lifecycle.Card, links Links) CheckRun {
 		run.Title += fmt.Sprintf(", %d %%", min(card.Progress.Percent, 100))
 	}
 	run.Summary = fit(paragraphs([]string{
-		f.doing, describeAwaited(card), progress(card), because(card), steps(card), Saved(card), untold(card), proof(card), failure(card, links), blockers(card, links), facts(card), page(card, links),
+		f.doing, describeAwaited(card), progress(card), because(card), steps(card), Saved(card), untold(card), proof(card), failure(card, links), blockers(card, links), apps(card), facts(card), page(card, links),
 	}))
 	return run
 }
@@ -145,11 +145,7 @@ func ConfigCheck(path string, problems []Annotation) CheckRun {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, text, Code(path))
-	for i, p := range problems {
-		if i == maxProblems {
-			fmt.Fprintf(&b, "- … and %d more\n", len(problems)-i)
-			break
-		}
+	for _, p := range problems[:min(len(problems), maxProblems)] {
 		p.Path, p.Line = cmp.Or(p.Path, path), max(p.Line, 1)
 		p.Level, p.Title = cmp.Or(p.Level, "failure"), cut(oneLine(cutBytes(p.Title, maxRead)), maxTitle)
 		p.Message = cut(strings.ToValidUTF8(cutBytes(p.Message, maxRead), "\uFFFD"), maxAnnotation)
@@ -159,6 +155,9 @@ func ConfigCheck(path string, problems []Annotation) CheckRun {
 			where += ", " + Code(p.Title)
 		}
 		fmt.Fprintf(&b, "- %s: %s\n", where, plain(p.Message))
+	}
+	if more := len(problems) - maxProblems; more > 0 {
+		fmt.Fprintf(&b, "- … and %d more\n", more)
 	}
 	run.Summary = fit(b.String())
 	return run

@@ -1,6 +1,7 @@
 package chatops
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -133,6 +134,7 @@ func access(c lifecycle.Card, links Links) string {
 		return ""
 	}
 	var b strings.Builder
+	b.WriteString(apps(c))
 	if page := consolePage(c, links); page != "" {
 		fmt.Fprintf(&b, "- Console: [open it](%s) with an account of your own, or comment %s\n", page, Code(Prefix+" console"))
 	}
@@ -141,6 +143,15 @@ func access(c lifecycle.Card, links Links) string {
 	}
 	if links.UI != "" {
 		fmt.Fprintf(&b, "\nTo get a kubeconfig of your own, comment %s, use [its page](%s), or run %s.\n", Code(Prefix+" kubeconfig"), address(c, links), Code("ocpctl kubeconfig "+c.Name+" -f kubeconfig"))
+	}
+	return b.String()
+}
+
+// apps lists what runs in the cluster and is to be shown. The address stands beside the title: a user of the cluster chose both.
+func apps(c lifecycle.Card) string {
+	var b strings.Builder
+	for _, l := range c.LinksNow() {
+		fmt.Fprintf(&b, "- %s: %s\n", cmp.Or(plain(l.Title), "App"), link(l.URL))
 	}
 	return b.String()
 }

@@ -13,7 +13,7 @@ type Deployment struct {
 	Task           string // which cluster of the environment: ocpctl:<name>
 	State          string // queued, in_progress, success, failure, error or inactive
 	Description    string // at most 140 characters
-	EnvironmentURL string // opens the console; empty while nobody can open it
+	EnvironmentURL string // of the first of its links, or opens the console; empty while nobody can open it
 	LogURL         string // the cluster's page; empty: there is none
 }
 
@@ -51,6 +51,9 @@ func DeploymentOf(card lifecycle.Card, links Links) Deployment {
 	}
 	d.Description = cut(oneLine(text), maxDescription)
 	d.EnvironmentURL = consolePage(card, links)
+	if apps := card.LinksNow(); len(apps) > 0 {
+		d.EnvironmentURL = apps[0].URL
+	}
 	return d
 }
 

@@ -102,12 +102,17 @@ func TestNoCommentHoldsALinkOrMentionThatIsNotTheBotsOwn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c, text := hostile(t), luring().Draw(t, "text")
 		own := rendered.Own{Links: []string{ui.UI + "/", c.ConsoleURL, c.APIURL, runPages}, Mentions: []string{"maya", "rob"}}
+		c.Links = slices.Clone(c.Links)
+		for i := range c.Links {
+			c.Links[i].Title = text
+			own.Links = append(own.Links, c.Links[i].URL)
+		}
 		v := hostileVerdict(t)
 		for what, body := range map[string]string{
 			"comment": Comment(c, hostileDetail(t), ui), "check": Check(c, ui).Summary, "left check": LeftCheck(c, text).Summary,
 			"config check": ConfigCheck(text, []Annotation{{Line: 1, Title: text, Message: text}}).Summary, "config fine": ConfigCheck(text, nil).Summary, "config gone": ConfigGone(text).Summary,
 			"tests": TestsCheck(hostileTests(t)).Summary, "refusal": Refusal("rob", v), "label": LabelRefusal("rob", text, v), "approval": ApprovalText(v), "advice": AdviceText(v), "status": StatusReply("rob", []lifecycle.Card{c}, ui, start),
-			"exists": Exists("rob", c, ui, start), "unknown": UnknownLabel(text, []string{text}), "log": LogReply("rob", c, []string{text, text}, ui), "help": Help(text),
+			"exists": Exists("rob", c, ui, start), "unknown": UnknownLabel(text, []string{text}), "log": LogReply("rob", c, []string{text, text}, 1, ui), "help": Help(text),
 			"answer": Answer(text, Said(text, "rob")), "said": Said("@rob, `"+strings.ReplaceAll(text, "`", "")+"` is: "+text, "rob"), "nobody": StatusReply(text+" !", nil, ui, start),
 		} {
 			if found := rendered.Calls(body, own); len(found) > 0 {

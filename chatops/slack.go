@@ -61,7 +61,7 @@ func SlackHelp(about string) string {
 	}
 	more := ""
 	if about != AllCommands {
-		more = fmt.Sprintf(" More: %s lists every command.", Code(Prefix+" help "+AllCommands))
+		more = fmt.Sprintf(" %s lists every command.", Code(Prefix+" help "+AllCommands))
 	}
 	fmt.Fprintf(&b, "\nIf you have one cluster, you need not name it. %s shows the options of a command.%s\n", Code(Prefix+" help create"), more)
 	return b.String()

@@ -136,11 +136,19 @@ func Row(c lifecycle.Card, links Links, now time.Time) (what, more string) {
 		}
 		parts = append(parts, ends)
 	}
-	cost := describeCost(c)
-	if c.Status != lifecycle.Pending && c.Status != lifecycle.Destroyed && !now.IsZero() {
-		cost = fmt.Sprintf("about %s so far", price.Dollars(c.Meter.Spent(now)))
+	cost := SpentUntil(c, now)
+	if cost == "" {
+		cost = describeCost(c)
 	}
 	return what, sentence(strings.Join(texts(append(parts, cost)...), "; "))
+}
+
+// SpentUntil says what a cluster has cost until now, for what is read once; empty: no time is known, or nothing runs.
+func SpentUntil(c lifecycle.Card, now time.Time) string {
+	if c.Status == lifecycle.Pending || c.Status == lifecycle.Destroyed || now.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("about %s so far", price.Dollars(c.Meter.Spent(now)))
 }
 
 // Text describes a pending approval: what it is for, who asked, why, and how far it is.

@@ -57,6 +57,22 @@ func Brief(c lifecycle.Card) string {
 	return c.Why.String()
 }
 
+// BriefCondition is the message of a condition of the cluster, for use beside its failure. That of Ready is the reason of the last move.
+func BriefCondition(c lifecycle.Card, kind, message string) string {
+	if kind == "Ready" {
+		return Brief(c)
+	}
+	return message
+}
+
+// BriefEnd is why the cluster ends, for use beside its failure.
+func BriefEnd(c lifecycle.Card) string {
+	if TellsFailure(c) {
+		return c.DesiredWhy.WithoutFailure().String()
+	}
+	return c.DesiredWhy.String()
+}
+
 // Runbook is the path of the runbook for the cluster's problem, below Links.UI; empty: there is none.
 func Runbook(c lifecycle.Card) string {
 	switch {

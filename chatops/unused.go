@@ -1,6 +1,10 @@
 package chatops
 
-import "github.com/ocpctl/ocpctl/lifecycle"
+import (
+	"strings"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+)
 
 // Unobserved says that only what ocpctl itself sees is known of a cluster's use.
 const Unobserved = "Whether people use its API is unknown: ocpctl could not ask it."
@@ -18,18 +22,22 @@ func Unused(c lifecycle.Card) string {
 	if c.Unobserved() {
 		text += " " + Unobserved
 	}
+	var steps []string
 	if at := c.IdleTellAt(); !at.IsZero() {
-		text += " If that stays so, its people are told at " + Time(at) + "."
+		steps = append(steps, "its people are told at "+Time(at))
 	}
-	if at := c.IdleSleepAt(); !at.IsZero() {
-		text += " If that stays so, it is put to sleep at " + Time(at) + "."
+	if at := c.IdleSleepExpected(); !at.IsZero() {
+		steps = append(steps, "it is put to sleep at "+Time(at))
 	}
 	switch at := c.Ends.DestroyAt(); {
 	case !c.Ends.IsIdle(): // something else ends it before
 	case c.Ends.Idle.Before(at):
-		text += " If nobody uses it, it ends at " + Time(at) + ", when its hold is over."
+		steps = append(steps, "it ends at "+Time(at)+", when its hold is over")
 	default:
-		text += " If nobody uses it, it ends at " + Time(at) + "."
+		steps = append(steps, "it ends at "+Time(at))
 	}
-	return text
+	if len(steps) == 0 {
+		return text
+	}
+	return text + " If that stays so, " + strings.Join(steps, "; ") + "."
 }

@@ -25,14 +25,14 @@ func TestWhatFollowsIfNobodyUsesAClusterIsSaid(t *testing.T) {
 
 	c.Idle = lifecycle.Idle{TellAfter: time.Hour, SleepAfter: 2 * time.Hour, EndAfter: 6 * time.Hour}
 	c.Ends.Idle = ready.Add(6 * time.Hour)
-	require.Equal(t, "As far as ocpctl knows, nobody has used it since 2026-11-20 08:00:00 UTC. If that stays so, its people are told at 2026-11-20 09:00:00 UTC."+
-		" If nobody uses it, it ends at 2026-11-20 14:00:00 UTC.", chatops.Unused(c))
+	require.Equal(t, "As far as ocpctl knows, nobody has used it since 2026-11-20 08:00:00 UTC. If that stays so, its people are told at 2026-11-20 09:00:00 UTC;"+
+		" it is put to sleep at 2026-11-20 10:00:00 UTC; it ends at 2026-11-20 14:00:00 UTC.", chatops.Unused(c))
 	said := chatops.DeploymentOf(c, chatops.Links{})
 	require.Equal(t, said, chatops.DeploymentOf(used(c), chatops.Links{}), "use moves the end, and no deployment tells an end that moves")
 	require.Contains(t, said.Description, "or when nobody has used it for 6 h")
 	held := c
 	held.Ends.Hold = ready.Add(10 * time.Hour)
-	require.Contains(t, chatops.Unused(held), "If nobody uses it, it ends at 2026-11-20 18:00:00 UTC, when its hold is over.")
+	require.Contains(t, chatops.Unused(held), "; it ends at 2026-11-20 18:00:00 UTC, when its hold is over.")
 	soon := c
 	soon.Ends.TTL = ready.Add(5 * time.Hour)
 	require.NotContains(t, chatops.Unused(soon), "it ends", "its time to live ends it before")

@@ -85,7 +85,7 @@ func (w *effectWorker) isRefusedForLong(ctx context.Context, e clusters.Effect, 
 // patienceFor is for how long a change is tried that GitHub refuses.
 func patienceFor(kind clusters.EffectKind) time.Duration {
 	switch kind {
-	case outbox.EffectEnsureLabels:
+	case outbox.EffectEnsureLabels, outbox.EffectProposeCatalogue:
 		return 0
 	case runs.EffectReview, runs.EffectReject, outbox.EffectGate: // a gate that is missing blocks a merge
 		return longestWait
@@ -114,18 +114,24 @@ func (c *Controller) make(ctx context.Context, e clusters.Effect) (note string, 
 			return "", err
 		}
 	}
-	if err := c.paceWrite(ctx, e.Installation, false); err != nil {
+	if err := c.paceWrite(ctx, e.Installation, e.Kind == outbox.EffectMinimize); err != nil {
 		return "", err
 	}
 	switch e.Kind {
 	case outbox.EffectReact:
 		return c.react(ctx, e)
+	case outbox.EffectMinimize:
+		return c.minimize(ctx, e)
 	case outbox.EffectAddLabel, outbox.EffectRemoveLabel:
 		return c.relabel(ctx, e)
 	case outbox.EffectEnsureLabels:
 		return c.ensureLabels(ctx, e)
 	case outbox.EffectCheckConfig:
 		return c.checkConfig(ctx, e)
+	case outbox.EffectCheckCatalogue:
+		return c.checkCatalogue(ctx, e)
+	case outbox.EffectProposeCatalogue:
+		return c.proposeCatalogue(ctx, e)
 	case outbox.EffectGate:
 		return c.showGate(ctx, e)
 	case clusters.EffectRemoveDeployments:
@@ -148,6 +154,15 @@ func (c *Controller) react(ctx context.Context, e clusters.Effect) (string, erro
 		return "the comment no longer exists", nil
 	}
 	return "reacted", err
+}
+
+// minimize hides an answer that a newer one made outdated. One that somebody deleted is hidden enough.
+func (c *Controller) minimize(ctx context.Context, e clusters.Effect) (string, error) {
+	err := c.GitHub.MinimizeComment(ctx, e.Installation, e.Repo, e.Target, e.Content)
+	if errors.Is(err, github.ErrGone) {
+		return "the comment no longer exists", nil
+	}
+	return "minimized", err
 }
 
 // relabel adds or removes a label, unless later events decided otherwise.

@@ -47,12 +47,16 @@ type GitHub interface {
 	UpsertDeployment(ctx context.Context, to github.DeploymentTarget, d chat.Deployment) (int64, error)
 	RemoveDeployments(ctx context.Context, installation int64, repo, environment string) (removed int, err error)
 	React(ctx context.Context, installation int64, repo string, comment int64, content string) error
+	MinimizeComment(ctx context.Context, installation int64, repo string, comment int64, classifier string) error
 	AddLabel(ctx context.Context, installation int64, repo string, number int, label string) error
 	RemoveLabel(ctx context.Context, installation int64, repo string, number int, label string) error
 	EnsureLabels(ctx context.Context, installation int64, repo string, labels []chat.Label) (made, changed []string, err error)
 	PullRequest(ctx context.Context, installation int64, repo string, number int) (github.PullRequest, error)
 	PullsAt(ctx context.Context, installation int64, repo, sha string) ([]github.PullRequest, error)
 	File(ctx context.Context, installation int64, repo, path, ref string) (github.File, error)
+	Folder(ctx context.Context, installation int64, repo, folder, commit string) (map[string]string, error)
+	Propose(ctx context.Context, installation int64, repo string, p github.Proposal) (number int, err error)
+	ChangesBelow(ctx context.Context, installation int64, repo string, number int, folder string) (bool, error)
 	InstallationOf(ctx context.Context, repo string) (int64, error)
 	Run(ctx context.Context, installation int64, repo string, id int64) (github.Run, error)
 	Dispatch(ctx context.Context, installation int64, repo, kind string, payload map[string]string) error
@@ -73,6 +77,8 @@ type Config struct {
 	GitHub        GitHub
 	Teller        SlackSender // nil: there are no answers in Slack
 	Catalogue     Catalogue
+	Changes       CatalogueChanges // nil: pull requests that change the catalogue are not checked
+	CataloguePath string           // of the catalogue's folder in its repository
 	Spool         Spool
 	Remover       Remover
 	Archives      Archives // nil: there is no bucket to compare with the database

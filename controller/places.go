@@ -110,10 +110,8 @@ func (c *Controller) detail(ctx context.Context, row clusters.Row) (chat.Detail,
 	}
 	conditions, err := c.Store.Attempts.Conditions(ctx, row.ID)
 	for _, q := range conditions {
-		if q.Type == "Ready" { // its message is the reason of the last move
-			q.Message = chat.Brief(row.Card)
-		}
-		d.Conditions = append(d.Conditions, chat.Condition{Type: q.Type, Status: q.Status, Reason: q.Reason, Message: q.Message, At: q.At})
+		message := chat.BriefCondition(row.Card, q.Type, q.Message)
+		d.Conditions = append(d.Conditions, chat.Condition{Type: q.Type, Status: q.Status, Reason: q.Reason, Message: message, At: q.At})
 	}
 	return d, err
 }

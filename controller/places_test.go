@@ -466,6 +466,57 @@ func TestWhatIsAnsweredToOneCommentStandsInOneComment(t *testing.T) {
 	f.settle()
 	require.Empty(t, f.ours(41), "what a person took away is left alone")
 	require.Empty(t, f.fixture.jobs("reply"))
+
+	require.NoError(t, f.store.Outbox.HoldThread(f.ctx, "comment:8"))
+	require.NoError(t, f.store.Outbox.SaveReply(f.ctx, clusters.Reply{
+		Cause: "comment:8:0", Thread: "comment:8", Installation: hub.Installation, Repo: hub.Repo, Number: 41, Body: "see /links/" + strings.Repeat("a", 43),
+	}))
+	f.until(f.now().Add(5 * time.Second))
+	require.Empty(t, f.ours(41), "the comment has more commands")
+	require.NoError(t, f.store.Outbox.SaveReply(f.ctx, clusters.Reply{
+		Cause: "comment:8:1", Thread: "comment:8", Installation: hub.Installation, Repo: hub.Repo, Number: 41, Body: "and this",
+	}))
+	require.NoError(t, f.store.Outbox.ReleaseThread(f.ctx, "comment:8"))
+	f.settle()
+	require.Contains(t, f.ours(41)[0], strings.Repeat("a", 43)+"\n\n---\n\nand this")
+	require.NoError(t, f.store.Outbox.HoldThread(f.ctx, "comment:8"))
+	f.pass(2 * time.Minute)
+	held, err := f.store.Outbox.IsThreadHeld(f.ctx, "comment:8")
+	require.NoError(t, err)
+	require.False(t, held, "whoever held it died")
+}
+
+func TestANewerAnswerMinimizesTheOlderOnes(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, quick)
+	say := func(number, line int, thread string) {
+		require.NoError(t, f.store.Outbox.SaveReply(f.ctx, clusters.Reply{
+			Cause: fmt.Sprintf("%d:%s:%d", number, thread, line), Thread: thread, Installation: hub.Installation, Repo: hub.Repo, Number: number, Body: "an answer",
+		}))
+		f.settle()
+	}
+	minimized := func(number int) (all []string) {
+		for _, c := range f.hub.Comments(number) {
+			if c.Author == hub.Bot {
+				all = append(all, c.Minimized)
+			}
+		}
+		return all
+	}
+	say(41, 0, "comment:7")
+	say(41, 1, "comment:7")
+	say(42, 0, "comment:8")
+	require.Equal(t, []string{""}, minimized(41), "the answers to one comment are not outdated by each other, nor by those elsewhere")
+	say(41, 0, "")
+	require.Equal(t, []string{"outdated", ""}, minimized(41))
+
+	f.hub.FailNext(1, hub.APIFault{Status: 502, Message: "Bad Gateway", Method: "POST", Path: "/graphql"})
+	say(41, 0, "comment:9")
+	require.Equal(t, []string{"outdated", "outdated", ""}, minimized(41), "what failed is tried again")
+	require.NoError(t, f.hub.DeleteComment(f.hub.Comments(41)[2].ID, "maya"))
+	say(41, 0, "comment:10")
+	require.Equal(t, []string{"outdated", "outdated", ""}, minimized(41), "a deleted one is left alone")
+	require.Equal(t, []string{""}, minimized(42))
 }
 
 func TestWhatIsAnnouncedAndBegunIsOneLineOfTheTimeline(t *testing.T) {

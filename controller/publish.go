@@ -82,6 +82,13 @@ func (c *Controller) onGitHub(ctx context.Context, r clusters.Reply) error {
 		return err
 	}
 	if r.Thread != "" {
+		held, err := c.Store.Outbox.IsThreadHeld(ctx, r.Thread)
+		if held {
+			err = later{wait: time.Second}
+		}
+		if err != nil {
+			return err
+		}
 		return c.inThread(ctx, r.Thread)
 	}
 	id, err := c.answer(ctx, r, 0, "reply:"+r.ID, r.Body)

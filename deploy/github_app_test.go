@@ -109,6 +109,20 @@ var calls = map[string]func(t *testing.T, s *standin.Server, c *github.Client) e
 		_, err := c.PullRequest(t.Context(), standin.Installation, standin.Repo, 41)
 		return err
 	},
+	"Folder": func(t *testing.T, s *standin.Server, c *github.Client) error {
+		_, err := c.Folder(t.Context(), standin.Installation, standin.Repo, ".github", head(s))
+		return err
+	},
+	"ChangesBelow": func(t *testing.T, _ *standin.Server, c *github.Client) error {
+		_, err := c.ChangesBelow(t.Context(), standin.Installation, standin.Repo, 41, ".github")
+		return err
+	},
+	"Propose": func(t *testing.T, _ *standin.Server, c *github.Client) error {
+		_, err := c.Propose(t.Context(), standin.Installation, standin.Repo, github.Proposal{
+			Branch: "ocpctl/eff-1", Path: "teams/shop.yaml", Now: "name: shop\n", Title: "Add team shop", Author: "Maya", Address: "maya@example.com",
+		})
+		return err
+	},
 	"QueueBranches": func(t *testing.T, _ *standin.Server, c *github.Client) error {
 		_, err := c.QueueBranches(t.Context(), standin.Installation, standin.Repo)
 		return err
@@ -224,7 +238,7 @@ var calls = map[string]func(t *testing.T, s *standin.Server, c *github.Client) e
 }
 
 // extra are the calls that need a permission which only some installations grant.
-var extra = map[string]map[string]string{"Dispatch": {"contents": "write"}}
+var extra = map[string]map[string]string{"Dispatch": {"contents": "write"}, "Propose": {"contents": "write"}}
 
 // waiting is a run whose job waits for the App's rule.
 func waiting(t *testing.T, s *standin.Server) int64 {

@@ -1,9 +1,6 @@
 package devstack_test
 
 import (
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -88,13 +85,8 @@ func (l *life) changeRecord(action types.ChangeAction, name string) {
 	require.NoError(l.t, err)
 }
 
-// runnerPID reads what the dispatcher wrote down of a living runner.
+// runnerPID returns the process of a living runner.
 func (l *life) runnerPID(attempt string) (int, bool) {
-	raw, err := os.ReadFile(filepath.Join(l.Dir, "work", attempt, "process.json"))
-	if err != nil {
-		return 0, false
-	}
-	var process struct{ PID int }
-	require.NoError(l.t, json.Unmarshal(raw, &process))
-	return process.PID, process.PID > 0
+	pid, err := l.RunnerPID(attempt)
+	return pid, err == nil
 }

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -81,7 +83,9 @@ func (l *life) setScene() scene {
 	for _, name := range []string{"shown", "gone", "stuck", "coming", "broken"} {
 		s.Clusters[name] = l.requested(name, name)
 	}
-	s.Clusters["waiting"] = l.as("requester").create(v1.CreateRequest{Name: "waiting", Profile: "aws-minimal-test", Team: "platform", TTLHours: 72}, "waiting").ClusterID
+	_, at, page := l.signIn("maya").visit("/new", url.Values{"key": {"waiting"}, "name": {"waiting"}, "profile": {"aws-minimal-test"}, "team": {"platform"}, "ttl": {"72h"}, "do": {"create"}})
+	require.Regexp(l.t, "^/clusters/clu_", at, page)
+	s.Clusters["waiting"] = path.Base(at)
 	for _, name := range []string{"shown", "gone", "stuck"} {
 		l.as("admin").until(name, "ready", isReady)
 	}
@@ -114,6 +118,7 @@ func (l *life) pathsOf(s scene, approval, orphan string) (paths []string) {
 		"/{$}": {"/"}, "/clusters": {"/clusters", "/clusters?show=all", "/clusters?q=status:nothing"}, "/new": {"/new"}, "/me": {"/me"}, "/device": {"/device"}, "/links/{link}": {"/links/none"},
 		"/clusters/{id}/destroy": {"/clusters/" + s.Clusters["shown"] + "/destroy"},
 		"/approvals":             {"/approvals"}, "/approvals/{id}": {"/approvals/" + approval},
+		"/clusters/{id}/logs": {"/clusters/" + s.Clusters["broken"] + "/logs"}, "/clusters/{id}/logs/{attempt}": {"/clusters/" + s.Clusters["broken"] + "/logs/1?find=level"},
 		"/orphans/removal": {"/orphans/removal?id=" + orphan}, "/deliveries/{id}": {"/deliveries/" + delivery},
 	}
 	for _, id := range slices.Sorted(maps.Values(s.Clusters)) {
@@ -123,7 +128,7 @@ func (l *life) pathsOf(s scene, approval, orphan string) (paths []string) {
 	for _, route := range web.Routes() {
 		path, isPage := strings.CutPrefix(route, "GET ")
 		switch {
-		case !isPage || strings.HasSuffix(path, ".csv"):
+		case !isPage || strings.HasSuffix(path, ".csv"), strings.HasSuffix(path, ".txt"):
 		case visits[path] != nil:
 			paths = append(paths, visits[path]...)
 		default:

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/profiles"
 )
@@ -40,6 +41,22 @@ func (h *Stack) catalogue() (err error) {
 	}
 	must.Do(h.nameIssuers(half + "/identities/demo.yaml"))
 	return os.Rename(half, dir)
+}
+
+// The folder on GitHub from which the stack's catalogue would come.
+const (
+	catalogueRepository = github.SecondRepo
+	cataloguePath       = "catalogue"
+)
+
+// holdCatalogue puts the catalogue's files into their repository on GitHub.
+func (h *Stack) holdCatalogue() (err error) {
+	defer must.Catch(&err)
+	folder, files := os.DirFS(h.path("catalogue")), map[string]string{}
+	for _, path := range must.Get(fs.Glob(folder, "*/*.yaml")) {
+		files[path] = string(must.Get(fs.ReadFile(folder, path)))
+	}
+	return h.GitHub.In(catalogueRepository).HoldFiles(cataloguePath, files)
 }
 
 // JobIssuer is the issuer of the tokens of the stand-in GitHub's jobs.

@@ -22,6 +22,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack"
 	"github.com/ocpctl/ocpctl/devstack/installer"
+	"github.com/ocpctl/ocpctl/devstack/saml"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
@@ -256,6 +257,118 @@ func TestAReaderOpensTheConsoleAsThemselvesUntilTheyAreRevoked(t *testing.T) {
 	_, status, _ = signInToConsole(t, login, account)
 	require.Equal(t, http.StatusUnauthorized, status)
 	_, _, page = signInToConsole(t, login, viewer)
+	require.Contains(t, page, "Signed in as", "the viewer's stays")
+
+	require.NoError(t, l.GitHub.Unlabel(number, label, "maya"))
+	l.runUntil("gone", 90*time.Second, l.every(lifecycle.Released))
+	l.assertNothingLeft()
+	require.Zero(t, l.count(`SELECT count(*) FROM access WHERE removed_at IS NULL`), "no account outlives its cluster")
+}
+
+// signInBySSO does what a person does who is signed in to the pages: the console leads to the OAuth server, which asks for the provider, and that
+// needs nothing more of them.
+func signInBySSO(t testing.TB, client *http.Client, console string) (status int, at, page string) {
+	t.Helper()
+	_, at, page = fetch(t, client, console, nil)
+	require.Contains(t, at, "/oauth/authorize")
+	provider := regexp.MustCompile(`href="(/login/ocpctl-sso\?then=[^"]+)"`).FindStringSubmatch(page)
+	require.NotNil(t, provider, page)
+	next, err := url.Parse(at)
+	require.NoError(t, err)
+	next, err = next.Parse(html.UnescapeString(provider[1]))
+	require.NoError(t, err)
+	return fetch(t, client, next.String(), nil)
+}
+
+// signInAtPages returns a browser of somebody who signed in to the pages, and in which the names of clusters lead to the login.
+func (l *life) signInAtPages(login *devstack.Login, who string) browser {
+	l.t.Helper()
+	b := browser{l, login.Client()}
+	require.NoError(l.t, saml.SignIn(l.ctx, b.Client, l.PagesURL(), who, "demo-"+who, "/"))
+	return b
+}
+
+// From a label to a session in the console with the sign-in to the pages, and to the refusal after the revocation.
+func TestAReaderSignsInToTheConsoleThroughThePagesUntilTheyAreRevoked(t *testing.T) {
+	t.Parallel()
+	l := newLifeOf(t, devstack.Config{Hour: time.Minute, OpenID: true})
+	login, err := l.StartLogin(l.ctx, 0)
+	require.NoError(t, err)
+	t.Cleanup(login.Stop)
+	number, err := l.GitHub.Open("Look at the console", "maya")
+	require.NoError(t, err)
+	require.NoError(t, l.GitHub.Label(number, label, "maya"))
+	l.runUntil("ready", 90*time.Second, func() bool {
+		rows := l.clusters()
+		return len(rows) == 1 && rows[0].Status == "READY"
+	})
+	id := l.clusters()[0].ID
+	admin := l.as("admin")
+	name := admin.cluster(id).Name
+	domain := name + ".labs.example.com"
+	console := "https://console-openshift-console.apps." + domain
+
+	maya := l.signInAtPages(login, "maya")
+	page := ""
+	opens := func(b browser) {
+		t.Helper()
+		l.askUntil("the console can be opened", time.Minute, polite, func() bool {
+			_, _, page = b.visit("/clusters/"+id+"/console", url.Values{})
+			return shownConsole.MatchString(page)
+		})
+		require.NotRegexp(t, shownPassword, page, "nobody has a password")
+	}
+	opens(maya)
+	require.Equal(t, console, html.UnescapeString(shownConsole.FindStringSubmatch(page)[1]))
+	account := shownUser.FindStringSubmatch(page)[1]
+	require.Regexp(t, `^saml-maya-acme-example-a[0-9a-f]{9}$`, account, "the cluster's own audit shows who it is")
+	status, at, page := signInBySSO(t, maya.Client, console)
+	require.Equal(t, http.StatusOK, status, page)
+	require.Equal(t, console+"/", at)
+	require.Contains(t, page, "Signed in as <b>"+account+"</b> with the cluster roles cluster-admin and the groups ocpctl-admin.")
+	require.Positive(t, l.lines(id, "console.signed_in"))
+	byWeb := loginByWeb(t, maya.Client, domain)
+	printed, ok := l.withToken(domain, byWeb, "whoami")
+	require.True(t, ok, printed)
+	require.Equal(t, account, printed)
+
+	// Whoever may see it asks first, with a role of theirs; a stranger gets nothing.
+	rob := l.signInAtPages(login, "rob")
+	_, at, page = signInBySSO(t, rob.Client, console)
+	require.Contains(t, at, l.PagesURL()+"/openid/authorize")
+	require.Contains(t, page, "You have no cluster called")
+	ask[map[string]any](admin, http.MethodPost, "/api/v1/clusters/"+id+"/shares", map[string]string{"kind": "principal", "with": "saml:rob@acme.example", "access": "use", "role": "view"}, http.StatusOK)
+	_, at, page = signInBySSO(t, rob.Client, console)
+	require.Equal(t, l.PagesURL()+"/clusters/"+id, at)
+	require.Contains(t, page, "You have no access to the console of "+name)
+	opens(rob)
+	_, _, page = signInBySSO(t, rob.Client, console)
+	require.Contains(t, page, "with the cluster roles cluster-reader, view and the groups ocpctl-view.")
+
+	// A browser that is not signed in comes back to the console after the sign-in.
+	fresh := login.Client()
+	_, at, _ = signInBySSO(t, fresh, console)
+	require.Contains(t, at, strings.TrimSuffix(l.SAML.Metadata(), "/metadata"), "it is led to the identity provider at once")
+
+	// Revoked: no session goes on, and nobody signs in again.
+	var mine string
+	for _, a := range ask[v1.Accesses](admin, http.MethodGet, "/api/v1/clusters/"+id+"/access", nil, http.StatusOK).Items {
+		if a.Kind == v1.AccessKindConsole && a.User == account {
+			mine = a.AccessID
+		}
+	}
+	ask[v1.Accesses](admin, http.MethodDelete, "/api/v1/clusters/"+id+"/access/"+mine+"?reason=she+left", nil, http.StatusOK)
+	_, at, _ = signInBySSO(t, l.signInAtPages(login, "maya").Client, console)
+	require.Equal(t, l.PagesURL()+"/clusters/"+id, at, "from the moment of the revocation, whatever the cluster knows")
+	l.askUntil("the account is removed", time.Minute, polite, func() bool {
+		return l.count(`SELECT count(*) FROM access WHERE id = $1 AND removed_at IS NOT NULL`, mine) == 1
+	})
+	_, at, _ = fetch(t, maya.Client, console, nil)
+	require.Contains(t, at, "/oauth/authorize", "the session has ended")
+	printed, ok = l.withToken(domain, byWeb, "whoami")
+	require.False(t, ok)
+	require.Contains(t, printed, "Unauthorized")
+	_, _, page = fetch(t, rob.Client, console, nil)
 	require.Contains(t, page, "Signed in as", "the viewer's stays")
 
 	require.NoError(t, l.GitHub.Unlabel(number, label, "maya"))

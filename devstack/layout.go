@@ -28,7 +28,7 @@ var serverConfig string
 func (h *Stack) layOut(context.Context) (err error) {
 	defer must.Catch(&err)
 	for _, dir := range []string{"", "secrets", "tokens", "log", "work"} {
-		must.Do(os.MkdirAll(h.path(dir), 0o711))
+		must.Do(os.MkdirAll(h.path(dir), 0o711)) // PostgreSQL's account must reach its folder
 	}
 	for name, value := range map[string]string{
 		"github-webhook": h.Secrets.Webhook, "github-client": h.Secrets.GitHubClient, "slack-signing": h.Secrets.Slack, "slack-bot": h.Secrets.SlackBot, "slack-app": h.Secrets.SlackApp, "pull-secret": h.Secrets.Pull,

@@ -2,6 +2,8 @@ package devstack
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -135,6 +137,19 @@ func (h *Stack) StopRunners() error {
 		return err
 	}
 	return dispatch.StopAll(ctx, runners)
+}
+
+// RunnerPID returns the process id of an attempt's runner, which is a process of this machine.
+func (h *Stack) RunnerPID(attempt string) (int, error) {
+	raw, err := os.ReadFile(h.path("work", attempt, "process.json"))
+	if err != nil {
+		return 0, fmt.Errorf("find the runner: %w", err)
+	}
+	var process struct{ PID int }
+	if err := json.Unmarshal(raw, &process); err != nil || process.PID == 0 {
+		return 0, errors.Join(fmt.Errorf("find the runner of %s: no process id", attempt), err)
+	}
+	return process.PID, nil
 }
 
 // Dispatcher returns a dispatcher for the same runners as the server's own.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,7 +48,7 @@ const (
 type Config struct {
 	Dir      string // state; created if missing, otherwise continued
 	Bin      string // folder with the programs ocpctl-server, ocpctl-runner and openshift-install
-	BasePort int    // first of thirteen consecutive ports; 0: free ones
+	BasePort int    // first of fourteen consecutive ports; 0: free ones
 	Replicas int    // ocpctl-server processes behind a load balancer; 0: one, without a balancer
 	Old      string // folder with an older release's programs and server.yaml.tmpl: the first server runs them, and starts alone
 	// Kubernetes makes runners Jobs of the cluster in Bin/kubernetes (make build-kubernetes), instead of processes of this machine.
@@ -58,6 +59,7 @@ type Config struct {
 	// they may use.
 	Workflows bool
 	Source    string
+	OpenID    bool // clusters sign readers in through the pages, which are then at PagesURL alone
 	Fast      bool // PostgreSQL does not wait for the disk, and stand-ins keep nothing across a restart: only for tests
 
 	Hour      time.Duration // real length of one hour of a TTL
@@ -73,6 +75,7 @@ type Config struct {
 	CommentPace time.Duration // minimum time between two changes on GitHub
 	Deliveries  time.Duration // how often webhooks that never arrived are requested again
 
+	Looks       time.Duration // the longest time between two looks for links in a cluster; a fast stack has neither links nor identity cards without it
 	Scans       time.Duration // how often the account is looked through; a fast stack looks only on request
 	OrphanAge   time.Duration // since a scan first saw an orphan, before it is told
 	ScanDeletes []string      // classes of orphans that are removed without an approval
@@ -116,6 +119,7 @@ type Stack struct {
 	Kube      *kubernetes.Server // nil without Kubernetes
 	Servers   []*Server          // at least one; all have every role
 	balancers []*Cut             // before the servers, if there are several
+	front     *httptest.Server   // terminates TLS before the pages; nil: they have none
 }
 
 // Start starts the stand-ins and the server in the order of their dependencies. On an error it stops what it started.
@@ -141,6 +145,7 @@ func Start(ctx context.Context, cfg Config) (h *Stack, err error) {
 		run  func(context.Context) error
 	}{
 		{"the servers' ports", h.placeServers},
+		{"the pages' TLS", h.startFront}, // its address is in the configuration
 		{"folders and secrets", h.layOut},
 		{"Kubernetes", h.startKubernetes},
 		{"PostgreSQL", h.startPostgres},
@@ -182,6 +187,7 @@ func (c Config) withDefaults() Config {
 	set(&c.OrphanAge, time.Minute)
 	if !c.Fast {
 		set(&c.Scans, 10*time.Minute)
+		set(&c.Looks, time.Minute)
 	}
 	c.Secrets.Webhook = cmp.Or(c.Secrets.Webhook, WebhookSecret)
 	c.Secrets.GitHubClient = cmp.Or(c.Secrets.GitHubClient, ClientSecret)
@@ -260,11 +266,11 @@ func (h *Stack) startGitHub(ctx context.Context) (err error) {
 		SlackURL: "http://" + addr(h.Ports.Slack), ClientSecret: h.Secrets.GitHubClient, CallbackURL: h.PrivateURL() + "/links/github",
 		StatePath: h.state("github.json"), KeyPath: h.path("github-app.pem"), IssuerDir: h.path("actions-oidc"), Engine: engine,
 	}))
-	if engine != nil { // workflows may be started by a dispatch, for which docs/actions.md asks for one permission more
-		app := github.Registered()
-		app.Permissions["contents"] = "write"
-		h.GitHub.SetManifest(app)
-	}
+	// Workflows may be started by a dispatch, and changes of the catalogue proposed. Each takes one permission more than the App must have.
+	app := github.Registered()
+	app.Permissions["contents"] = "write"
+	h.GitHub.SetManifest(app)
+	must.Do(h.holdCatalogue())
 	h.GitHubCut, err = StartCut(addr(h.Ports.GitHub), addr(h.Ports.GitHubBehind))
 	return err
 }
@@ -291,6 +297,9 @@ func (h *Stack) Stop() error {
 	}
 	if h.Status != nil {
 		errs = append(errs, h.Status.Stop())
+	}
+	if h.front != nil {
+		h.front.Close()
 	}
 	for _, b := range h.balancers {
 		errs = append(errs, b.Stop())

@@ -179,9 +179,9 @@ func (l *life) signIn(login string) browser {
 // visit opens a page, or posts a form, and answers where it led and what is shown there.
 func (b browser) visit(path string, form url.Values) (status int, at, page string) {
 	b.t.Helper()
-	r, err := http.NewRequestWithContext(b.ctx, http.MethodGet, b.PrivateURL()+path, nil)
+	r, err := http.NewRequestWithContext(b.ctx, http.MethodGet, b.PagesURL()+path, nil)
 	if form != nil {
-		r, err = http.NewRequestWithContext(b.ctx, http.MethodPost, b.PrivateURL()+path, strings.NewReader(form.Encode()))
+		r, err = http.NewRequestWithContext(b.ctx, http.MethodPost, b.PagesURL()+path, strings.NewReader(form.Encode()))
 	}
 	require.NoError(b.t, err)
 	if form != nil {

@@ -24,6 +24,7 @@ type Card struct {
 	AsleepCents                                          int         // the same while it is asleep
 	Meter                                                price.Meter // cost so far and still to come; see package price
 	APIURL, ConsoleURL                                   string      // empty until a create has succeeded
+	Links                                                []Link      // addresses of what runs in it, as last seen
 	JobID                                                string      // newest job
 	Run                                                  Run         // that it belongs to; without an id: none
 	Signal                                               Signal      // the newest that a pipeline asked for; without a kind: none. Not read for lists

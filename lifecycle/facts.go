@@ -20,6 +20,9 @@ type Facts struct {
 	Access     AccessWork    // what differs between who should have access to it and who has
 	Hours      *Hours        // what the schedule of its profile or team says; nil: nobody looked, which decides nothing
 
+	Described  string    // what its identity card says besides its end
+	DeployedAt time.Time // when there was last something to deploy to it, or a run that may have done so was over; zero: never
+
 	Profile, Team string // by which its schedule is found; no decision depends on them
 }
 
@@ -69,6 +72,8 @@ const (
 	Observe Kind = "observe"
 	// Tag attaches a ready cluster's tags to what was made without them.
 	Tag Kind = "tag"
+	// Inform writes a ready cluster's identity card into it, and reads which of its addresses are to be shown.
+	Inform Kind = "inform"
 )
 
 // Attempt is one runner's try at a job. Attempt numbers rise per cluster, are never reused, and fence out older runners.

@@ -58,6 +58,14 @@ func (c Cluster) IdleSleepAt() time.Time {
 	return at
 }
 
+// IdleSleepExpected is IdleSleepAt as if the cluster's people had been told by then when they are to be.
+func (c Cluster) IdleSleepExpected() time.Time {
+	if at := c.IdleTellAt(); !at.IsZero() {
+		c.IdleTold = at
+	}
+	return c.IdleSleepAt()
+}
+
 // watchIdle tells the people of a cluster that nobody uses it, once for each time at which it fell idle, and sets the end that follows from that.
 // Nothing ends before they were told.
 func (m *deciding) watchIdle() {

@@ -85,7 +85,7 @@ const (
 )
 
 // The order in which free runners are given: teardowns give everything else its capacity back. A change of access takes seconds, and somebody
-// waits for it. Other work on a ready cluster is short, and somebody has that cluster in use. Nobody waits for tags.
+// waits for it. Other work on a ready cluster is short, and somebody has that cluster in use. Nobody waits for tags or links.
 const (
 	rankDestroy = iota
 	rankAccess
@@ -106,7 +106,7 @@ func rank(k Kind) int {
 		return rankAccess
 	case Create:
 		return rankCreate
-	case Tag:
+	case Tag, Inform:
 		return rankTag
 	}
 	return rankWork

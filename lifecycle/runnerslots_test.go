@@ -22,7 +22,7 @@ func othersFirst(k Kind, s Slot) int {
 	if k != Destroy && k != Access {
 		n += s.Waiting[Scale] + s.Waiting[Configure] + s.Waiting[Sleep] + s.Waiting[Wake]
 	}
-	if k == Create || k == Tag {
+	if k == Create || k == Tag || k == Inform {
 		n += s.Waiting[Create]
 	}
 	return n

@@ -79,7 +79,7 @@ func (w *world) settled() bool {
 }
 
 // isQuiet is this test's own reading of what a cluster shows nothing of.
-func isQuiet(k Kind) bool { return k == Access || k == Observe || k == Tag }
+func isQuiet(k Kind) bool { return k == Access || k == Observe || k == Tag || k == Inform }
 
 // beside lists the attempts but the open one whose runners are seen alive. Of one that is cut off nothing is known.
 func (w *world) beside() (numbers []int) {

@@ -97,7 +97,7 @@ func (m *deciding) again(a Attempt) {
 func (m *deciding) retryText(a Attempt, try int) {
 	tries := fmt.Sprintf("attempt %d of %d", try, m.next().MaxTries)
 	if a.Recorded {
-		m.move(Creating, Cleaning, MoveReason{Words: tries + " did not finish", Failure: a.Message, Next: "what it created is removed first"})
+		m.move(Creating, Cleaning, MoveReason{Words: tries + " did not finish", Failure: a.Message, Next: "what it created is removed, then the next attempt begins"})
 		return
 	}
 	m.move(Pending, Queued, MoveReason{Words: tries + " created nothing", Failure: a.Message, Next: "the next attempt follows"})

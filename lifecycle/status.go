@@ -48,6 +48,7 @@ const (
 	Accessing Phase = "accessing" // the same of an attempt that changes who has access
 	Observing Phase = "observing" // … and of one that looks for people's requests
 	Tagging   Phase = "tagging"   // … and of one that attaches tags
+	Informing Phase = "informing" // … and of one that writes the identity card and reads links
 
 	Released Phase = "released"
 
@@ -90,6 +91,7 @@ const (
 	JobWake           JobType = "WAKE"
 	JobObserve        JobType = "OBSERVE"
 	JobTag            JobType = "TAG"
+	JobInform         JobType = "INFORM"
 
 	JobOffHoursDown JobType = "OFFHOURS_SCALE_DOWN" // a schedule puts a cluster to sleep
 	JobOffHoursUp   JobType = "OFFHOURS_SCALE_UP"   // and wakes it

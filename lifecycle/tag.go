@@ -37,7 +37,7 @@ func (m *deciding) tagAt() (at time.Time) {
 
 // otherWork reports that something else is to be done to the ready cluster, or that it is not awake. Tags wait for that.
 func (m *deciding) otherWork() bool {
-	return m.next().powerPhase() != "" || slices.ContainsFunc(m.kinds, func(k WorkKind) bool { return k.Kind != Tag && k.isOwed(m) })
+	return m.next().powerPhase() != "" || slices.ContainsFunc(m.kinds, func(k WorkKind) bool { return k.Kind != Tag && k.Kind != Inform && k.isOwed(m) })
 }
 
 // tagKind attaches the cluster's tags. It comes after all other work, and waits in no queue: the next decision tries again. Unless ocpctl stopped

@@ -18,6 +18,7 @@ type Work struct {
 	RetryAt  time.Time `json:"retry_at,omitzero"` // no new try before this; zero: at once
 	DoneAt   time.Time `json:"done_at,omitzero"`  // when it was last done, for kinds that follow from the clock; zero: never
 	Seen     int       `json:"seen,omitzero"`     // number of the newest closed attempt whose outcome was accounted for
+	Of       string    `json:"of,omitzero"`       // digest of what the newest request is for, for kinds that follow from a text
 }
 
 // IsRequested reports a request that is neither met nor given up.
@@ -86,7 +87,7 @@ type WorkKind struct {
 
 // workKinds returns the kinds of this release, in the order in which they are decided about.
 func workKinds() []WorkKind {
-	return []WorkKind{accessKind(), sleepKind(), wakeKind(), scaleKind(), configureKind(), observeKind(), tagKind()}
+	return []WorkKind{accessKind(), sleepKind(), wakeKind(), scaleKind(), configureKind(), observeKind(), tagKind(), informKind()}
 }
 
 // ownKinds are the kinds of work of this release, made once: every decision reads them.

@@ -11,6 +11,7 @@ type Terms struct {
 	Catalogue profiles.Catalogue
 	Rules     Rules // nil: none
 	Now       time.Time
+	Explain   bool // the check of the rules names those that do not apply, too, with what they read
 }
 
 // Rules are the catalogue's compiled policies. They never panic, and never allow what they could not evaluate.
@@ -18,7 +19,8 @@ type Rules interface {
 	// Defaults fills in what the request leaves out: only the profile if none is named, otherwise everything else. The checks say what
 	// was filled in and by which rule; a rule that could not be evaluated is a Fail.
 	Defaults(In) (Request, []Check)
-	// Judge returns a check for every rule that applies: Fail, Warn or Ask. A rule that could not be evaluated is a Fail.
+	// Judge returns a check for every rule that applies: Fail, Warn or Ask. A rule that could not be evaluated is a Fail. With In.Explain, a
+	// rule that does not apply is a Pass, and each check has what its rule read.
 	Judge(In) []Check
 }
 
@@ -33,11 +35,12 @@ type In struct {
 	Usage      Usage
 	Now        time.Time
 	PriceCents int64 // of the whole life, by list prices; 0: unknown
+	Explain    bool
 }
 
 // rulesInput returns what the rules read: the request with every default.
 func (j judging) rulesInput() In {
-	return In{Request: j.completeRequest(), Profile: j.profile, Team: j.team, Usage: j.usage, Now: j.terms.Now, PriceCents: j.price}
+	return In{Request: j.completeRequest(), Profile: j.profile, Team: j.team, Usage: j.usage, Now: j.terms.Now, PriceCents: j.price, Explain: j.terms.Explain}
 }
 
 // checkRules evaluates the catalogue's rules, with a check for each that filled something in, applies, or could not be evaluated.

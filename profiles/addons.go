@@ -101,7 +101,27 @@ func readAddon(r *reader, body []byte) Addon {
 		r.failAt("manifests", fmt.Sprintf("%d bytes as JSON", len(list)), fmt.Sprintf("at most %d", mostManifests))
 	}
 	a.Manifests = string(list)
+	for _, found := range placeholder.FindAllString(a.Manifests, -1) {
+		if !slices.Contains(placeholders, found) {
+			r.failAt("manifests", fmt.Sprintf("%q", found), strings.Join(placeholders, ", "))
+		}
+	}
 	return a
+}
+
+// placeholders stand for values of the cluster in an add-on's objects. Other texts with a dollar are left alone.
+var (
+	placeholders = []string{"${cluster.name}", "${cluster.domain}", "${cluster.region}"}
+	placeholder  = regexp.MustCompile(`\$\{cluster\.[^}"]*\}?`)
+)
+
+// ManifestsFor returns the objects for a cluster. Its values are names of DNS and of a region, which need no quotes in JSON.
+func (a Addon) ManifestsFor(name, domain, region string) string {
+	var pairs []string
+	for n, value := range []string{name, domain, region} {
+		pairs = append(pairs, placeholders[n], value)
+	}
+	return strings.NewReplacer(pairs...).Replace(a.Manifests)
 }
 
 // addonFields describes the fields of an add-on's file.

@@ -3,6 +3,7 @@ package profiles
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -47,6 +48,7 @@ func TestAnAddonIsItsObjectsAsJSONAndWhatIsWaitedFor(t *testing.T) {
 
 func TestWhatIsNoAddonIsRefused(t *testing.T) {
 	for name, c := range map[string]struct{ old, new, want string }{
+		"a value of no cluster":    {"kind: Namespace\n    metadata: {name: shop}", "kind: Namespace\n    metadata: {name: shop, labels: {a: '${cluster.owner}'}}", `manifests: "${cluster.owner}"; accepted: ${cluster.name}, ${cluster.domain}, ${cluster.region}`},
 		"a secret":                 {"kind: Namespace", "kind: Secret", `addons/shop.yaml:5: manifests[0].kind: "Secret"; accepted: a kind such as Namespace; Secret is not allowed`},
 		"a list":                   {"kind: Namespace", "kind: List", `manifests[0].kind: "List"`},
 		"no kind":                  {"    kind: Namespace\n", "", `addons/shop.yaml:4: manifests[0].kind: missing`},
@@ -170,4 +172,26 @@ func TestAnAddonOffersEditInNoNamespaceOfAnOperator(t *testing.T) {
 			require.ErrorContains(t, err, c.want)
 		})
 	}
+}
+
+func TestAnAddonKnowsItsCluster(t *testing.T) {
+	c, err := withAddon(t, strings.Replace(anAddon, "spec: {replicas: 1, paused: no}", "spec: {host: '*.apps.${cluster.domain}', a: '${cluster.name} ${cluster.region} ${HOME}'}", 1))
+	require.NoError(t, err)
+	a, _ := c.Addon("shop")
+	made := a.ManifestsFor("pr1-shop", "pr1-shop.labs.example.com", "eu-central-1")
+	require.Contains(t, made, `"host":"*.apps.pr1-shop.labs.example.com"`)
+	require.Contains(t, made, `"a":"pr1-shop eu-central-1 ${HOME}"`)
+}
+
+// What deploy/addons has fits into a catalogue.
+func TestTheAddonsForACertificateAreSound(t *testing.T) {
+	files := fstest.MapFS{"profiles/aws-minimal-test.yaml": {Data: []byte(good(t))}}
+	for _, name := range []string{"cert-manager-route53.yaml", "apps-certificate.yaml"} {
+		raw, err := os.ReadFile("../deploy/addons/" + name)
+		require.NoError(t, err)
+		files["addons/"+name] = &fstest.MapFile{Data: raw}
+	}
+	c, err := Load(files)
+	require.NoError(t, err)
+	require.Len(t, c.Addons, 2)
 }

@@ -15,6 +15,9 @@ import (
 // folders are a catalogue's folders, in the order in which they are read.
 var folders = []string{"profiles", "teams", "quotas", "policies", "identities", "people", "addons", "prices"}
 
+// Folders returns a catalogue's folders, in the order in which they are read.
+func Folders() []string { return slices.Clone(folders) }
+
 // mostBytes is the largest size of a file.
 const mostBytes = 1 << 20
 

@@ -49,13 +49,14 @@ func Read(files fs.FS, gitHub ...string) (Catalogue, Problems, error) {
 		return Catalogue{}, nil, err
 	}
 	l := loader{problems: found.strays, gitHub: gitHub}
-	sum := newHash(found)
+	sum, texts := newHash(found), map[string]string{}
 	for _, file := range found.paths {
 		body, err := readFile(files, file)
 		if err != nil {
 			return Catalogue{}, nil, err
 		}
 		sum.add(file, body)
+		texts[file] = string(body)
 		l.read(file, body)
 	}
 	if len(l.profiles) == 0 {
@@ -64,7 +65,7 @@ func Read(files fs.FS, gitHub ...string) (Catalogue, Problems, error) {
 	l.addEmbeddedPrices()
 	l.agree()
 	c := l.catalogue()
-	c.Hash = sum.String()
+	c.Hash, c.files = sum.String(), texts
 	return c, l.all(), nil
 }
 

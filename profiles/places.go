@@ -1,6 +1,9 @@
 package profiles
 
-import "cmp"
+import (
+	"cmp"
+	"maps"
+)
 
 // Object names one object of a catalogue: its folder and its own name, such as teams and shop.
 type Object struct{ Folder, Name string }
@@ -23,3 +26,6 @@ func addPlaces[T any](into map[Object]Place, folder string, all []entry[T], name
 		into[Object{folder, name(e.value)}] = Place{e.from.file, cmp.Or(e.from.lines[e.at], e.from.lines["name"], 1)}
 	}
 }
+
+// Files returns the content of the catalogue's files by their paths.
+func (c Catalogue) Files() map[string]string { return maps.Clone(c.files) }

@@ -151,6 +151,7 @@ type Catalogue struct {
 	Hash       string      // SHA-256 over the files, first 12 hex digits; stored with every verdict
 
 	places map[Object]Place
+	files  map[string]string // content by path
 }
 
 // Without returns the catalogue of an installation that does not offer some platforms: their profiles are disabled, with the reason of the

@@ -121,6 +121,11 @@ func (a *attempt) runWork(ctx context.Context) contract.Result {
 			if last, err = a.runObserve(ctx); err == nil {
 				return contract.Result{Outcome: succeeded, Message: formatLastUse(last), LastUse: last}
 			}
+		case contract.KindInform:
+			var links *[]contract.Link
+			if links, err = a.runInform(ctx); err == nil {
+				return contract.Result{Outcome: succeeded, Message: formatLinks(links), Links: links}
+			}
 		case contract.KindTag:
 			var tagged int
 			if tagged, err = a.tagAgain(ctx); err == nil {

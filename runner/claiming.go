@@ -114,7 +114,7 @@ func (a *attempt) credentialsRequests(ctx context.Context) error {
 	if err := a.tools.CredentialsRequests(ctx, a.ccoDir("credentials-requests"), "--included", "--install-config="+config); err != nil {
 		return a.noTool(ctx, "oc", err)
 	}
-	return nil
+	return a.writeAddonRequests()
 }
 
 // createCredentials runs ccoctl. From its start on, resources may exist, so any exit except success needs a teardown by the recorded
@@ -236,7 +236,7 @@ func (a *attempt) addCredentials() error {
 			return fmt.Errorf("add the files that ccoctl wrote: %w", err)
 		}
 	}
-	return nil
+	return a.writeAddonNamespaces()
 }
 
 // copyFiles copies a folder's files over existing ones, readable only by us: the signer's key is among them.

@@ -52,7 +52,11 @@ func (a *attempt) changeConsole(ctx context.Context, work contract.ConsoleWork, 
 	for _, one := range work.Give {
 		err := done.Trouble[one.ID]
 		var state contract.AccessState
-		if err == nil {
+		switch {
+		case err != nil:
+		case one.OpenID:
+			state = a.openConsole(one)
+		default:
 			state, err = a.storePassword(ctx, one, done.Passwords[one.ID])
 		}
 		if ctx.Err() != nil {
@@ -78,6 +82,14 @@ func (a *attempt) storePassword(ctx context.Context, one contract.Access, passwo
 	expires := at.Add(one.Lifetime)
 	a.noteLine("%s has a console account as %s until %s", one.Reader, one.Role, expires.Format(time.RFC3339))
 	return contract.AccessState{Console: true, StoredAt: at, ExpiresAt: expires}, nil
+}
+
+// openConsole returns the state of an access whose reader signs in through the server: nothing is stored.
+func (a *attempt) openConsole(one contract.Access) contract.AccessState {
+	at := a.cfg.Now().UTC()
+	expires := at.Add(one.Lifetime)
+	a.noteLine("%s signs in to the console as %s until %s", one.Reader, one.Role, expires.Format(time.RFC3339))
+	return contract.AccessState{Console: true, OpenID: true, StoredAt: at, ExpiresAt: expires}
 }
 
 // oauthCluster is the cluster as the accounts of its console need it.

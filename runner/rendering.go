@@ -70,7 +70,7 @@ func renderFailure(target string, exit installer.Exit, said []string) failure {
 	if f.Line != "" {
 		text += ". The installer said: " + f.Line
 	}
-	return failure{Reason: f.Reason, Whose: f.Whose, Message: text, Next: f.Next, Retryable: f.Retryable}
+	return failure{Reason: f.Reason, Whose: f.Whose, Message: text, Line: f.Raw, Next: f.Next, Retryable: f.Retryable}
 }
 
 // writeConfig adds the secrets to the frozen install-config. From here on the redactor knows them.

@@ -20,7 +20,7 @@ func explainFailure(f installer.Failure, how string) failure {
 	if f.Line != "" {
 		message += ". The installer said: " + f.Line
 	}
-	return failure{Reason: f.Reason, Message: message, Whose: f.Whose, Next: f.Next, Retryable: f.Retryable}
+	return failure{Reason: f.Reason, Message: message, Line: f.Raw, Whose: f.Whose, Next: f.Next, Retryable: f.Retryable}
 }
 
 // hearInstaller keeps a line of the installer that may explain its end.

@@ -57,7 +57,9 @@ func TestAFailedInstallSaysWhyWithItsLastLines(t *testing.T) {
 		Outcome: "failed", Reason: "BootstrapFailed", Whose: contract.WhoseInstaller, Retryable: true,
 		Message: "the control plane never took over from the bootstrap machine (openshift-install create cluster, exit code 5). The installer said: Bootstrap failed to complete, password:[redacted]",
 		Next:    "read the machines' logs in the log bundle, and try again",
+		Line:    "level=error msg=Bootstrap failed to complete, password:[redacted]",
 	}, w.result())
+	require.Contains(t, w.logText(), w.result().Line)
 	require.Contains(t, w.logText(), "a trace of password:[redacted]")
 }
 

@@ -26,6 +26,19 @@ type AuditFilter struct {
 const auditColumns = `
 	e.seq, e.created_at AS at, e.actor, e.action, e.source, coalesce(e.target_cluster_id, '') AS cluster, e.metadata::text AS metadata, e.previous, e.hash`
 
+// ClusterNames returns the names of clusters by id. One that does not exist is missing.
+func (s *Store) ClusterNames(ctx context.Context, ids []string) (map[string]string, error) {
+	found, err := db.All[struct{ ID, Name string }](ctx, s.Pool(), `SELECT id, name FROM clusters WHERE id = ANY ($1)`, ids)
+	if err != nil {
+		return nil, fmt.Errorf("read the names of clusters: %w", err)
+	}
+	names := make(map[string]string, len(found))
+	for _, c := range found {
+		names[c.ID] = c.Name
+	}
+	return names, nil
+}
+
 // AuditPage returns a page of the audit trail and the cursor of the next; empty: this is the last. ErrConflict: the cursor is
 // invalid.
 func (s *Store) AuditPage(ctx context.Context, f AuditFilter) (page []auditchain.Line, next string, err error) {

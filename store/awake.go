@@ -53,6 +53,9 @@ func (s *Store) Active(ctx context.Context, id string, what lifecycle.Activity) 
 		if err != nil {
 			return err
 		}
+		if !cur.UseMatters() {
+			return clusters.RequestReconcile(ctx, c, cur.ID) // what was pushed may bring other links
+		}
 		return clusters.Active(ctx, c, cur, what)
 	})
 	if err != nil {

@@ -56,3 +56,13 @@ func (s *Store) Decisions(ctx context.Context, since time.Time, before Decision,
 	}
 	return page, nil
 }
+
+// LastDecision returns the newest request of some principals.
+func (s *Store) LastDecision(ctx context.Context, principals []string) (last Decision, found bool, err error) {
+	list, err := db.All[Decision](ctx, s.Pool(), `
+		SELECT id, request, usage, allowed, created_at AS at FROM cluster_requests WHERE principal_id = ANY ($1) ORDER BY created_at DESC, id DESC LIMIT 1`, principals)
+	if err != nil || len(list) == 0 {
+		return Decision{}, false, err
+	}
+	return list[0], true, nil
+}

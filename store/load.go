@@ -36,14 +36,18 @@ func (s *Store) loadIn(ctx context.Context, tx pgx.Tx, id string) (lifecycle.Clu
 		Identities []string
 		Profile    string
 		Team       string
+		Described  string
+		DeployedAt *time.Time
 	}
 	r, err := db.One[record](ctx, tx, `
-		SELECT `+clusters.LifecycleColumns+`, coalesce(@fixed::timestamptz, clock_timestamp()) AS clock, ARRAY(`+usage.IdentitiesOf+`) AS identities, c.profile, c.team
-		FROM clusters c WHERE c.id = @id`, pgx.NamedArgs{"id": id, "fixed": s.Fixed()})
+		SELECT `+clusters.LifecycleColumns+`, coalesce(@fixed::timestamptz, clock_timestamp()) AS clock, ARRAY(`+usage.IdentitiesOf+`) AS identities, c.profile, c.team,
+			concat_ws(E'\n', c.owner, c.team, c.repo || '#' || c.pr_number) AS described,
+			greatest(pr.head_at, (SELECT max(r.finished_at) FROM runs r WHERE r.head_sha = pr.head AND r.head_sha <> '')) AS deployed_at
+		FROM clusters c LEFT JOIN pull_requests pr ON pr.repo = c.repo AND pr.number = c.pr_number WHERE c.id = @id`, pgx.NamedArgs{"id": id, "fixed": s.Fixed()})
 	if err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}
-	facts := lifecycle.Facts{Now: r.Clock, Identities: r.Identities, Profile: r.Profile, Team: r.Team}
+	facts := lifecycle.Facts{Now: r.Clock, Identities: r.Identities, Profile: r.Profile, Team: r.Team, Described: r.Described, DeployedAt: db.Zero(r.DeployedAt)}
 	if facts.Open, facts.Last, facts.Missed, err = attemptsIn(ctx, tx, id, r.Clock); err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}

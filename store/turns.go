@@ -190,14 +190,13 @@ func readLine(ctx context.Context, c *db.Tx) ([]waiter, error) {
 	return line, nil
 }
 
-// holders returns all clusters that count and do not wait, and when each may stop counting: by the duration of earlier attempts,
-// else at its end. For a teardown without an expected end there is no time.
+// holders returns all clusters that count and do not wait, and when each may stop counting: one that is wanted at its end, a create or
+// teardown by the duration of earlier ones. Without earlier ones there is no time: a guess would be hours off.
 func holders(ctx context.Context, c *db.Tx) ([]lifecycle.Holder, error) {
 	rows, err := c.Query(ctx, `
 		SELECT c.requested_by, c.team, coalesce(c.repo, ''), `+usage.IsCreating+`,
 			CASE WHEN c.desired = 'present' THEN c.destroy_at WHEN a.kind = 'destroy' THEN a.opened_at + a.expected_seconds * interval '1 second' END,
-			CASE WHEN a.kind = 'create' AND a.opened_at + a.expected_seconds * interval '1 second' < c.destroy_at
-				THEN a.opened_at + a.expected_seconds * interval '1 second' ELSE c.destroy_at END
+			CASE WHEN a.kind = 'create' AND a.expected_seconds > 0 THEN least(a.opened_at + a.expected_seconds * interval '1 second', c.destroy_at) END
 		FROM clusters c LEFT JOIN attempts a ON a.cluster_id = c.id AND a.closed_at IS NULL
 		WHERE c.destroyed_at IS NULL AND NOT c.needs_turn`)
 	if err != nil {

@@ -193,16 +193,9 @@ func (s *Service) ValidateCatalogue(p policy.Principal, files map[string]string)
 	if err := app.MayForEverybody(p, policy.ActCatalogue, "validate a catalogue"); err != nil {
 		return "", nil, err
 	}
-	tree, err := newMemoryFolder(files)
-	if err != nil {
-		return "", nil, err
-	}
-	read, err := catalogue.Load(tree, s.issuers...)
-	switch {
-	case errors.As(err, &problems):
-		return "", problems, nil
-	case err != nil:
-		return "", profiles.Problems{{Got: err.Error(), Accept: "a directory with profiles/*.yaml"}}, nil
+	read, problems, err := s.loadFiles(files)
+	if err != nil || len(problems) > 0 {
+		return "", problems, err
 	}
 	return read.Hash, nil, nil
 }

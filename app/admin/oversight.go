@@ -37,6 +37,17 @@ func (s *Service) Audit(ctx context.Context, p policy.Principal, f store.AuditFi
 	return page, next, nil
 }
 
+// ClusterNames returns the names of the clusters in lines of the audit trail that somebody was given, by id.
+func (s *Service) ClusterNames(ctx context.Context, lines []auditchain.Line) (map[string]string, error) {
+	var ids []string
+	for _, l := range lines {
+		if l.Cluster != "" {
+			ids = append(ids, l.Cluster)
+		}
+	}
+	return s.store.ClusterNames(ctx, ids)
+}
+
 // VerifyAudit verifies the whole hash chain. The chain covers all teams, so this needs a role in every team.
 func (s *Service) VerifyAudit(ctx context.Context, p policy.Principal) (auditchain.Proof, error) {
 	if err := app.MayForEverybody(p, policy.ActAudit, "verify the audit trail"); err != nil {

@@ -3,6 +3,7 @@
 package admin
 
 import (
+	"io/fs"
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
@@ -19,13 +20,14 @@ type Service struct {
 	keeper    app.Keeper
 	home      app.CatalogueHome // of the catalogue's files
 	github    app.GitHub
-	accounts  func() []scans.Wanted        // that are looked through; nil: none
-	runnersIn func(platform string) string // the account that runners use; nil or empty: it is not known
-	issuers   []string                     // of GitHub Actions, besides those whose addresses show it
+	accounts  func() []scans.Wanted                    // that are looked through; nil: none
+	runnersIn func(platform string) string             // the account that runners use; nil or empty: it is not known
+	load      func(fs.FS) (catalogue.Catalogue, error) // reads another catalogue as the server would; nil: as the embedded one is read
+	issuers   []string                                 // of GitHub Actions, besides those whose addresses show it
 	since     time.Time
 }
 
 // New returns a Service with the configuration that core was made with.
 func New(core *app.Service, c app.Config) *Service {
-	return &Service{core: core, store: c.Store, catalogue: c.Catalogue, keeper: c.Keeper, home: c.CatalogueIn, github: c.GitHub, accounts: c.Accounts, runnersIn: c.RunnersIn, issuers: c.GitHubIssuers, since: time.Now()}
+	return &Service{core: core, store: c.Store, catalogue: c.Catalogue, keeper: c.Keeper, home: c.CatalogueIn, load: c.LoadCatalogue, github: c.GitHub, accounts: c.Accounts, runnersIn: c.RunnersIn, issuers: c.GitHubIssuers, since: time.Now()}
 }

@@ -40,7 +40,7 @@ func (s *server) GetKubeconfig(w http.ResponseWriter, r *http.Request, id string
 	}
 	h.Set("Ocpctl-Access-Id", given.Access.ID)
 	h.Set("Ocpctl-Access-Expires", given.Access.ExpiresAt.UTC().Format(time.RFC3339))
-	writeKubeconfig(w, id, given.Kubeconfig.Reveal())
+	writeKubeconfig(w, given.Cluster, given.Kubeconfig.Reveal())
 }
 
 func writeKubeconfig(w http.ResponseWriter, name string, plain string) {

@@ -85,6 +85,7 @@ func TestAKubeconfigIsMadeForOneReaderAndRevoked(t *testing.T) {
 	h.refused(http.MethodDelete, path+"/access/"+mayas, h.as(will), nil, http.StatusForbidden)
 	h.does(http.MethodDelete, path+"/access/"+asked.AccessID+"?reason=lost", h.as(will), nil, http.StatusOK, nil)
 	h.does(http.MethodDelete, path+"/access/"+asked.AccessID, h.as(oidc.Requester), nil, http.StatusOK, nil) // again
+	h.does(http.MethodDelete, path+"/access/shop", h.as(will), nil, http.StatusNotFound, nil)                // none of his is left
 	gone := h.accesses(path, oidc.Requester)[0]
 	require.Equal(t, []any{v1.AccessState("revoked"), "lost", h.id(will), false}, []any{gone.State, gone.RevokeWhy, gone.RevokedBy, gone.Removed})
 	var next v1.Access
@@ -94,6 +95,7 @@ func TestAKubeconfigIsMadeForOneReaderAndRevoked(t *testing.T) {
 	work = h.runsAccess(cluster)
 	require.Equal(t, []string{asked.AccessID}, ids(work.Take))
 	require.True(t, h.accesses(path, oidc.Requester)[1].Removed)
+	h.does(http.MethodDelete, path+"/access/shop?reason=done", h.as(oidc.Requester), nil, http.StatusOK, &v1.Accesses{}) // her only one, by the cluster's name
 }
 
 func ids(list []contract.Access) (all []string) {

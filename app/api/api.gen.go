@@ -35,6 +35,8 @@ type operations interface {
 	ReloadCatalogue(w http.ResponseWriter, r *http.Request)
 	// ValidateCatalogue Check a catalogue without activating it.
 	ValidateCatalogue(w http.ResponseWriter, r *http.Request)
+	// ReplayCatalogue Ask what a changed catalogue would have said to the requests of the last 30 days. Nothing is changed; the call is audited.
+	ReplayCatalogue(w http.ResponseWriter, r *http.Request)
 	// ListClusters List the clusters you may see, newest first.
 	ListClusters(w http.ResponseWriter, r *http.Request, params v1.ListClustersParams)
 	// CreateCluster Create a cluster.
@@ -187,6 +189,8 @@ type operations interface {
 	ListTeams(w http.ResponseWriter, r *http.Request)
 	// WatchClusters Server-sent events; one `cluster` event with a Cluster for each change of a cluster you may see. The current state comes first.
 	WatchClusters(w http.ResponseWriter, r *http.Request, params v1.WatchClustersParams)
+	// WhatIf Ask what policy would say if somebody else made a request now. Nothing is created.
+	WhatIf(w http.ResponseWriter, r *http.Request)
 }
 
 // routes adds a handler of each operation.
@@ -443,8 +447,14 @@ func routes(s operations, add func(method, path string, handle func(w http.Respo
 	add(http.MethodGet, "/api/v1/catalogue", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		s.GetCatalogue(w, r)
 	})
+	add(http.MethodPost, "/api/v1/what-if", func(w http.ResponseWriter, r *http.Request, p *parameters) {
+		s.WhatIf(w, r)
+	})
 	add(http.MethodPost, "/api/v1/catalogue/validate", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		s.ValidateCatalogue(w, r)
+	})
+	add(http.MethodPost, "/api/v1/catalogue/what-if", func(w http.ResponseWriter, r *http.Request, p *parameters) {
+		s.ReplayCatalogue(w, r)
 	})
 	add(http.MethodPost, "/api/v1/catalogue/reload", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		s.ReloadCatalogue(w, r)

@@ -156,13 +156,17 @@ func (s *server) ValidateCatalogue(w http.ResponseWriter, r *http.Request) {
 		s.writeError(w, r, err)
 		return
 	}
-	out := v1.CatalogueProblems{Valid: len(problems) == 0, Hash: hash, Problems: []v1.CatalogueProblem{}}
+	writeOK(w, v1.CatalogueProblems{Valid: len(problems) == 0, Hash: hash, Problems: toProblems(problems)})
+}
+
+func toProblems(problems profiles.Problems) []v1.CatalogueProblem {
+	out := []v1.CatalogueProblem{}
 	for _, p := range problems {
 		detail := p.Got
 		if p.Accept != "" {
 			detail += "; accepted: " + p.Accept
 		}
-		out.Problems = append(out.Problems, v1.CatalogueProblem{File: p.File, Line: p.Line, Field: p.Field, Detail: detail})
+		out = append(out, v1.CatalogueProblem{File: p.File, Line: p.Line, Field: p.Field, Detail: detail})
 	}
-	writeOK(w, out)
+	return out
 }

@@ -42,7 +42,7 @@ func (s *server) ReportUsage(w http.ResponseWriter, r *http.Request, params v1.R
 }
 
 func usageLine(l reports.ReportLine) v1.UsageLine {
-	return v1.UsageLine{Key: l.Key, Clusters: l.Clusters, Ready: l.Ready, ClusterHours: float32(l.ClusterHours), NodeHours: float32(l.NodeHours), Cents: l.Cents, SavedCents: l.SavedCents}
+	return v1.UsageLine{Key: l.Key, Name: l.Name, Clusters: l.Clusters, Ready: l.Ready, ClusterHours: float32(l.ClusterHours), NodeHours: float32(l.NodeHours), Cents: l.Cents, SavedCents: l.SavedCents}
 }
 
 // ReportForecast implements GET /api/v1/reports/forecast.

@@ -138,7 +138,12 @@ func (s *server) DryRun(w http.ResponseWriter, r *http.Request) {
 		s.writeError(w, r, err)
 		return
 	}
+	writeOK(w, toPreview(v))
+}
+
+// toPreview is a verdict with what a dry run foresees.
+func toPreview(v app.Preview) v1.Verdict {
 	out := toVerdict(v.Verdict)
 	out.Position, out.StartsAt, out.ReadyP50Seconds, out.ReadyP90Seconds = v.Position, utc(v.StartsAt), toSeconds(v.ReadyP50), toSeconds(v.ReadyP90)
-	writeOK(w, out)
+	return out
 }

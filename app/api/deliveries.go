@@ -89,7 +89,7 @@ func (s *server) ListFindings(w http.ResponseWriter, r *http.Request, params v1.
 	out := v1.Findings{Items: []v1.Finding{}}
 	for _, f := range list {
 		out.Items = append(out.Items, v1.Finding{
-			Kind: v1.FindingKind(f.Kind), ClusterID: f.Cluster, Identity: f.Identity, Why: f.Why, Evidence: append([]string{}, f.Evidence...),
+			Kind: v1.FindingKind(f.Kind), ClusterID: f.Cluster, ClusterName: f.ClusterName, Identity: f.Identity, Why: f.Why, Evidence: append([]string{}, f.Evidence...),
 			Since: f.Since.UTC(), FirstSeenAt: f.FirstSeenAt.UTC(), LastSeenAt: f.LastSeenAt.UTC(), TimesSeen: f.TimesSeen, ResolvedAt: when(f.ResolvedAt),
 		})
 	}

@@ -69,7 +69,7 @@ func documents(good contract.Record, r *runner) map[string]any {
 			ToolExit: &contract.ToolExit{}, Addons: []contract.AddonState{{Name: "a"}}, Access: []contract.AccessState{{ID: r.anAccess()}},
 		},
 		"result": &contract.Result{Outcome: "succeeded", Outputs: &contract.Outputs{APIURL: of.APIURL(), ConsoleURL: of.ConsoleURL(), StoredAt: servicetest.StoredAt},
-			Workers: new(1), Addons: new(1), Asleep: new(true)},
+			Workers: new(1), Addons: new(1), Asleep: new(true), Links: &[]contract.Link{{Title: "a", URL: "https://web.apps." + of.Domain()}}},
 	}
 }
 
@@ -178,7 +178,7 @@ func TestAHostileRunnerReachesNoOtherCluster(t *testing.T) {
 				}
 			case *contract.Result:
 				if ofCreate {
-					d.Workers, d.Asleep = nil, nil
+					d.Workers, d.Asleep, d.Links = nil, nil, nil
 				}
 			}
 			fields := leaves("", reflect.ValueOf(document))
@@ -194,7 +194,7 @@ func TestAHostileRunnerReachesNoOtherCluster(t *testing.T) {
 	})
 	honest := documents(r.record(), r) // what was spoilt above is taken where it is not
 	report, result := honest["report"].(*contract.Report), honest["result"].(*contract.Result)
-	report.Pass, report.Addons, report.Access, result.Workers, result.Asleep = nil, nil, nil, nil, nil
+	report.Pass, report.Addons, report.Access, result.Workers, result.Asleep, result.Links = nil, nil, nil, nil, nil, nil
 	for _, what := range []string{"claim", "reserve", "record", "report", "result"} {
 		answer, raw := h.ask(http.MethodPost, statusPath+"attempts/"+r.id+"/"+what, r.bearer, honest[what])
 		require.Equal(t, http.StatusOK, answer.StatusCode, "%s: %s", what, raw)

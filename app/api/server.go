@@ -24,6 +24,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/app/metrics"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
+	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/eventstream"
 	"github.com/ocpctl/ocpctl/internal/httpbody"
 	"github.com/ocpctl/ocpctl/internal/source"
@@ -63,8 +64,11 @@ type RunnerSettings struct {
 	Lease                         time.Duration // as in db.Options
 	Heartbeat                     time.Duration
 	VerifyGap                     time.Duration
-	SnapshotMaxAge                time.Duration // zero: an hour
-	Prices                        intake.Prices // of what teardowns left; nil: no price is known
+	SnapshotMaxAge                time.Duration                                        // zero: an hour
+	Prices                        intake.Prices                                        // of what teardowns left; nil: no price is known
+	OpenID                        func(cluster string) (*contract.OpenIDClient, error) // what a cluster signs readers in with; nil: it does not
+	RouteLabel                    string                                               // of the Routes in a cluster that are shown as links, key=value; empty: none is
+	Site                          string                                               // of GitHub's pages, for the addresses of pull requests; empty: it has none
 }
 
 // Grants issues credentials for one attempt's part of the artifacts bucket: artifacts.Grants.

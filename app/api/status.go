@@ -55,6 +55,9 @@ func (s *server) ClaimAttempt(w http.ResponseWriter, r *http.Request, id string)
 	}
 	work := toSpec(row, s.Runner)
 	work.BucketGrant = s.Grants != nil
+	if work.Card != nil && s.UI != "" {
+		work.Card.Page = s.pageURL(row.Row)
+	}
 	writeOK(w, contract.Claimed{Spec: work, Answer: answer})
 }
 
@@ -87,7 +90,7 @@ func (s *server) GetBucketCredentials(w http.ResponseWriter, r *http.Request, id
 
 // opensCluster reports an attempt that works with a ready cluster's own kubeconfig.
 func opensCluster(k lifecycle.Kind) bool {
-	return slices.Contains([]lifecycle.Kind{lifecycle.Scale, lifecycle.Configure, lifecycle.Access, lifecycle.Sleep, lifecycle.Wake, lifecycle.Observe}, k)
+	return slices.Contains([]lifecycle.Kind{lifecycle.Scale, lifecycle.Configure, lifecycle.Access, lifecycle.Sleep, lifecycle.Wake, lifecycle.Observe, lifecycle.Inform}, k)
 }
 
 // GetAccessWork implements POST /api/v1/status/attempts/{id}/access.
@@ -103,18 +106,35 @@ func (s *server) GetAccessWork(w http.ResponseWriter, r *http.Request, id string
 	for _, one := range toAccesses(work.Keep, access.Kubeconfig) {
 		out.Keep = append(out.Keep, one.Account)
 	}
-	if out.Answer, err = s.answerFor(r, lease); err != nil {
+	if out.Answer, err = s.answerFor(r, lease); err == nil {
+		out.Console.OpenID, err = s.openIDFor(r, id, *out.Console)
+	}
+	if err != nil {
 		s.writeError(w, r, err)
 		return
 	}
+	w.Header().Set("Cache-Control", "no-store")
 	writeOK(w, out)
+}
+
+// openIDFor returns what an attempt's cluster signs readers in with; nil: nobody signs in through the server.
+func (s *server) openIDFor(r *http.Request, id string, work contract.ConsoleWork) (*contract.OpenIDClient, error) {
+	byServer := func(a contract.Access) bool { return a.OpenID }
+	if s.Runner.OpenID == nil || !slices.ContainsFunc(slices.Concat(work.Give, work.Keep), byServer) {
+		return nil, nil
+	}
+	of, err := s.scopeOf(r, id)
+	if err != nil {
+		return nil, err
+	}
+	return s.Runner.OpenID(of.Cluster)
 }
 
 // toAccesses converts the accesses of a kind.
 func toAccesses(rows []access.Row, kind access.Kind) (out []contract.Access) {
 	for _, a := range rows {
 		if a.Kind == kind {
-			out = append(out, contract.Access{ID: a.ID, Account: a.Account, Reader: a.Reader, Role: string(a.Role), Lifetime: a.Lifetime})
+			out = append(out, contract.Access{ID: a.ID, Account: a.Account, Reader: a.Reader, Role: string(a.Role), Lifetime: a.Lifetime, OpenID: a.OpenID})
 		}
 	}
 	return out
@@ -295,8 +315,11 @@ func toSpec(row attempts.SpecRow, set RunnerSettings) contract.Spec {
 	for _, a := range row.Addons {
 		out.Addons = append(out.Addons, toAddon(a))
 	}
-	if slices.Contains([]string{contract.KindConfigure, contract.KindAccess, contract.KindObserve}, out.Kind) && row.Row.Outputs != nil {
+	if slices.Contains([]string{contract.KindConfigure, contract.KindAccess, contract.KindObserve, contract.KindInform}, out.Kind) && row.Row.Outputs != nil {
 		out.KubeconfigRef = kubeconfigRef(row.Row)
+	}
+	if out.Kind == contract.KindInform {
+		out.Card, out.RouteLabel = toCard(row.Row, set), set.RouteLabel
 	}
 	if out.Kind == contract.KindCreate {
 		out.InstallConfig = row.Row.Spec.InstallConfig
@@ -323,6 +346,18 @@ func toAccepted(row clusters.Row) *contract.Accepted {
 	}
 	if pr := row.PR; pr != nil {
 		out.PullRequest = &contract.PullRequest{Installation: pr.Installation, Repo: pr.Repo, Number: pr.Number, Head: pr.Head}
+	}
+	return out
+}
+
+// toCard returns what the cluster says about itself.
+func toCard(row clusters.Row, set RunnerSettings) *contract.Card {
+	out := &contract.Card{Owner: row.Owner, Team: row.Team, Ends: row.CardEnd().UTC(), UnusedFor: row.Idle.EndAfter}
+	if row.UseExtends && (out.UnusedFor == 0 || row.TTL < out.UnusedFor) {
+		out.UnusedFor = row.TTL
+	}
+	if row.PR != nil && set.Site != "" {
+		out.PullRequest = fmt.Sprintf("%s/%s/pull/%d", set.Site, row.PR.Repo, row.PR.Number)
 	}
 	return out
 }

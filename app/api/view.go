@@ -7,6 +7,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/api/v1"
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -20,8 +21,8 @@ import (
 // toCluster converts a row for the API.
 func toCluster(row clusters.Row, name func(string) string) v1.Cluster {
 	c := v1.Cluster{
-		ClusterID: row.ID, Name: row.Name, Status: v1.Status(row.Status), Phase: string(row.Phase), Why: row.Why.String(),
-		Desired: v1.ClusterDesired(row.Desired), DesiredWhy: row.DesiredWhy.String(),
+		ClusterID: row.ID, Name: row.Name, Status: v1.Status(row.Status), Phase: string(row.Phase), Why: chatops.Brief(row.Card),
+		Desired: v1.ClusterDesired(row.Desired), DesiredWhy: chatops.BriefEnd(row.Card),
 		Platform: row.Platform, Profile: row.Profile, Version: row.Release, Region: row.Region, BaseDomain: row.BaseDomain,
 		Generation: row.Generation, Owner: row.Owner, Team: row.Team, CostCenter: row.CostCenter, Environment: row.Environment,
 		RequestedBy: row.RequestedBy, RequestedByName: name(row.RequestedBy), Source: row.Source, TTLSeconds: int64(row.TTL / time.Second),
@@ -34,6 +35,9 @@ func toCluster(row clusters.Row, name func(string) string) v1.Cluster {
 		Addons: row.Addons, Refreshing: row.Work[lifecycle.Configure].IsRequested(), HoldUntil: utc(row.Ends.Hold), MaxDestroyAt: utc(row.Ends.Max),
 		NeedsApproval: row.NeedsApproval, ApproveBy: utc(row.ApproveBy),
 		Position: row.Position, WaitsSince: utc(row.WaitsSince), RetryAt: dueTime(row), Blockers: lifecycle.DescribeBlockers(row.Blockers), Identities: row.Identities,
+	}
+	for _, l := range row.LinksNow() {
+		c.Links = append(c.Links, v1.ClusterLink{Title: l.Title, URL: l.URL})
 	}
 	c.Usable, c.Sleep, c.Idle = row.Usable(), sleepOf(row), idleOf(row.Cluster)
 	c.Run, c.Signal, c.SavedSeconds = clusterRun(row.Run), clusterSignal(row.Signal), int64(row.SavedTime()/time.Second)

@@ -10,8 +10,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"crypto/subtle"
-	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -19,14 +17,13 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
-	"regexp"
 	"strings"
 	"time"
 	"unicode"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/auth"
-	"github.com/ocpctl/ocpctl/internal/limit"
+	"github.com/ocpctl/ocpctl/app/oauth"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/internal/source"
 	"github.com/ocpctl/ocpctl/policy"
@@ -44,7 +41,6 @@ const (
 	typedFor    = 10 * time.Minute // how long a person may take to type a code
 	pollEvery   = 2 * time.Second  // how often a program may ask whether the person is done
 
-	mostAtOnce, mostOfAddress = 16, 4 // questions of programs at the same time, in all and from one address
 )
 
 // Config configures the service.
@@ -60,7 +56,7 @@ type Config struct {
 // Service signs in command lines. Safe for concurrent use.
 type Service struct {
 	Config
-	atOnce *limit.Slots
+	door *oauth.Door
 }
 
 // New returns the service.
@@ -72,15 +68,13 @@ func New(c Config) *Service {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	c.Home = strings.TrimRight(c.Home, "/")
-	return &Service{c, limit.NewSlots(mostAtOnce, mostOfAddress)}
+	return &Service{c, oauth.NewDoor(c.Proxies, c.Log)}
 }
 
 // Request is what a program asks for through a browser: the parameters of RFC 6749, 4.1.1.
 type Request struct {
 	Redirect, State, Challenge, Machine string
 }
-
-var challengeForm = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
 // ReadRequest reads the parameters of a page that a program opened. A browser is only redirected to a program on the same machine. Its errors
 // are *app.Error.
@@ -95,7 +89,7 @@ func ReadRequest(q url.Values) (Request, error) {
 	if !isLoopback(r.Redirect) {
 		wrong = append(wrong, app.Field{Name: "redirect_uri", Detail: "It is no address of this machine.", Accept: []string{"http://127.0.0.1:<port>/"}})
 	}
-	if !challengeForm.MatchString(r.Challenge) {
+	if !oauth.IsChallenge(r.Challenge) {
 		wrong = append(wrong, app.Field{Name: "code_challenge", Detail: "It is no SHA-256 in base64url."})
 	}
 	if len(wrong) > 0 {
@@ -223,12 +217,6 @@ func (s *Service) End(ctx context.Context, id string, by auth.Session) error {
 		return &app.Error{Kind: app.NotFound, Message: "This command line is not signed in as you."}
 	}
 	return err
-}
-
-// matchesChallenge checks a verifier of RFC 7636, 4.6.
-func matchesChallenge(challenge, verifier string) bool {
-	sum := sha256.Sum256([]byte(verifier))
-	return subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(challenge)) == 1
 }
 
 // codeLetters have no vowels, so that no code is a word, and no letters that look alike.

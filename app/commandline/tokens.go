@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app/auth"
+	"github.com/ocpctl/ocpctl/app/oauth"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/internal/source"
 	"github.com/ocpctl/ocpctl/policy"
@@ -32,9 +33,6 @@ const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
 // door is the entry point of programs, for the audit trail.
 const door = string(policy.SourceAPI)
 
-// mostForm limits the form of a program.
-const mostForm = 16 << 10
-
 // Handler answers programs at MetadataPath, AskPath, TokenPath and RevokePath. They are not signed in yet.
 func (s *Service) Handler() http.Handler {
 	mux := http.NewServeMux()
@@ -46,7 +44,7 @@ func (s *Service) Handler() http.Handler {
 }
 
 func (s *Service) describe(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, map[string]any{
+	oauth.WriteJSON(w, http.StatusOK, map[string]any{
 		"issuer": s.Home, "authorization_endpoint": s.Home + AuthorizePath, "token_endpoint": s.Home + TokenPath,
 		"device_authorization_endpoint": s.Home + AskPath, "revocation_endpoint": s.Home + RevokePath,
 		"response_types_supported": []string{"code"}, "grant_types_supported": []string{"authorization_code", "refresh_token", deviceGrant},
@@ -54,19 +52,11 @@ func (s *Service) describe(w http.ResponseWriter, _ *http.Request) {
 	})
 }
 
-// refusal is an error of RFC 6749, 5.2, with a text for people.
-type refusal struct {
-	Code string `json:"error"`
-	Text string `json:"error_description"`
-}
-
-func (r *refusal) Error() string { return r.Text }
-
 var (
-	errOver    = &refusal{"invalid_grant", "The sign-in has ended. Run ocpctl login again."}
-	errPending = &refusal{"authorization_pending", "Nobody has typed the code yet."}
-	errExpired = &refusal{"expired_token", "Nobody typed the code in time. Run ocpctl login again."}
-	errDenied  = &refusal{"access_denied", "The sign-in was refused on the page."}
+	errOver    = &oauth.Refusal{Code: "invalid_grant", Text: "The sign-in has ended. Run ocpctl login again."}
+	errPending = &oauth.Refusal{Code: "authorization_pending", Text: "Nobody has typed the code yet."}
+	errExpired = &oauth.Refusal{Code: "expired_token", Text: "Nobody typed the code in time. Run ocpctl login again."}
+	errDenied  = &oauth.Refusal{Code: "access_denied", Text: "The sign-in was refused on the page."}
 )
 
 // ask begins a sign-in with a code that a person types (RFC 8628, 3.1).
@@ -76,7 +66,7 @@ func (s *Service) ask(w http.ResponseWriter, r *http.Request) {
 		line := people.CommandLine{ID: newID(), Machine: tidyMachine(r.PostForm.Get("machine")), Address: source.Group(s.Proxies.Address(r))}
 		err := s.Store.AskCommandLine(ctx, line, hashOf(device), hashOf(plainCode(typed)), typedFor)
 		if errors.Is(err, db.ErrConflict) {
-			return nil, &refusal{"slow_down", "Too many command lines wait to be signed in. Try again in ten minutes."}
+			return nil, &oauth.Refusal{Code: "slow_down", Text: "Too many command lines wait to be signed in. Try again in ten minutes."}
 		}
 		return map[string]any{
 			"device_code": device, "user_code": typed, "verification_uri": s.Home + DevicePath, "verification_uri_complete": s.Home + DevicePath + "?code=" + typed,
@@ -91,14 +81,14 @@ func (s *Service) giveTokens(w http.ResponseWriter, r *http.Request) {
 		switch grant := r.PostForm.Get("grant_type"); grant {
 		case "authorization_code":
 			return s.open(ctx, r.PostForm.Get("code"), func(l people.CommandLine) bool {
-				return l.Challenge != "" && l.Redirect == r.PostForm.Get("redirect_uri") && matchesChallenge(l.Challenge, r.PostForm.Get("code_verifier"))
+				return l.Challenge != "" && l.Redirect == r.PostForm.Get("redirect_uri") && oauth.MatchesChallenge(l.Challenge, r.PostForm.Get("code_verifier"))
 			})
 		case deviceGrant:
 			return s.open(ctx, r.PostForm.Get("device_code"), func(l people.CommandLine) bool { return l.Challenge == "" })
 		case "refresh_token":
 			return s.renew(ctx, r.PostForm.Get("refresh_token"))
 		default:
-			return nil, &refusal{"unsupported_grant_type", "grant_type is " + grant + "; it can be authorization_code, " + deviceGrant + " or refresh_token."}
+			return nil, &oauth.Refusal{Code: "unsupported_grant_type", Text: "grant_type is " + grant + "; it can be authorization_code, " + deviceGrant + " or refresh_token."}
 		}
 	})
 }
@@ -131,7 +121,7 @@ func (i *issuer) tokens() tokens {
 	return tokens{i.session.Reveal(), "Bearer", max(0, int(i.expires.Sub(i.Now()).Seconds())), i.renewal.Reveal()}
 }
 
-var errMismatch = &refusal{"invalid_grant", "The code is of another sign-in. Run ocpctl login again."}
+var errMismatch = &oauth.Refusal{Code: "invalid_grant", Text: "The code is of another sign-in. Run ocpctl login again."}
 
 func (s *Service) open(ctx context.Context, code string, fits func(people.CommandLine) bool) (any, error) {
 	i := &issuer{Service: s}
@@ -196,41 +186,12 @@ func (s *Service) revoke(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// answer reads a program's form and writes what do returns, or the error in the form of RFC 6749, 5.2.
+// answer answers a program that says that it is the command line.
 func (s *Service) answer(w http.ResponseWriter, r *http.Request, do func(context.Context) (any, error)) {
-	ctx, cancel := context.WithTimeout(r.Context(), 30*time.Second)
-	defer cancel()
-	free, err := s.atOnce.Take(ctx, source.Group(s.Proxies.Address(r))) // nobody is signed in yet, and each question is one to the database
-	if err != nil {
-		writeJSON(w, http.StatusServiceUnavailable, &refusal{"temporarily_unavailable", "Too many command lines sign in at once. Try again in a moment."})
-		return
-	}
-	defer free()
-	r.Body = http.MaxBytesReader(w, r.Body, mostForm)
-	if err := r.ParseForm(); err != nil {
-		writeJSON(w, http.StatusBadRequest, &refusal{"invalid_request", "The form cannot be read."})
-		return
-	}
-	if r.PostForm.Get("client_id") != ClientID && r.URL.Path != RevokePath {
-		writeJSON(w, http.StatusBadRequest, &refusal{"invalid_client", "client_id must be " + ClientID + "."})
-		return
-	}
-	out, err := do(ctx)
-	var refused *refusal
-	switch {
-	case errors.As(err, &refused):
-		writeJSON(w, http.StatusBadRequest, refused)
-	case err != nil:
-		s.Log.ErrorContext(ctx, "a command line could not be signed in", "path", r.URL.Path, "err", err)
-		writeJSON(w, http.StatusServiceUnavailable, &refusal{"temporarily_unavailable", "An internal error occurred and was logged. Try again in a moment."})
-	default:
-		writeJSON(w, http.StatusOK, out)
-	}
-}
-
-func writeJSON(w http.ResponseWriter, status int, body any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // the caller disconnected
+	s.door.Answer(w, r, func(ctx context.Context) (any, error) {
+		if r.PostForm.Get("client_id") != ClientID && r.URL.Path != RevokePath {
+			return nil, &oauth.Refusal{Code: oauth.InvalidClient, Text: "client_id must be " + ClientID + "."}
+		}
+		return do(ctx)
+	})
 }

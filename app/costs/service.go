@@ -44,7 +44,23 @@ func (s *Service) Usage(ctx context.Context, p policy.Principal, f reports.Repor
 		return f, nil, err
 	}
 	lines, err := s.readReport(ctx, f)
+	if err == nil && f.By == "cluster" {
+		err = s.nameClusters(ctx, lines)
+	}
 	return f, lines, err
+}
+
+// nameClusters adds the clusters' names to a report by cluster.
+func (s *Service) nameClusters(ctx context.Context, lines []reports.ReportLine) error {
+	ids := make([]string, len(lines))
+	for i, l := range lines {
+		ids[i] = l.Key
+	}
+	names, err := s.store.ClusterNames(ctx, ids)
+	for i := range lines {
+		lines[i].Name = names[lines[i].Key]
+	}
+	return err
 }
 
 // limitPeriod limits a filter to what the principal may see, and to the past. Without times it is this month so far.

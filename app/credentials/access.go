@@ -32,12 +32,12 @@ type Given struct {
 	Cluster    string // name
 	Access     access.Row
 	Kubeconfig secret.Text // empty: it is being made, and the same request gives it later
-	Password   secret.Text // the same for an account of the console
+	Password   secret.Text // the same for an account of the console; empty too if its reader signs in through the server
 	ConsoleURL string
 }
 
 // IsMade reports that it can be used.
-func (g Given) IsMade() bool { return !g.Kubeconfig.Empty() || !g.Password.Empty() }
+func (g Given) IsMade() bool { return g.Access.State == access.Ready }
 
 // RetryAfter is when to ask again for a kubeconfig that is being made.
 const RetryAfter = time.Second
@@ -133,7 +133,7 @@ func (s *Service) askOnce(ctx context.Context, p policy.Principal, ref string, w
 	wanted.Reader, wanted.ReaderName, wanted.Role, wanted.Right = p.ID, nameOf(p), access.Role(right.Role), right.By
 	wanted.Seen, wanted.Team = row.Version, row.Team
 	if want.Console {
-		wanted.Kind = access.Console
+		wanted.Kind, wanted.OpenID = access.Console, s.openID
 	}
 	var many *access.TooMany
 	given, err := s.store.AskAccess(ctx, row.ID, wanted, run, job, s.core.StoreOrigin(origin, p))
@@ -203,6 +203,7 @@ func (s *Service) Accesses(ctx context.Context, p policy.Principal, ref string) 
 }
 
 // Revoke revokes an access to a cluster, which its reader may do, and whoever may share the cluster. A repeated call changes nothing.
+// The access is named by its id, or by its cluster's if the principal has only one.
 func (s *Service) Revoke(ctx context.Context, p policy.Principal, ref, id string, origin app.Origin) error {
 	row, err := s.core.Cluster(ctx, p, ref)
 	if err != nil {
@@ -211,6 +212,11 @@ func (s *Service) Revoke(ctx context.Context, p policy.Principal, ref, id string
 	mine, err := s.store.Access.Mine(ctx, row.ID, p.ID)
 	if err != nil {
 		return err
+	}
+	if id == row.Name || id == row.ID {
+		if id, err = s.onlyOwn(ctx, row, mine); err != nil {
+			return err
+		}
 	}
 	act := policy.ActShare
 	switch {
@@ -238,12 +244,30 @@ func (s *Service) Revoke(ctx context.Context, p policy.Principal, ref, id string
 	return nil
 }
 
+// onlyOwn returns the id of the principal's only valid access to a cluster. Conflict: there are several.
+func (s *Service) onlyOwn(ctx context.Context, row clusters.Row, mine map[string]bool) (string, error) {
+	all, err := s.store.Access.List(ctx, row.ID, 0)
+	if err != nil {
+		return "", err
+	}
+	var own []string
+	for _, one := range all {
+		if mine[one.ID] && one.RevokedAt == nil {
+			own = append(own, one.ID)
+		}
+	}
+	switch len(own) {
+	case 0:
+		return "", app.Fail(app.NotFound, fmt.Sprintf("You have no kubeconfig or console account of %s. To see who has access: ocpctl access list %[1]s.", row.Name))
+	case 1:
+		return own[0], nil
+	}
+	return "", app.Fail(app.Conflict, fmt.Sprintf("You have %d kubeconfigs and console accounts of %s. Name the one to revoke: %s.", len(own), row.Name, strings.Join(own, ", ")))
+}
+
 // sayNotMade tells somebody that what they asked for could not be made, and why.
 func sayNotMade(name string, a access.Row) string {
-	command, why := "kubeconfig", strings.TrimSuffix(cmp.Or(a.Trouble, "the runner did not say why"), ".")
-	if a.Kind == access.Console {
-		command = "open"
-	}
+	command, why := messages.AccessCommand(a.Kind == access.Console, false), strings.TrimSuffix(cmp.Or(a.Trouble, "the runner did not say why"), ".")
 	return fmt.Sprintf("The %[3]s of %[1]s could not be made: %[2]s. Try again in ten minutes, or now with `ocpctl %[4]s %[1]s --renew`. "+
 		"If it fails again, ask a platform admin to look at the newest ACCESS job of %[1]s.", name, why, messages.AccessKind(a.Kind == access.Console), command)
 }

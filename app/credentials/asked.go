@@ -94,7 +94,7 @@ func (s *Service) BeginProof(ctx context.Context, p policy.Principal, handle str
 	state = rand.Text()
 	err = s.store.People.BeginProof(ctx, handle, p.ID, state)
 	if errors.Is(err, db.ErrNotFound) {
-		err = noLink()
+		err = s.noLink(ctx, p, handle)
 	}
 	return state, err
 }
@@ -131,5 +131,5 @@ func (s *Service) Prove(ctx context.Context, p policy.Principal, handle, state s
 		return "", err
 	}
 	used, err := s.store.People.UseProvedLink(ctx, handle, who, string(origin.Source))
-	return used.Next, errorOfUse(err)
+	return used.Next, s.errorOfUse(ctx, p, handle, err)
 }

@@ -35,8 +35,11 @@ func (s *Service) handOut(ctx context.Context, row clusters.Row, a access.Row, b
 // password matches what a runner makes as the password of an account of the console.
 var password = regexp.MustCompile(`^[A-Za-z0-9_-]{32,72}$`)
 
-// handOutPassword is handOut for an account of the console. A password that no runner of ours makes is withheld.
+// handOutPassword is handOut for an account of the console; empty: it has none. A password that no runner of ours makes is withheld.
 func (s *Service) handOutPassword(ctx context.Context, row clusters.Row, a access.Row, by clusters.Origin) (secret.Text, error) {
+	if a.OpenID {
+		return secret.Text{}, nil
+	}
 	raw, err := s.recordRead(ctx, row, reading{"console_password.read", a.Ref, artifacts.ConsoleFile(a.ID), aboutAccess(a, by)}, by)
 	if err != nil {
 		return secret.Text{}, err

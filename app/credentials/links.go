@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/policy"
@@ -150,16 +151,50 @@ func (s *Service) makeLink(ctx context.Context, l people.Link, lasts time.Durati
 	return Link{URL: s.urlOf(handle), ExpiresAt: made.ExpiresAt}, nil
 }
 
-// noLink is the error for every link that does not work, whatever the reason; the audit trail has the reason.
-func noLink() error {
-	return app.Fail(app.NotFound, "This link is not valid. A link works once, for a limited time, and only for the person it was made for. Request a new one.")
+// noLink is the error for every link that does not work. Only whoever it was for learns what it was, and how they get a new one; the audit trail
+// has the reason.
+func (s *Service) noLink(ctx context.Context, p policy.Principal, handle string) error {
+	link, used, err := s.store.People.SpentLink(ctx, handle, p.ID)
+	switch {
+	case errors.Is(err, db.ErrNotFound):
+		return app.Fail(app.NotFound, "This link does not work. A link works once, for a limited time, and only for the person it was made for. Only that person can make a new one.")
+	case err != nil:
+		return err
+	}
+	row := clusters.Row{}
+	if link.Cluster != "" {
+		if row, err = s.store.Cluster(ctx, link.Cluster); err != nil {
+			return fmt.Errorf("read a link's cluster: %w", err)
+		}
+	}
+	return app.Fail(app.NotFound, saySpent(link, used, row.Name))
+}
+
+// saySpent tells whoever a link was for that it does not work any more, and who makes a new one.
+func saySpent(l people.Link, used bool, cluster string) string {
+	why := "expired at " + chatops.Time(l.ExpiresAt)
+	if used {
+		why = "was used before, and a link works once"
+	}
+	switch l.Kind {
+	case people.LinkOfAccount:
+		again := "link"
+		if l.Asked != "" {
+			again = messages.AccessCommand(l.Asked == people.LinkConsole, true)
+		}
+		return fmt.Sprintf("This link %s. Only the account that it is for can make a new one: type %s %s there.", why, chatops.Prefix, again)
+	case people.LinkKubeadmin, people.LinkInstallers:
+		return fmt.Sprintf("This link to a credential of %s %s. Ask for it again on the cluster's page; another platform admin has to approve it.", cluster, why)
+	}
+	console := l.Kind == people.LinkConsole
+	return fmt.Sprintf("This link to your %s of %s %s. You can make a new one on the cluster's page, or with ocpctl %s %s.", messages.AccessKind(console), cluster, why, messages.AccessCommand(console, false), cluster)
 }
 
 // LinkFor returns what a link is for without using it up, for a confirmation page.
 func (s *Service) LinkFor(ctx context.Context, p policy.Principal, handle string) (ForLink, error) {
 	link, err := s.store.People.LinkFor(ctx, handle, p.ID)
 	if errors.Is(err, db.ErrNotFound) {
-		return ForLink{}, noLink()
+		return ForLink{}, s.noLink(ctx, p, handle)
 	}
 	if err != nil {
 		return ForLink{}, fmt.Errorf("read a link: %w", err)

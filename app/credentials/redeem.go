@@ -42,7 +42,7 @@ func (s *Service) Redeem(ctx context.Context, p policy.Principal, handle string,
 	used, err := s.store.People.UseLink(ctx, handle, who, string(origin.Source))
 	switch {
 	case err != nil:
-		return Redeemed{}, errorOfUse(err)
+		return Redeemed{}, s.errorOfUse(ctx, p, handle, err)
 	case used.Kind == people.LinkOfAccount:
 		name, err := s.core.AccountName(ctx, used.Account)
 		return Redeemed{Kind: used.Kind, Account: name, Code: secret.New(used.Code), Asked: used.Asked}, err
@@ -66,10 +66,10 @@ func (s *Service) Redeem(ctx context.Context, p policy.Principal, handle string,
 }
 
 // errorOfUse is the error of a link that was not used, for people.
-func errorOfUse(err error) error {
+func (s *Service) errorOfUse(ctx context.Context, p policy.Principal, handle string, err error) error {
 	switch {
 	case errors.Is(err, db.ErrNotFound):
-		return noLink()
+		return s.noLink(ctx, p, handle)
 	case errors.Is(err, db.ErrConflict):
 		return app.Fail(app.Conflict, messages.AccountTaken)
 	case err != nil:

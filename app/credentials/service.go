@@ -15,6 +15,7 @@ type Service struct {
 	store     *store.Store
 	artifacts app.Artifacts
 	ui        string
+	openID    bool
 	log       *slog.Logger
 }
 
@@ -24,5 +25,5 @@ func New(core *app.Service, c app.Config) *Service {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Service{core: core, store: c.Store, artifacts: c.Artifacts, ui: c.UI, log: log}
+	return &Service{core: core, store: c.Store, artifacts: c.Artifacts, ui: c.UI, openID: c.OpenID, log: log}
 }

@@ -104,6 +104,8 @@ type (
 
 	// checkFile asks for a check of the pull request's version of the repository's file.
 	checkFile struct{}
+	// checkCatalogue asks for a check of what the pull request would change about the catalogue.
+	checkCatalogue struct{}
 
 	// tryAgain ends with the error of a fact that could not be read. The acts before it need no such fact.
 	tryAgain struct{ err error }
@@ -129,6 +131,7 @@ func (extendClusters) isAct()   {}
 func (holdClusters) isAct()     {}
 func (recheckEnds) isAct()      {}
 func (checkFile) isAct()        {}
+func (checkCatalogue) isAct()   {}
 func (tryAgain) isAct()         {}
 
 func isPresent(r clusters.Row) bool { return r.Desired == lifecycle.Present }

@@ -29,7 +29,7 @@ func (s *Service) logsByComment(ctx context.Context, c command) (reply, note str
 	if err != nil {
 		return "", "", err
 	}
-	return chatops.LogReply(c.event.Author, row.Card, log.Lines, chatops.Links{UI: s.ui}), fmt.Sprintf("%d lines of %s", len(log.Lines), row.Name), nil
+	return chatops.LogReply(c.event.Author, row.Card, log.Lines, c.siblings, chatops.Links{UI: s.ui}), fmt.Sprintf("%d lines of %s", len(log.Lines), row.Name), nil
 }
 
 // accessByComment replies with a one-time link to a kubeconfig or an account of the console, which works only for the signed-in owner of the author's account: others who

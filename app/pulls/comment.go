@@ -74,9 +74,23 @@ func (s *Service) Comment(ctx context.Context, e CommentEvent) (note string, err
 		return "", s.endUnanswered(ctx, e, err)
 	}
 	s.countAnswer(e, request, len(lines)+2)
+	if note, err = s.runLines(ctx, e, pr, request, lines); err != nil {
+		return "", err
+	}
+	return note, s.reactTo(ctx, e, outcome, "+1") // has no effect after a line that failed: that one has reacted already
+}
+
+// runLines runs the lines of one comment in their order. Nothing is posted before the last line was run, so that all answers stand in one
+// comment from the beginning, also one with a link, whose stored text loses the link once it was posted.
+func (s *Service) runLines(ctx context.Context, e CommentEvent, pr pullrequests.PullRequest, request policy.Request, lines []chatops.Parsed) (note string, err error) {
+	if len(lines) > 1 {
+		if err := s.store.Outbox.HoldThread(ctx, e.keyOfComment()); err != nil {
+			return "", err
+		}
+	}
 	var notes []string
 	for i, line := range lines {
-		c := command{event: e, pr: pr, request: request, cause: causeOfLine(e, i, line.Line), Command: chatops.Command{Line: line.Line}}
+		c := command{event: e, pr: pr, request: request, cause: causeOfLine(e, i, line.Line), siblings: len(lines), Command: chatops.Command{Line: line.Line}}
 		if line.Command != nil {
 			c.Command = line.Command.For(s.core.ProfileNames())
 		}
@@ -86,7 +100,10 @@ func (s *Service) Comment(ctx context.Context, e CommentEvent) (note string, err
 		}
 		notes = append(notes, said)
 	}
-	return strings.Join(notes, "; "), s.reactTo(ctx, e, outcome, "+1") // has no effect after a line that failed: that one has reacted already
+	if len(lines) > 1 {
+		err = s.store.Outbox.ReleaseThread(ctx, e.keyOfComment())
+	}
+	return strings.Join(notes, "; "), err
 }
 
 // CommentGivenUp tells the author of a comment with commands that they are not tried any more. Commands that were done before
@@ -147,11 +164,12 @@ func causeOfLine(e CommentEvent, i int, line string) string {
 
 // command is one line of a comment, a click or a workflow's request on its way through the service.
 type command struct {
-	event   CommentEvent // ID is 0 if it is not a comment
-	pr      pullrequests.PullRequest
-	request policy.Request
-	cause   string
-	by      string // how it was given, as text; empty: in a comment
+	event    CommentEvent // ID is 0 if it is not a comment
+	pr       pullrequests.PullRequest
+	request  policy.Request
+	cause    string
+	by       string // how it was given, as text; empty: in a comment
+	siblings int    // how many commands its comment has
 	chatops.Command
 }
 
@@ -235,11 +253,9 @@ func (c command) replyWith(body string) clusters.Reply {
 	}
 }
 
-// replyThread returns the comment in which the reply stands: together with those to the comment's other lines. A reply stands alone
-// if there is no comment, if it holds a link (which is removed from the stored text once posted, so it could not be posted again
-// with the next line's reply), or if it is a log, which fills a comment by itself.
+// replyThread returns the comment in which the reply stands: together with those to the comment's other lines. Empty: there is no comment.
 func (c command) replyThread() string {
-	if c.event.ID == 0 || slices.Contains([]chatops.Verb{chatops.VerbLink, chatops.VerbKubeconfig, chatops.VerbConsole, chatops.VerbLogs}, c.Verb) {
+	if c.event.ID == 0 {
 		return ""
 	}
 	return c.event.keyOfComment()

@@ -162,6 +162,9 @@ func answerRequests(f facts) (acts []act) {
 	case f.asked.fileDiffers:
 		acts = append(acts, checkFile{})
 	}
+	if f.asked.catalogue {
+		acts = append(acts, checkCatalogue{})
+	}
 	return acts
 }
 

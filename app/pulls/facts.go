@@ -50,6 +50,7 @@ type requestFacts struct {
 	push         *pushFacts        // nil: nothing follows from a push
 	fileDiffers  bool              // its version of the repository's file differs from the base branch's
 	fileErr      error             // why fileDiffers is unknown
+	catalogue    bool              // its repository is the one of the catalogue's files, and the event may have changed them
 }
 
 // pushFacts are what decide needs to know about a push.
@@ -202,6 +203,7 @@ func (s *Service) readRequests(ctx context.Context, f facts) (*requestFacts, err
 	if err := s.readLabels(ctx, f, asked); err != nil {
 		return nil, err
 	}
+	asked.catalogue = needsFile(f.event) && s.home != "" && strings.EqualFold(f.event.PR.Repo, s.home)
 	if needsFile(f.event) && s.core.OwnershipOf(f.event.PR.Repo).Team != "" {
 		asked.fileDiffers, asked.fileErr = s.fileDiffers(ctx, f.event.PR)
 	}

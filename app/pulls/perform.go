@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store/outbox"
 )
 
 // performAll carries out acts in their order, up to the first error. The notes say what was done.
@@ -83,7 +85,9 @@ func (s *Service) performRequest(ctx context.Context, f facts, a act) (note stri
 	case holdClusters:
 		return s.holdClusters(ctx, e, a.rows)
 	case checkFile:
-		return s.checkFile(ctx, e)
+		return s.checkHead(ctx, e, outbox.EffectCheckConfig, profiles.RepositoryFilePath)
+	case checkCatalogue:
+		return s.checkHead(ctx, e, outbox.EffectCheckCatalogue, "catalogue")
 	}
 	return "", fmt.Errorf("nothing carries out %T", a)
 }

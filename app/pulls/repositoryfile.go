@@ -12,7 +12,6 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store/clusters"
-	"github.com/ocpctl/ocpctl/store/outbox"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
 
@@ -116,14 +115,14 @@ func (s *Service) fileDiffers(ctx context.Context, pr pullrequests.PullRequest) 
 	return s.github.RemovesRepositoryFile(ctx, pr.Installation, pr.Repo, pr.Number) // the branch may be older than the file
 }
 
-// checkFile asks for a check of a pull request's own version of the file.
-func (s *Service) checkFile(ctx context.Context, e PullRequestEvent) (note string, err error) {
+// checkHead asks for a check of what is at a pull request's head.
+func (s *Service) checkHead(ctx context.Context, e PullRequestEvent, kind clusters.EffectKind, what string) (note string, err error) {
 	permission, _, err := s.askPermission(ctx, e.PR.Installation, e.PR.Repo, e.actorOf())
 	if err != nil {
 		return "", err
 	}
 	if s.isOverlooked(e, policy.Request{Source: policy.SourceLabel, Permission: permission}) { // whoever has a fork can push as often as they like
-		return noteWithoutReply(e, "a version of "+profiles.RepositoryFilePath), nil
+		return noteWithoutReply(e, "a version of "+what), nil
 	}
 	if e.hint {
 		if pr, err := s.askTruth(ctx, e.PR); err != nil || !pr.Open || pr.Head != e.PR.Head {
@@ -131,8 +130,8 @@ func (s *Service) checkFile(ctx context.Context, e PullRequestEvent) (note strin
 		}
 	}
 	err = s.store.Outbox.SaveEffect(ctx, clusters.Effect{
-		Cause: fmt.Sprintf("check_config:%s#%d:%s", e.PR.Repo, e.PR.Number, e.PR.Head), Kind: outbox.EffectCheckConfig,
+		Cause: fmt.Sprintf("%s:%s#%d:%s", kind, e.PR.Repo, e.PR.Number, e.PR.Head), Kind: kind,
 		Installation: e.PR.Installation, Repo: e.PR.Repo, Number: e.PR.Number, Content: e.PR.Head,
 	})
-	return "its " + profiles.RepositoryFilePath + " is checked", err
+	return "its " + what + " is checked", err
 }

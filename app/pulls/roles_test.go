@@ -183,7 +183,7 @@ func TestEveryCommentIsAnsweredForEverybodyAsItsLineSays(t *testing.T) {
 
 // records are where an answer or a reaction waits, and where it is written down that something was asked and refused, and how
 // GitHub said that the pull request stands.
-var records = []string{"github_accounts", "github_logins", "replies", "effects", "river_job", "cluster_requests", "request_keys", "audit_events", "audit_head", "pull_requests", "seen_permissions"}
+var records = []string{"github_accounts", "github_logins", "replies", "effects", "river_job", "cluster_requests", "request_checks", "request_keys", "audit_events", "audit_head", "pull_requests", "seen_permissions"}
 
 // outcome is what came of a comment.
 func outcome(changed, replies []string) string {

@@ -22,6 +22,7 @@ type Service struct {
 	catalogue   func() catalogue.Catalogue
 	policy      policy.Settings
 	github      app.GitHub
+	home        string // repository of the catalogue's files, owner/name; empty: it is not known
 	ui          string
 	log         *slog.Logger
 	strangers   *strangers
@@ -34,6 +35,6 @@ func New(core *app.Service, links *credentials.Service, c app.Config) *Service {
 		log = slog.New(slog.DiscardHandler)
 	}
 	return &Service{
-		core: core, credentials: links, store: c.Store, catalogue: c.Catalogue, policy: c.Policy, github: c.GitHub, ui: c.UI, log: log, strangers: newStrangers(time.Now),
+		core: core, credentials: links, store: c.Store, catalogue: c.Catalogue, policy: c.Policy, github: c.GitHub, home: c.CatalogueIn.Repository, ui: c.UI, log: log, strangers: newStrangers(time.Now),
 	}
 }

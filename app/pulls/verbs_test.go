@@ -91,12 +91,22 @@ func TestARefusalByCommentEndsItWithItsReason(t *testing.T) {
 	require.Len(t, h.Replies(), n)
 }
 
-func TestAnswersStandTogetherButForThoseThatMustNotBeSaidAgain(t *testing.T) {
+func TestTheAnswersToOneCommentStandTogetherInItsOrder(t *testing.T) {
 	h := ready(t)
 	h.Comment(2, "will", "/ocp link\n/ocp status\n/ocp logs\n/ocp hepl\n/ocp kubeconfig")
+	all, err := h.Store.Outbox.Thread(t.Context(), "comment:2")
+	require.NoError(t, err)
+	var typed []string
+	for _, r := range all {
+		line, _, _ := strings.Cut(r.Body, "\n")
+		typed = append(typed, line)
+	}
 	require.Equal(t, []string{
-		"/ocp link: alone", "/ocp status: comment:2", "/ocp logs: alone", "/ocp hepl: comment:2", "/ocp kubeconfig: alone",
-	}, h.Query(`SELECT substring(body from '/ocp [a-z]+') || ': ' || coalesce(nullif(thread, ''), 'alone') FROM replies WHERE cause LIKE 'comment:2:%' ORDER BY created_at, id`))
+		"> You wrote `/ocp link`", "> You wrote `/ocp status`", "> You wrote `/ocp logs`", "> You wrote `/ocp hepl`", "> You wrote `/ocp kubeconfig`",
+	}, typed)
+	held, err := h.Store.Outbox.IsThreadHeld(t.Context(), "comment:2")
+	require.NoError(t, err)
+	require.False(t, held)
 }
 
 func TestWhatOneMayDoWithAReadyClusterByComment(t *testing.T) {
@@ -108,6 +118,14 @@ func TestWhatOneMayDoWithAReadyClusterByComment(t *testing.T) {
 		return h.LastReply()
 	}
 	require.Contains(t, says("/ocp logs"), h.Only().Name)
+	help := says("/ocp help extend")
+	require.Contains(t, help, "/ocp extend <duration>")
+	require.NotContains(t, help, "/ocp create", "help about one command is about that one")
+	require.Contains(t, says("/ocp help"), "<details>")
+	explained := says("/ocp explain")
+	for _, want := range []string{"**About `" + h.Only().Name + "`**", "When it ends, the earliest first", "its time to live is over"} {
+		require.Contains(t, explained, want)
+	}
 	require.Contains(t, says("/ocp scale 2"), "is being scaled to 2 workers")
 	require.Contains(t, says("/ocp scale 4000"), "may have")
 	require.Contains(t, says(`/ocp hold 3h --reason "the demo"`), "The hold takes effect")

@@ -66,6 +66,13 @@ func (s *Service) homeView(ctx context.Context, p policy.Principal) (blocks.Home
 	if v.Approvals, err = s.mayApprove(ctx, p); err != nil {
 		return v, err
 	}
+	lookalikes, err := s.credentials.Lookalikes(ctx, p)
+	if err != nil {
+		return v, err
+	}
+	for _, account := range lookalikes {
+		v.Lookalikes = append(v.Lookalikes, s.core.NameOf(account))
+	}
 	v.Allowances, err = s.listAllowances(ctx, p)
 	return v, err
 }

@@ -39,7 +39,7 @@ var open = []chatops.Verb{chatops.VerbStatus, chatops.VerbList, chatops.VerbPage
 func (s *Service) runTask(ctx context.Context, t task) (slack.Message, error) {
 	switch t.Verb {
 	case chatops.VerbHelp:
-		return blocks.Help(chatops.SlackHelp(t.Ref)), nil
+		return blocks.Help(t.Ref), nil
 	case chatops.VerbLink:
 		return s.linkAccount(ctx, t)
 	case chatops.VerbUnlink:

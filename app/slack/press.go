@@ -37,14 +37,23 @@ func (s *Service) handlePress(ctx context.Context, r inbound.Request) (note stri
 		t := task{request: r, by: p, SlackCommand: c, notice: press.Notice, seen: press.End}
 		if asksMore(press) {
 			answer, err := s.openForPress(ctx, t, press)
-			return answer, note, err
+			return answer, note, hideID(press, err)
 		}
 		answer, refusal := s.runTask(ctx, t)
+		refusal = hideID(press, refusal)
 		if err := s.refreshNotice(ctx, t, refusal); err != nil {
 			return slack.Message{}, note, err
 		}
 		return answer, note, refusal
 	})
+}
+
+// hideID replaces the answer that somebody has no such cluster, if a button named it: they read its name beside the button, and never its id.
+func hideID(p blocks.Press, err error) error {
+	if p.Cluster != "" && app.KindOf(err) == app.NotFound {
+		return app.Fail(app.NotFound, "Nothing was done, because you may not see this cluster. Its owner can share it with you.")
+	}
+	return err
 }
 
 // asksMore reports whether a button opens a form for what its command needs.

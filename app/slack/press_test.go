@@ -46,7 +46,8 @@ func TestAButtonDoesWhatTheCommandDoes(t *testing.T) {
 		require.Equal(t, lines, h.audited(), c.press.Verb)
 	}
 	require.Contains(t, h.press("UMATE", blocks.Press{Verb: chatops.VerbList}), "demo")
-	require.Contains(t, h.press("UMATE", blocks.Press{Verb: chatops.VerbHelp}), "*Commands*")
+	require.Contains(t, h.press("UMATE", blocks.Press{Verb: chatops.VerbHelp}), "`/ocp help all` lists every command")
+	require.Contains(t, h.press("UMATE", blocks.Press{Verb: chatops.VerbHelp, Value: chatops.AllCommands}), "/ocp unhold")
 	require.Contains(t, h.press("ULINK", blocks.Press{Verb: chatops.VerbLink}), "/links/")
 }
 
@@ -66,7 +67,7 @@ func TestAButtonOfAClusterThatIsGoneSaysSo(t *testing.T) {
 		}
 		require.Contains(t, h.press("UMATE", p), want, verb)
 	}
-	require.Contains(t, h.press("UMATE", blocks.Press{Verb: chatops.VerbExtend, Cluster: "clu_unknown", Value: "4h"}), "You have no cluster called clu_unknown.")
+	require.Contains(t, h.press("UMATE", blocks.Press{Verb: chatops.VerbExtend, Cluster: "clu_unknown", Value: "4h"}), "because you may not see this cluster")
 }
 
 func TestAnUnknownButtonIsAnsweredPolitely(t *testing.T) {

@@ -2,6 +2,7 @@ package slack
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
@@ -32,7 +33,18 @@ func (s *Service) statusOf(ctx context.Context, t task) (slack.Message, error) {
 	if again {
 		return blocks.Answer("The cluster's message in this channel was deleted. It is being posted again."), nil
 	}
-	view := blocks.ClusterView{Card: row.Card, Detail: chatops.Detail{Approval: row.Spec.Approval, Advice: row.Spec.Advice}, Links: s.chatLinks()}
+	actions, err := s.core.Actions(ctx, t.by, row)
+	if err != nil {
+		return slack.Message{}, err
+	}
+	now, err := s.store.Now(ctx)
+	if err != nil {
+		return slack.Message{}, fmt.Errorf("read the clock: %w", err)
+	}
+	view := blocks.ClusterView{
+		Card: row.Card, Detail: chatops.Detail{Approval: row.Spec.Approval, Advice: row.Spec.Advice}, Links: s.chatLinks(),
+		Acts: append([]chatops.Verb{}, chatops.VerbsOf(actions)...), Now: now,
+	}
 	if row.NeedsApproval {
 		page, _, err := s.core.Approvals(ctx, t.by, store.ApprovalFilter{State: clusters.ApprovalPending, Cluster: row.ID, Kind: clusters.ApproveCreate})
 		if err != nil && app.KindOf(err) == "" {

@@ -173,7 +173,7 @@ func TestWhoMayNotIsRefusedInWords(t *testing.T) {
 	lines := h.audited()
 	for _, p := range []blocks.Press{{Verb: chatops.VerbDestroy}, {Verb: chatops.VerbExtend, Value: "4h"}, {Verb: chatops.VerbShare}, {Verb: chatops.VerbLogs}, {Verb: chatops.VerbKubeconfig}, {Verb: chatops.VerbRetry}} {
 		p.Cluster = row.ID
-		require.Contains(t, h.press("UPAY", p), "You have no cluster called "+row.ID+".", p.Verb)
+		require.Contains(t, h.press("UPAY", p), "Nothing was done, because you may not see this cluster. Its owner can share it with you.", p.Verb)
 		require.Contains(t, h.press("UNOBODY", p), "`/ocp link`", p.Verb)
 	}
 	require.Equal(t, lines, h.audited())

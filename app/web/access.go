@@ -7,8 +7,11 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/credentials"
+	"github.com/ocpctl/ocpctl/app/openid"
 	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/access"
 )
@@ -67,10 +70,10 @@ func (p *pages) downloadKubeconfig(w http.ResponseWriter, r *http.Request, who p
 		p.redirectWith(w, r, who, "/clusters/"+id, said{Message: messages.AccessBeingMade(given.Cluster, false)})
 		return
 	}
-	sendKubeconfig(w, id, given.Kubeconfig.Reveal())
+	sendKubeconfig(w, given.Cluster, given.Kubeconfig.Reveal())
 }
 
-// openConsole shows the password of the reader's account of the console, and leads to the console.
+// openConsole leads to the console, and shows the password of the reader's account there if it has one.
 func (p *pages) openConsole(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	id, want := r.PathValue("id"), readWanted(r)
 	want.Console, want.Renew = true, r.PostFormValue("renew") != ""
@@ -87,14 +90,38 @@ func (p *pages) openConsole(w http.ResponseWriter, r *http.Request, who policy.P
 	}
 }
 
+// signInToConsole sends a person's browser back to the console from which it came, with a code. Whoever has no access to it yet comes to the
+// cluster's page, where they can ask for it.
+func (p *pages) signInToConsole(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	if p.Consoles == nil {
+		p.showProblem(w, r, who, http.StatusNotFound, "Consoles do not sign anybody in here: this server is not their OpenID provider.")
+		return
+	}
+	asked, err := openid.ReadRequest(r.URL.Query())
+	var to secret.Text
+	if err == nil {
+		to, err = p.Consoles.Authorize(r.Context(), who, asked, originOf(r))
+	}
+	switch {
+	case app.KindOf(err) == app.Invalid:
+		p.showProblem(w, r, who, http.StatusBadRequest, errorText(err))
+	case app.KindOf(err) == app.Conflict:
+		p.answerForm(w, r, who, "/clusters/"+asked.Cluster, "", err)
+	case err != nil:
+		p.showError(w, r, who, err)
+	default:
+		http.Redirect(w, r, to.Reveal(), http.StatusSeeOther)
+	}
+}
+
 // readWanted reads what a form asks of a kubeconfig or an account of the console.
 func readWanted(r *http.Request) credentials.Want {
 	return credentials.Want{Role: policy.ClusterRole(r.PostFormValue("role")), Lifetime: r.PostFormValue("lifetime")}
 }
 
-func sendKubeconfig(w http.ResponseWriter, id string, plain string) {
+func sendKubeconfig(w http.ResponseWriter, cluster, plain string) {
 	w.Header().Set("Content-Type", "application/yaml")
-	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", id+".kubeconfig"))
+	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", cluster+".kubeconfig"))
 	_, _ = io.WriteString(w, plain) // the browser disconnected and will retry
 }
 

@@ -30,6 +30,7 @@ type filterField struct {
 type auditLine struct {
 	auditchain.Line
 	Message string // why
+	Name    string // of the cluster; empty: it is not known
 }
 
 // auditFields are the filters of the audit trail.
@@ -67,21 +68,26 @@ func (p *pages) listAudit(w http.ResponseWriter, r *http.Request, who policy.Pri
 			p.showError(w, r, who, err)
 			return
 		}
+		names, err := p.Admin.ClusterNames(r.Context(), lines)
+		if err != nil {
+			p.showError(w, r, who, err)
+			return
+		}
 		status = http.StatusOK
-		v.addLines(lines, cursor == "" && len(q) == 0, p.App.NameOf)
+		v.addLines(lines, cursor == "" && len(q) == 0, p.App.NameOf, names)
 		v.Older = nextPageURL("/audit", q, next)
 	}
 	p.renderPage(w, r, who, status, "audit", v)
 }
 
-func (v *auditView) addLines(lines []auditchain.Line, newest bool, nameOf func(string) string) {
+func (v *auditView) addLines(lines []auditchain.Line, newest bool, nameOf func(string) string, names map[string]string) {
 	for _, l := range lines {
 		var meta struct {
 			Why    string
 			Reason lifecycle.Reason
 		}
 		_ = json.Unmarshal([]byte(l.Metadata), &meta) // the raw text is shown as well
-		v.Lines = append(v.Lines, auditLine{Line: l, Message: messages.AuditText(messages.AuditLine{Actor: l.Actor, Action: l.Action, Why: meta.Why, Reason: meta.Reason, Meta: json.RawMessage(l.Metadata), NameOf: nameOf})})
+		v.Lines = append(v.Lines, auditLine{Line: l, Name: names[l.Cluster], Message: messages.AuditText(messages.AuditLine{Actor: l.Actor, Action: l.Action, Why: meta.Why, Reason: meta.Reason, Meta: json.RawMessage(l.Metadata), NameOf: nameOf})})
 	}
 	if newest && len(lines) > 0 {
 		head := lines[0].Head()

@@ -100,11 +100,7 @@ func detailOf(found app.Details) detailView {
 	v := detailView{Details: found, Steps: stepsOf(found.Row), Line: chatops.Line(card), ETA: chatops.ETA(card)}
 	v.Whose, v.Todo = chatops.Turn(card)
 	v.TodoRunbook = chatops.Runbook(card)
-	ends := card.DesiredWhy
-	if chatops.TellsFailure(card) {
-		ends = ends.WithoutFailure()
-	}
-	v.Why, v.DesiredWhy = chatops.Brief(card), ends.String()
+	v.Why, v.DesiredWhy = chatops.Brief(card), chatops.BriefEnd(card)
 	if card.Status == lifecycle.Creating && card.Why.Failure != card.FailMessage {
 		v.LastTry = card.FailMessage
 	}

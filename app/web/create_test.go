@@ -166,7 +166,7 @@ func TestACheckSaysThePlaceInLine(t *testing.T) {
 		h.make("maya", fmt.Sprintf("shop-%d", i), "platform", 8)
 	}
 	_, page, _ := b.post("/new", b.filledIn(url.Values{"do": {"check"}}))
-	require.Contains(t, page, "It would be number 1 in the queue and could start at about ")
+	require.Contains(t, page, "It would be number 1 in the queue; when it could start is not known.", "no cluster has given its place up yet")
 }
 
 func TestAClusterThatIsGoneHasItsPageByItsName(t *testing.T) {

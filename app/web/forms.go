@@ -14,8 +14,8 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 )
 
-// mostForm limits the size of a form.
-const mostForm = 64 << 10
+// mostForm limits the size of a form. The largest has a document of the catalogue, encoded.
+const mostForm = 256 << 10
 
 // originOf returns the origin and reason of a form's request.
 func originOf(r *http.Request) app.Origin {

@@ -33,11 +33,12 @@ type linkView struct {
 	Role   string          // inside the cluster; empty: the most that they may have
 	Proof  bool            // the person proves on GitHub that the account is theirs; else the account types a code
 	Choose bool            // … and GitHub has to ask which account is meant
+	SSO    bool            // consoles sign people in through this server, and have no passwords
 	AtOnce bool            // the person comes from that proof, and gets what the link is for without another press
 }
 
 type passwordView struct {
-	ID, Cluster, User, Password string
+	ID, Cluster, User, Password string // no password: the console signs people in through this server
 	Console                     string // where the user signs in; empty: it is kubeadmin's password
 }
 
@@ -61,7 +62,7 @@ func (p *pages) renderLink(w http.ResponseWriter, r *http.Request, who policy.Pr
 		p.showError(w, r, who, err)
 		return
 	}
-	v := linkView{Handle: handle, Kind: l.Kind, ExpiresAt: l.ExpiresAt, Named: l.Named, Person: l.Person, Wrong: wrong, Asked: l.Asked, Role: l.Role, AtOnce: r.FormValue(atOnce) != "" && (l.Kind == people.LinkKubeconfig || l.Kind == people.LinkConsole)}
+	v := linkView{Handle: handle, Kind: l.Kind, ExpiresAt: l.ExpiresAt, Named: l.Named, Person: l.Person, Wrong: wrong, Asked: l.Asked, Role: l.Role, SSO: p.Consoles != nil, AtOnce: r.FormValue(atOnce) != "" && (l.Kind == people.LinkKubeconfig || l.Kind == people.LinkConsole)}
 	v.Site, v.Account = splitAccount(l.Account)
 	if v.Site == "Slack" {
 		v.Workspace, _, _ = strings.Cut(v.Account, "/")
@@ -124,7 +125,7 @@ func (p *pages) redeemLink(w http.ResponseWriter, r *http.Request, who policy.Pr
 	}
 	switch got.Kind {
 	case people.LinkKubeconfig, people.LinkInstallers:
-		sendKubeconfig(w, got.Cluster.ID, got.Kubeconfig.Reveal())
+		sendKubeconfig(w, got.Cluster.Name, got.Kubeconfig.Reveal())
 	case people.LinkKubeadmin, people.LinkConsole:
 		v := passwordView{ID: got.Cluster.ID, Cluster: got.Cluster.Name, User: got.User, Password: got.Password.Reveal()}
 		if got.Kind == people.LinkConsole {

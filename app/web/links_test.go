@@ -36,7 +36,7 @@ func TestAKubeconfigLinkIsUsedByItsButtonAndNotByBeingLookedAt(t *testing.T) {
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, page, "server: https://api.shop.labs.example.com:6443\n")
 	require.Contains(t, page, servicetest.TokenSignature)
-	require.Equal(t, `attachment; filename="`+row.ID+`.kubeconfig"`, answer.Header.Get("Content-Disposition"))
+	require.Equal(t, `attachment; filename="shop.kubeconfig"`, answer.Header.Get("Content-Disposition"))
 	require.Equal(t, "no-store", answer.Header.Get("Cache-Control"))
 	status, page, _ = b.post(at, nil)
 	require.Equal(t, http.StatusNotFound, status)

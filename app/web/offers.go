@@ -17,6 +17,7 @@ import (
 // each again when it is requested.
 type offers struct {
 	ID, Seen string
+	Name     string // of the cluster
 	None     string // why nothing is offered
 
 	Extend, Hold, Scale, Link, BreakGlass, Share, Transfer, Retry, Recreate, Abandon, Destroy bool
@@ -45,7 +46,7 @@ func offersOf(who policy.Principal, row clusters.Row, role policy.ClusterRole, a
 	}
 	teams := createform.Teams(who, c)
 	o := offers{
-		ID: row.ID, Seen: markOfState(row, shares), Held: !row.Ends.Hold.IsZero(), Teams: otherTeams(teams, row.Team), Roles: rolesUpTo(role),
+		ID: row.ID, Name: row.Name, Seen: markOfState(row, shares), Held: !row.Ends.Hold.IsZero(), Teams: otherTeams(teams, row.Team), Roles: rolesUpTo(role),
 		Extend: can[policy.VerbExtend], ExtendLimit: "at most " + duration.Format(row.Ends.Max.Sub(row.Ends.TTL).Truncate(time.Minute)) + " more",
 		Hold: can[policy.VerbHold], Tonight: can[policy.VerbTonight], Sleep: can[policy.VerbSleep], Wake: can[policy.VerbWake],
 		Share: can[policy.VerbShare], Transfer: can[policy.VerbTransfer], Retry: can[policy.VerbRetry], Recreate: can[policy.VerbRecreate], Abandon: can[policy.VerbAbandon], Destroy: can[policy.VerbDestroy],

@@ -19,6 +19,7 @@ type policyView struct {
 	Source   string // of the catalogue
 	Problems profiles.Problems
 	MayEdit  bool // reload, ask what if, propose a change
+	Tabs     []way
 	Site     string
 	Roles    []policy.Role
 }
@@ -35,7 +36,7 @@ func (p *pages) showPolicy(w http.ResponseWriter, r *http.Request, who policy.Pr
 		v.Source = "the built-in catalogue"
 	}
 	if v.MayEdit {
-		v.Problems = found.State.Problems()
+		v.Problems, v.Tabs = found.State.Problems(), policyTabs(found.State, policyPath)
 	}
 	p.renderPage(w, r, who, http.StatusOK, "policy", v)
 }

@@ -43,9 +43,23 @@ func TestMistakesOfTheCatalogueStandOnTopOfThePolicyPage(t *testing.T) {
 	state.CatalogueHome, state.Commit = app.CatalogueHome{Repository: "acme/catalogue", Path: "files"}, "0a0b"
 	v := policyView{Policy: admin.Policy{State: state}, Source: "a directory", Problems: state.Problems(), MayEdit: true, Site: "https://github.test"}
 	html := page(t, "policy", v)
-	for _, want := range []string{"files have 2 mistakes", "quotas/quotas.yaml:2", "<strong>live</strong>: 0", "Accepted: 1 or more", "since 2025-03-01 12:00:00 UTC", "Propose a change"} {
+	for _, want := range []string{"files have 2 mistakes", "quotas/quotas.yaml:2", "<strong>live</strong>: 0", "Accepted: 1 or more", "since 2025-03-01 12:00:00 UTC"} {
 		require.Contains(t, html, want)
 	}
 	require.Equal(t, "https://github.test/acme/catalogue/blob/0a0b/files/teams/shop.yaml#L3", v.Place(profiles.Place{File: "teams/shop.yaml", Line: 3}).To)
 	require.Empty(t, v.Place(profiles.Place{}).To)
+}
+
+func TestAQuestionInTheAddressIsAnsweredOnThePage(t *testing.T) {
+	h := newFixture(t)
+	_, page, _ := h.as("will").get("/policy/what-if?ask=1&as=github:maya&role=requester&team=platform&profile=aws-minimal-test&ttl=60h&source=api&permission=write")
+	for _, want := range []string{"It would be accepted", "needs approval", "(request.ttlHours is 60)", "Judged as", "requester of team platform", `value="60h"`} {
+		require.Contains(t, page, want)
+	}
+	status, page, _ := h.as("will").get("/policy/what-if?ask=1&as=nobody&workers=many&source=api&permission=write")
+	require.Equal(t, http.StatusUnprocessableEntity, status)
+	require.Contains(t, page, `id="wrong-as"`)
+	require.Contains(t, page, `id="wrong-workers"`)
+	status, _, _ = h.as("maya").get("/policy/what-if")
+	require.Equal(t, http.StatusForbidden, status)
 }

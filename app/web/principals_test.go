@@ -190,8 +190,9 @@ func TestAForeignClusterLooksLikeNone(t *testing.T) {
 	}
 }
 
-// Every link that does not work is one page: unknown, used, over, or another's.
-func TestALinkThatDoesNotWorkNeverSaysWhy(t *testing.T) {
+// A link that does not work is one page for everybody whom it was not for: unknown, used, over, or another's. Whoever it was for learns how to get a
+// new one.
+func TestALinkThatDoesNotWorkSaysWhyOnlyToWhomItWasFor(t *testing.T) {
 	h := newFixture(t)
 	row := h.shown("shop")
 	made := func(who string) string {
@@ -205,17 +206,27 @@ func TestALinkThatDoesNotWorkNeverSaysWhy(t *testing.T) {
 	status, page, _ := b.post(used, nil)
 	require.Equal(t, http.StatusOK, status, page)
 	h.sql(`UPDATE links SET created_at = now() - interval '2 hours', expires_at = now() - interval '1 hour' WHERE used_at IS NULL`)
-	pages := map[string]bool{}
-	for _, at := range []string{"/links/none", used, over, made("will")} {
-		for _, ask := range []func() (int, string, *http.Response){
-			func() (int, string, *http.Response) { return b.get(at) },
-			func() (int, string, *http.Response) { return b.post(at, nil) },
-		} {
-			status, page, answer := ask()
-			require.Equal(t, http.StatusNotFound, status, at)
-			require.Equal(t, "same-origin", answer.Header.Get("Referrer-Policy"))
-			pages[withoutClocks(t, page)] = true
+	seen := func(b *browser, links ...string) map[string]bool {
+		pages := map[string]bool{}
+		for _, at := range links {
+			for _, ask := range []func() (int, string, *http.Response){
+				func() (int, string, *http.Response) { return b.get(at) },
+				func() (int, string, *http.Response) { return b.post(at, nil) },
+			} {
+				status, page, answer := ask()
+				require.Equal(t, http.StatusNotFound, status, at)
+				require.Equal(t, "same-origin", answer.Header.Get("Referrer-Policy"))
+				pages[withoutClocks(t, page)] = true
+			}
+		}
+		return pages
+	}
+	require.Len(t, seen(b, "/links/none", made("will")), 1)
+	require.Len(t, seen(h.as("will"), "/links/none", used, over, made("maya")), 1)
+	for at, why := range map[string]string{used: "was used before, and a link works once", over: "expired at"} {
+		for page := range seen(b, at) {
+			require.Contains(t, page, "This link to your kubeconfig of shop "+why)
+			require.Contains(t, page, "You can make a new one on the cluster&#39;s page, or with ocpctl kubeconfig shop.")
 		}
 	}
-	require.Len(t, pages, 1)
 }

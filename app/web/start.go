@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	endsSoon  = 24 * time.Hour // clusters that end within it are listed first
-	shownMine = 10             // of the person's clusters, in the table
+	endsSoon  = 8 * time.Hour // clusters that end within it are listed first: in a working day
+	shownMine = 10            // of the person's clusters, in the table
 )
 
 // setupCookie hides the steps of the set-up for somebody who does not want them.
@@ -98,7 +98,7 @@ func (p *pages) setupSteps(r *http.Request, who policy.Principal, start app.Star
 	})
 	if who.MayAnywhere(policy.ActCreate) {
 		steps = append(steps, setupStep{
-			Name: "Create your first cluster", Done: done.Cluster, To: "/new", Label: "Open the form",
+			Name: "Create your first cluster", Done: done.Cluster, To: "/profiles", Label: "Choose a profile",
 			Text: "You see the price before anything is created.",
 		})
 	}

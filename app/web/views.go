@@ -97,8 +97,9 @@ func parseTemplates(nameOf func(string) string, files assetFiles) views {
 	own := template.FuncMap{"actor": actorFormatter(nameOf), "told": auditTextWith(nameOf), "asset": files.addressOf}
 	out := views{}
 	for _, name := range []string{
-		"login", "problem", "start", "list", "detail", "runbook", "destroy", "new", "approvals", "approval", "link", "onward", "code", "password", "me", "limits", "policy", "commandline", "devicecode",
+		"login", "problem", "list", "detail", "runbook", "destroy", "new", "approvals", "approval", "link", "onward", "code", "password", "me", "limits", "policy", "whatif", "propose", "commandline", "devicecode",
 		"usage", "reports", "findings", "orphans", "removals", "deliveries", "delivery", "audit",
+		"start", "logs", "gallery", "days",
 	} {
 		out[name] = template.Must(template.New("layout.html").Funcs(functions).Funcs(own).ParseFS(templates,
 			"templates/layout.html", "templates/parts.html", "templates/acts.html", path.Join("templates", name+".html")))
@@ -166,14 +167,16 @@ var functions = template.FuncMap{
 	"moved": describeMove, "did": describeAction,
 	"cost":  describeCost,
 	"short": shortHash,
-	"tail":  func(id string) string { return id[max(0, len(id)-8):] },
 
 	"dollars":   price.Dollars,
 	"whyItEnds": messages.WhyItEnds, "sentence": messages.Sentence,
 	"tenths": func(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) },
 
-	"lasted":  formatSeconds,
+	"lasted": formatSeconds,
+	"cli":    commandLine,
+
 	"percent": formatPercent,
+	"share":   func(part, whole int64) string { return formatPercent(int(part), int(whole)) },
 	"titled":  titleTable,
 
 	"mayCreate": func(who policy.Principal, team string) bool { return who.May(policy.ActCreate, team) },
@@ -195,7 +198,7 @@ var functions = template.FuncMap{
 	"seconds":    func(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) + " s" },
 
 	"locked":  createform.Locked,
-	"objects": newObjectsView, "hits": newHitsView,
+	"objects": newObjectsView, "hits": newHitsView, "faults": newFaultsView,
 	"queries": parseQueries,
 	"refused": countRefused, "notAsked": notAsked,
 }

@@ -70,7 +70,7 @@ func TestAClustersPageSaysSinceWhenNobodyUsesItAndWhatFollows(t *testing.T) {
 		r.Ends.Idle = noon.Add(70 * time.Minute)
 	})
 	require.Contains(t, html, "<dt>Use</dt><dd>As far as ocpctl knows, nobody has used it since 2025-03-01 12:10:00 UTC ("+string(lifecycle.ActivityPush)+
-		"). If that stays so, its people are told at 2025-03-01 12:30:00 UTC. If nobody uses it, it ends at 2025-03-01 13:10:00 UTC.</dd>")
+		"). If that stays so, its people are told at 2025-03-01 12:30:00 UTC; it ends at 2025-03-01 13:10:00 UTC.</dd>")
 }
 
 func TestAClustersPageSaysWhenItFallsAsleepNext(t *testing.T) {

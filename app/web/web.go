@@ -27,6 +27,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/commandline"
 	"github.com/ocpctl/ocpctl/app/costs"
 	"github.com/ocpctl/ocpctl/app/credentials"
+	"github.com/ocpctl/ocpctl/app/openid"
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/internal/eventstream"
 	"github.com/ocpctl/ocpctl/internal/httpbody"
@@ -45,6 +46,7 @@ type Config struct {
 	SignIn      *auth.SignIn // nil: nobody can sign in to the pages
 
 	CommandLines *commandline.Service // signs in command lines; nil: none
+	Consoles     *openid.Service      // signs readers in to consoles; nil: none
 	Owners       *github.Owners       // proves whose an account on GitHub is; nil: the account types a code
 
 	Sessions *auth.Sessions // signs the message that a page shows after a form; nil: there is none
@@ -165,6 +167,10 @@ func (p *pages) privateRoutes() map[string]handler {
 		"GET /clusters/{id}":         p.serveLive(p.readCluster),
 		"GET /clusters/{id}/destroy": p.confirmDestroy,
 
+		"GET /clusters/{id}/logs":                   p.showLogs,
+		"GET /clusters/{id}/logs/{attempt}":         p.showLog,
+		"GET /clusters/{id}/logs/{attempt}/log.txt": p.downloadLog,
+
 		"POST /clusters/{id}/destroy":               p.handleAct(p.destroyCluster),
 		"POST /clusters/{id}/extend":                p.handleAct(p.extendCluster),
 		"POST /clusters/{id}/hold":                  p.handleAct(p.holdCluster),
@@ -186,6 +192,7 @@ func (p *pages) privateRoutes() map[string]handler {
 		"POST /clusters/{id}/admin-kubeconfig-link": p.breakGlassLink(credentials.BreakGlassKubeconfig),
 		"POST /clusters/{id}/break-glass":           p.breakGlass,
 
+		"GET /profiles":                p.showGallery,
 		"GET /new":                     p.newClusterForm,
 		"POST /new":                    p.submitCreate,
 		"GET /approvals":               p.listApprovals,
@@ -201,13 +208,18 @@ func (p *pages) privateRoutes() map[string]handler {
 		"POST /me/command-lines/end":        p.endCommandLine,
 		"GET " + commandline.AuthorizePath:  p.ofPerson(p.confirmCommandLine),
 		"POST " + commandline.AuthorizePath: p.ofPerson(p.signInCommandLine),
+		"GET " + openid.AuthorizePath:       p.ofPerson(p.signInToConsole),
 		"GET " + commandline.DevicePath:     p.ofPerson(p.typeCommandLineCode),
 		"POST " + commandline.DevicePath:    p.ofPerson(p.answerCommandLineCode),
 
 		"GET /limits":                    p.showLimits,
 		"GET " + policyPath:              p.showPolicy,
 		"POST " + policyPath + "/reload": p.reloadCatalogue,
+		"GET " + whatIfPath:              p.showWhatIf,
+		"GET " + proposePath:             p.showPropose,
+		"POST " + proposePath:            p.propose,
 		"GET /usage":                     p.showUsage,
+		"GET /usage/days":                p.showDays,
 		"GET /usage/chargeback.csv":      p.costFile("chargeback.csv", p.Costs.Chargeback),
 		"GET /usage/focus.csv":           p.costFile("focus.csv", p.Costs.Focus),
 		"GET /reports":                   p.showReports,
@@ -271,8 +283,8 @@ func (p *pages) requireSignIn(page handler) http.HandlerFunc {
 			p.showProblem(w, r, policy.Principal{}, http.StatusServiceUnavailable, said.Message)
 		default:
 			to := "/login"
-			if p.SignIn != nil && r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/links/") {
-				to = auth.BeginPath // whoever opens a link came to sign in
+			if p.SignIn != nil && r.Method == http.MethodGet && (strings.HasPrefix(r.URL.Path, "/links/") || r.URL.Path == openid.AuthorizePath) {
+				to = auth.BeginPath // whoever opens a link or a console came to sign in
 			}
 			http.Redirect(w, r, to+"?next="+url.QueryEscape(returnPage(r)), http.StatusSeeOther)
 		}

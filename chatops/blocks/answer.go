@@ -3,6 +3,8 @@ package blocks
 import (
 	"strings"
 
+	api "github.com/slack-go/slack"
+
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/slack"
 )
@@ -19,12 +21,16 @@ func Answer(markdown string) slack.Message {
 	return newMessage(sectionsOf(text))
 }
 
-// Help is the list of commands, with buttons for what most people want first.
-func Help(markdown string) slack.Message {
-	blocks := fitBlocks(sectionBlocks(markdown), maxMessage-1)
-	return newMessage(append(blocks, actionBlocks(
+// Help is the list of commands, or all about one, with buttons for what most people want first. The short list has a button for the whole one.
+func Help(about string) slack.Message {
+	buttons := []*api.ButtonBlockElement{
 		newButton(labels[chatops.VerbOpenForm], Press{Verb: chatops.VerbOpenForm, Value: FormCreate}), newButton(labels[chatops.VerbList], Press{Verb: chatops.VerbList}),
-	)...))
+	}
+	if about == "" {
+		buttons = append(buttons, newButton("More commands", Press{Verb: chatops.VerbHelp, Value: chatops.AllCommands}))
+	}
+	blocks := fitBlocks(sectionBlocks(chatops.SlackHelp(about)), maxMessage-1)
+	return newMessage(append(blocks, actionBlocks(buttons...)...))
 }
 
 // splitMarkup splits Slack markup into texts of at most so many characters, at the ends of lines. A code block stays whole if it fits; if

@@ -1,6 +1,7 @@
 package blocks
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/chatopstest"
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/internal/blockkit"
+	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
@@ -294,9 +296,9 @@ func TestApprovalsAreGolden(t *testing.T) {
 }
 
 func TestAnswersAreGolden(t *testing.T) {
-	goldenMessage(t, "help", Help(chatops.SlackHelp("")))
+	goldenMessage(t, "help", Help(""))
 	goldenMessage(t, "answer", Answer("**shop** is `ready` until 2025-01-02 12:00 UTC.\n- [its page](https://ocp.example.com/clusters/clu_1)"))
-	goldenMessage(t, "answer-logs", Answer(chatops.LogReply("U0MAYA", chatopstest.Ready(), []string{"level=info <b> & `x`", "@here done"}, ui)))
+	goldenMessage(t, "answer-logs", Answer(chatops.LogReply("U0MAYA", chatopstest.Ready(), []string{"level=info <b> & `x`", "@here done"}, 1, ui)))
 	require.Equal(t, slack.Message{Text: "–"}, Answer(" \n"))
 }
 
@@ -325,4 +327,16 @@ func TestAPressSurvivesItsButton(t *testing.T) {
 		_, err := DecodePress(bad)
 		require.Error(t, err, bad)
 	}
+}
+
+func TestAnAnswerOffersWhatItsReaderMayDo(t *testing.T) {
+	c := chatopstest.Ready()
+	all, err := json.Marshal(Cluster(ClusterView{Card: c}).Blocks)
+	require.NoError(t, err)
+	mine, err := json.Marshal(Cluster(ClusterView{Card: c, Acts: []chatops.Verb{chatops.VerbLogs}, Now: c.UpdatedAt.Add(10 * time.Hour)}).Blocks)
+	require.NoError(t, err)
+	require.Contains(t, string(all), "ocp_destroy")
+	require.NotContains(t, string(mine), "ocp_destroy")
+	require.Contains(t, string(mine), "ocp_logs")
+	require.Contains(t, string(mine), "about "+price.Dollars(c.Meter.Spent(c.UpdatedAt.Add(10*time.Hour)))+" so far")
 }

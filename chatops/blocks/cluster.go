@@ -16,6 +16,12 @@ import (
 // Cluster is the message of a cluster in the channel in which it was asked for. It is updated in place.
 func Cluster(v ClusterView) slack.Message {
 	c, s := v.Card, chatops.SummaryOf(v.Card, v.Detail, v.Links)
+	if v.Acts != nil {
+		s.Acts = v.Acts
+	}
+	if spent := chatops.SpentUntil(c, v.Now); spent != "" {
+		s.Spent = spent
+	}
 	blocks := []api.Block{headerBlock(s.Sign + " " + c.Name + " " + s.Head)}
 	blocks = append(blocks, fitBlocks(denseSections(append(append(s.State, s.Progress), s.Trouble...)...), maxMessage/2)...)
 	approval, votes := "", ""

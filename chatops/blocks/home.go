@@ -1,6 +1,7 @@
 package blocks
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -13,9 +14,10 @@ import (
 
 // HomeView is what a person sees in the app's Home tab.
 type HomeView struct {
-	Name       string // of the person
-	Linked     bool   // who they are in ocpctl is known
-	LinkHint   string // what to do if it is not, in GitHub's Markdown
+	Name       string   // of the person
+	Linked     bool     // who they are in ocpctl is known
+	LinkHint   string   // what to do if it is not, in GitHub's Markdown
+	Lookalikes []string // accounts elsewhere that look like the person's, and that nobody linked
 	Mine, Team []lifecycle.Card
 	More       bool // there are more clusters than shown
 	Approvals  []chatops.Waiting
@@ -61,7 +63,11 @@ func Home(v HomeView) api.HomeTabViewRequest {
 // greetingBlocks says who the person is to ocpctl, and what they can begin.
 func greetingBlocks(v HomeView) []api.Block {
 	if v.Linked {
-		blocks := sectionBlocks("Signed in as " + chatops.Plain(v.Name) + ".")
+		text := "Signed in as " + chatops.Plain(v.Name) + "."
+		for _, account := range v.Lookalikes {
+			text += fmt.Sprintf("\nThe account %s looks like yours. If it is, type %s there, so that what you do with it counts as yours.", chatops.Plain(account), chatops.Code(chatops.Prefix+" link"))
+		}
+		blocks := sectionBlocks(text)
 		return append(blocks, actionBlocks(newButton(labels[chatops.VerbOpenForm], Press{Verb: chatops.VerbOpenForm, Value: FormCreate}), newButton(labels[chatops.VerbHelp], Press{Verb: chatops.VerbHelp}))...)
 	}
 	hint := v.LinkHint

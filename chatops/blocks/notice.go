@@ -107,7 +107,7 @@ func eventParagraphs(v NoticeView, s chatops.Summary) []string {
 	case Expiring:
 		return []string{endText(v, s)}
 	case Resting:
-		return []string{fmt.Sprintf("It falls asleep at %s, outside working hours. Whoever needs it tonight can keep it awake until the next working hours.", chatops.When(f.End))}
+		return []string{fmt.Sprintf("It falls asleep at %s, outside working hours. Whoever needs it can keep it awake until the next working hours.", chatops.When(f.End))}
 	case Idle:
 		return []string{idleText(f)}
 	case Destroyed:
@@ -227,7 +227,7 @@ func noticeButtons(v NoticeView, s chatops.Summary, k kind) (all []*api.ButtonBl
 		}
 		return all
 	case Resting:
-		return []*api.ButtonBlockElement{pressFor(c, "Not tonight", Press{Verb: chatops.VerbHold, Notice: v.ID, Value: "tonight"})}
+		return []*api.ButtonBlockElement{pressFor(c, "Keep it awake", Press{Verb: chatops.VerbHold, Notice: v.ID, Value: "tonight"})}
 	case Idle:
 		hold := pressFor(c, fmt.Sprintf("Hold %d h", step/time.Hour), Press{Verb: chatops.VerbHold, Notice: v.ID, Value: duration.Typed(step)})
 		return append([]*api.ButtonBlockElement{hold}, buttonsFor(c, s, k.verbs, "", v.ID)...)

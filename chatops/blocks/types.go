@@ -50,6 +50,10 @@ type ClusterView struct {
 	Asker    string           // the person in Slack who asked for it: named, not mentioned
 	Approval *chatops.Waiting // what it waits for; nil: for no approval
 	Approved []string         // the names of those who approved it; none: it needed no approval
+
+	// Of an answer that one person reads once:
+	Acts []chatops.Verb // what they may do; nil: many read it, so it offers what the owner may do
+	Now  time.Time      // its costs count until then; zero: until the cluster's last change
 }
 
 // Moment is one entry of a cluster's timeline.

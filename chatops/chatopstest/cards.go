@@ -73,6 +73,9 @@ func Lives() map[string]lifecycle.Card {
 	unlabelled.Ends.LabelRemoved = Start.Add(2 * time.Hour)
 	idle := Ready()
 	idle.Idle, idle.Ends.Idle = lifecycle.Idle{TellAfter: time.Hour, EndAfter: 6 * time.Hour}, idle.ReadyAt.Add(6*time.Hour)
+	linked := Ready()
+	linked.Links = []lifecycle.Link{{Title: "The shop", URL: "https://web-shop.apps.pr41-shop.labs.example.com/login"}, {URL: "http://api-shop.apps.pr41-shop.labs.example.com"},
+		{Title: "@acme/all [sign in](https://evil.example) /ocp destroy", URL: "https://odd.apps.pr41-shop.labs.example.com"}}
 	expiring := At(Ready(), lifecycle.Ready, lifecycle.Expiring, "it ends at 12:00 UTC on 4 January")
 	expiring.Why.Code, expiring.Why.Cause = lifecycle.MoveExpires, lifecycle.Reason{Code: lifecycle.ReasonMaximum}
 	expiring.Ends.TTL, expiring.UpdatedAt = expiring.Ends.Max, Start.Add(71*time.Hour)
@@ -117,7 +120,7 @@ func Lives() map[string]lifecycle.Card {
 		"restoring": Going(lifecycle.Restoring, "the newest archive is fetched"), "destroying": Going(lifecycle.DestroyingRuns, "the installer is destroying the cluster"),
 		"held-to-the-maximum": kept,
 		"awaiting-approval":   approval, "scaling": scaling, "scaled-down": scaled,
-		"held": held, "idle": idle,
+		"held": held, "idle": idle, "linked": linked,
 		"late": late, "create-failed-quota": quota, "create-failed-lost": lost, "abandoned": abandoned,
 		"pending": Card(), "installing": installing, "cleaning": cleaning, "ready": Ready(), "ready-closed": closed, "ready-unlabelled": unlabelled, "expiring": expiring,
 		"stopping": stopping, "verifying": verifying,

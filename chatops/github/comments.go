@@ -126,6 +126,45 @@ func (c *Client) React(ctx context.Context, installation int64, repo string, com
 	return convertError(doing, asGone(err))
 }
 
+const minimizeMutation = `mutation($id: ID!, $classifier: ReportedContentClassifiers!) {
+  minimizeComment(input: {subjectId: $id, classifier: $classifier}) { minimizedComment { isMinimized } }
+}`
+
+// MinimizeComment hides a comment for a reason (OUTDATED, RESOLVED …), so that readers see it only if they open it; repeating it changes nothing.
+// Only GraphQL can do that, by the comment's node id. ErrGone: there is no such comment. ErrRefused: the App may not.
+// https://docs.github.com/graphql/reference/mutations#minimizecomment
+func (c *Client) MinimizeComment(ctx context.Context, installation int64, repo string, commentID int64, classifier string) error {
+	doing := fmt.Sprintf("minimize comment %d of %s", commentID, repo)
+	owner, name, err := splitRepository(repo)
+	if err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	err = c.changeAsInstallation(ctx, installation, func(client *gh.Client, leave func() error) error {
+		comment, _, err := client.Issues.GetComment(ctx, owner, name, commentID)
+		if err != nil {
+			return asGone(err)
+		}
+		if err := leave(); err != nil {
+			return err
+		}
+		got, err := c.postGraphQL(toMutate(ctx), client, installation, graphRequest{
+			Query: minimizeMutation, Variables: map[string]any{"id": comment.GetNodeID(), "classifier": classifier},
+		})
+		if err != nil || len(got.Errors) == 0 {
+			return err
+		}
+		switch problem := got.Errors[0]; problem.Type {
+		case "NOT_FOUND":
+			return fmt.Errorf("%w: %w", ErrGone, problem)
+		case "FORBIDDEN":
+			return fmt.Errorf("%w: %w", ErrRefused, problem)
+		default:
+			return problem
+		}
+	})
+	return convertError(doing, err)
+}
+
 var plainMarker = regexp.MustCompile(`^[A-Za-z0-9_.:/#@]+(-[A-Za-z0-9_.:/#@]+)*$`)
 
 // markerLine is the hidden line that identifies a comment. A name that could end an HTML comment early is hashed.

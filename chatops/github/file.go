@@ -149,6 +149,24 @@ const maxFilePages = 30
 
 // Removes reports whether a pull request deletes or renames a file.
 func (c *Client) Removes(ctx context.Context, installation int64, repo string, number int, path string) (removes bool, err error) {
+	return c.anyFile(ctx, installation, repo, number, func(f *gh.CommitFile) bool {
+		return f.GetStatus() == "removed" && f.GetFilename() == path || f.GetPreviousFilename() == path
+	})
+}
+
+// ChangesBelow reports whether a pull request changes a file in a folder, or below it; an empty folder is the whole repository.
+func (c *Client) ChangesBelow(ctx context.Context, installation int64, repo string, number int, folder string) (changes bool, err error) {
+	return c.anyFile(ctx, installation, repo, number, func(f *gh.CommitFile) bool {
+		return isBelow(f.GetFilename(), folder) || isBelow(f.GetPreviousFilename(), folder)
+	})
+}
+
+func isBelow(path, folder string) bool {
+	return path != "" && (folder == "" || strings.HasPrefix(path, folder+"/"))
+}
+
+// anyFile reports whether one of a pull request's files is as wanted.
+func (c *Client) anyFile(ctx context.Context, installation int64, repo string, number int, isWanted func(*gh.CommitFile) bool) (found bool, err error) {
 	doing := fmt.Sprintf("list the files of %s#%d", repo, number)
 	owner, name, err := splitRepository(repo)
 	if err != nil {
@@ -161,15 +179,12 @@ func (c *Client) Removes(ctx context.Context, installation int64, repo string, n
 			if err != nil {
 				return err
 			}
-			removes = slices.ContainsFunc(files, func(f *gh.CommitFile) bool {
-				return f.GetStatus() == "removed" && f.GetFilename() == path || f.GetPreviousFilename() == path
-			})
-			if removes || answer.NextPage == 0 {
+			if found = slices.ContainsFunc(files, isWanted); found || answer.NextPage == 0 {
 				return nil
 			}
 			opts.Page = answer.NextPage
 		}
 		return nil
 	})
-	return removes, convertError(doing, err)
+	return found, convertError(doing, err)
 }

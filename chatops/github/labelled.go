@@ -183,16 +183,22 @@ func (a pullsAnswer) readLabelings(alias string) (all []Labeling, err error) {
 // queryGraphQL makes one GraphQL call as an installation.
 func (c *Client) queryGraphQL(ctx context.Context, installation int64, ask graphRequest) (got pullsAnswer, err error) {
 	ctx = toDecide(ctx)
-	err = c.callAsInstallation(ctx, installation, func(client *gh.Client) error {
-		req, err := client.NewRequest(http.MethodPost, c.graphURL(), ask)
-		if err != nil {
-			return err
-		}
-		answer, err := client.Do(ctx, req, &got)
-		if err != nil {
-			return err
-		}
-		return c.responseError(ctx, installation, got, answer.Header)
+	err = c.callAsInstallation(ctx, installation, func(client *gh.Client) (err error) {
+		got, err = c.postGraphQL(ctx, client, installation, ask)
+		return err
 	})
 	return got, err
+}
+
+// postGraphQL makes one GraphQL call with an installation's client.
+func (c *Client) postGraphQL(ctx context.Context, client *gh.Client, installation int64, ask graphRequest) (got pullsAnswer, err error) {
+	req, err := client.NewRequest(http.MethodPost, c.graphURL(), ask)
+	if err != nil {
+		return got, err
+	}
+	answer, err := client.Do(ctx, req, &got)
+	if err != nil {
+		return got, err
+	}
+	return got, c.responseError(ctx, installation, got, answer.Header)
 }

@@ -74,7 +74,7 @@ func (l *limits) recordLimit(ctx context.Context, budget string, write bool, h h
 	wait, reach := l.readLimit(budget, write, h)
 	wait = min(atLeastASecond(wait), longPause)
 	l.holdUntil(reach, l.now().Add(wait))
-	// Writes use only REST, and the App itself writes nothing.
+	// Almost all writes use REST, and the App itself writes nothing.
 	if l.notify.Limited != nil && l.installation != 0 && reach != graphQL {
 		runNotification(ctx, func(ctx context.Context) { l.notify.Limited(ctx, l.installation, wait) })
 	}
@@ -175,7 +175,7 @@ func (g gate) RoundTrip(req *http.Request) (*http.Response, error) {
 	if strings.HasSuffix(req.URL.Path, "/graphql") {
 		budget = graphQL
 	}
-	write := budget == rest && req.Method != http.MethodGet
+	write := budget == rest && req.Method != http.MethodGet || isMutation(req.Context())
 	err := g.checkCall(budget, rankOf(req.Context()))
 	if err == nil {
 		err = g.health.refuseOrProbe()

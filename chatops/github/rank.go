@@ -24,6 +24,15 @@ func toDecide(ctx context.Context) context.Context {
 	return context.WithValue(ctx, rankKey{}, max(rankOf(ctx), rankDecide))
 }
 
+type mutationKey struct{}
+
+// toMutate marks a GraphQL call as one that changes something: GitHub counts it as a write.
+func toMutate(ctx context.Context) context.Context {
+	return context.WithValue(ctx, mutationKey{}, true)
+}
+
+func isMutation(ctx context.Context) bool { return ctx.Value(mutationKey{}) != nil }
+
 func rankOf(ctx context.Context) rank {
 	r, _ := ctx.Value(rankKey{}).(rank)
 	return r

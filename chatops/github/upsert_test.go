@@ -193,3 +193,21 @@ func TestACheckRunThatIsGoneIsToldSo(t *testing.T) {
 	_, err := c.UpsertCheckRun(t.Context(), target, queued("Waiting"))
 	require.ErrorIs(t, err, ErrGone)
 }
+
+func TestACommentIsMinimizedOnce(t *testing.T) {
+	server, c := start(t)
+	id, err := c.UpsertComment(t.Context(), comment(41), "words")
+	require.NoError(t, err)
+	minimize := func(id int64) error {
+		return c.MinimizeComment(t.Context(), standin.Installation, standin.Repo, id, "OUTDATED")
+	}
+	for range 2 {
+		require.NoError(t, minimize(id))
+	}
+	require.Equal(t, "outdated", server.Comments(41)[0].Minimized)
+	require.ErrorIs(t, minimize(1), ErrGone)
+	m := standin.Registered()
+	m.Permissions["pull_requests"] = "read"
+	server.SetManifest(m)
+	require.ErrorIs(t, minimize(id), ErrRefused)
+}

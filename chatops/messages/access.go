@@ -11,6 +11,17 @@ import (
 // CannotGiveAccess is the answer to a request for a kubeconfig with problems; they follow.
 const CannotGiveAccess = "The kubeconfig cannot be made."
 
+// AccessCommand is the command that gives a kubeconfig or an account of the console, in chats or on the command line.
+func AccessCommand(console, inChat bool) string {
+	switch {
+	case !console:
+		return "kubeconfig"
+	case inChat:
+		return "console"
+	}
+	return "open"
+}
+
 // UnknownClusterRole is the problem with a role that does not exist in a cluster.
 func UnknownClusterRole(role string) Problem {
 	return Problem{fmt.Sprintf("%q is not a role in a cluster", role), clusterRoles()}

@@ -21,7 +21,7 @@ func (s Step) String() string { return s.Text + ": ocpctl " + s.CLI }
 
 // StateReason says in which state a cluster is and why, with its name as it is shown there.
 func StateReason(c lifecycle.Card, name string) string {
-	return fmt.Sprintf("%s is %s (%s): %s.", name, c.Status, c.Phase, strings.TrimSuffix(c.Why.String(), "."))
+	return fmt.Sprintf("%s is %s (%s): %s.", name, c.Status, c.Phase, strings.TrimSuffix(chatops.Brief(c), "."))
 }
 
 // Reasons says what else there is to a cluster's state, one sentence each, to whoever asks to explain it.
@@ -33,7 +33,7 @@ func Reasons(c lifecycle.Card) []string {
 		}
 	}
 	live := c.Phase != lifecycle.Released
-	add(c.Desired != lifecycle.Present, "It is to be destroyed: %s.", strings.TrimSuffix(c.DesiredWhy.String(), "."))
+	add(c.Desired != lifecycle.Present, "It is to be destroyed: %s.", strings.TrimSuffix(chatops.BriefEnd(c), "."))
 	add(live && c.NeedsApproval, "It waits for an approval, until %s at the latest.", chatops.Time(c.ApproveBy))
 	if line := chatops.Line(c); live && line != "" {
 		why = append(why, line)
@@ -56,7 +56,7 @@ func Reasons(c lifecycle.Card) []string {
 	if wanted := live && c.Desired == lifecycle.Present; c.Run.ID != "" {
 		add(true, "It belongs to %s.", chatops.RunText(c.Run))
 		add(c.Run.URL != "", "Its run: %s", c.Run.URL)
-		add(wanted && c.Run.Unwatched == "", "It ends with the %s, at once after a success or a cancellation, otherwise after a grace.", c.Run.Lifetime)
+		add(wanted && c.Run.Unwatched == "" && c.Ends.Claim.IsZero(), "It ends with the %s, at once after a success or a cancellation, otherwise after a grace.", c.Run.Lifetime)
 		add(wanted && c.Run.Unwatched != "", "%s", Unwatched(c.Run.Unwatched))
 	}
 	if text := chatops.SignalText(c.Signal); text != "" {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/devstack/binaries"
 	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/devstack/installer/installertest"
 	"github.com/ocpctl/ocpctl/devstack/s3/s3test"
@@ -98,10 +99,9 @@ func (s *statusAPI) await(t *testing.T, d *dispatch.Process, attempt string) con
 // build compiles the runner once per test that needs it.
 func build(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "ocpctl-runner")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, ".").CombinedOutput()
-	require.NoError(t, err, string(out))
-	return path
+	dir := t.TempDir()
+	require.NoError(t, binaries.Build(t.Context(), dir, "cmd/ocpctl-runner"))
+	return filepath.Join(dir, "ocpctl-runner")
 }
 
 // Everything but the server is the real thing here: the dispatcher starts the real runner, which talks to the stand-in of the cloud,

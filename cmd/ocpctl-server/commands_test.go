@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,7 +13,7 @@ import (
 // command runs the program with an environment that holds nothing but these variables.
 func command(t *testing.T, env []string, args ...string) (out, errs string, code int) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), program, args...)
+	cmd := exec.CommandContext(t.Context(), filepath.Join(programs, "ocpctl-server"), args...)
 	var o, e bytes.Buffer
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(env, "PATH=/usr/bin:/bin"), &o, &e
 	err := cmd.Run()

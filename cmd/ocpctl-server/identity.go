@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/ed25519"
 	"crypto/x509"
 	"fmt"
 	"os"
@@ -17,10 +18,11 @@ import (
 
 // identity holds the ways to authenticate at the private listener.
 type identity struct {
-	who      *auth.Verifier // bearer tokens and the pages' sessions
-	sessions *auth.Sessions // ocpctl's own; nil: none are signed
-	signIn   *auth.SignIn   // people; nil: nobody can sign in to the pages
-	exchange *auth.Exchange // programs with an AWS identity; nil: none
+	who      *auth.Verifier     // bearer tokens and the pages' sessions
+	sessions *auth.Sessions     // ocpctl's own; nil: none are signed
+	key      ed25519.PrivateKey // that signs them
+	signIn   *auth.SignIn       // people; nil: nobody can sign in to the pages
+	exchange *auth.Exchange     // programs with an AWS identity; nil: none
 }
 
 func (in inner) wireIdentity(ctx context.Context, reused auth.ReusedNames) (id identity, err error) {
@@ -37,7 +39,7 @@ func (in inner) wireIdentity(ctx context.Context, reused auth.ReusedNames) (id i
 		trust.Issuers = append(trust.Issuers, issuer)
 	}
 	if cfg.Session.KeyRef != "" {
-		if trust.Sessions, err = newSessions(ctx, cfg); err != nil {
+		if trust.Sessions, id.key, err = newSessions(ctx, cfg); err != nil {
 			return id, err
 		}
 		trust.End, trust.Ended = in.store.People.EndSession, in.store.People.SessionEnded
@@ -55,23 +57,23 @@ func (in inner) wireIdentity(ctx context.Context, reused auth.ReusedNames) (id i
 	return id, err
 }
 
-// newSessions returns the signer of this installation's own sessions.
-func newSessions(ctx context.Context, c config.Config) (*auth.Sessions, error) {
+// newSessions returns the signer of this installation's own sessions, and its key.
+func newSessions(ctx context.Context, c config.Config) (*auth.Sessions, ed25519.PrivateKey, error) {
 	raw, err := c.Secret(ctx, "session.key_ref", c.Session.KeyRef)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	key, err := token.ParseKey([]byte(raw.Reveal()))
 	if err != nil {
-		return nil, fmt.Errorf("session.key_ref: %w", err)
+		return nil, nil, fmt.Errorf("session.key_ref: %w", err)
 	}
 	s := auth.SessionConfig{Key: key, Audience: c.UIURL, Life: c.Session.Life}
 	if c.Session.NotBefore != "" {
 		if s.NotBefore, err = time.Parse(time.RFC3339, c.Session.NotBefore); err != nil {
-			return nil, fmt.Errorf("session.not_before: %w", err)
+			return nil, nil, fmt.Errorf("session.not_before: %w", err)
 		}
 	}
-	return auth.NewSessions(s), nil
+	return auth.NewSessions(s), key, nil
 }
 
 func (in inner) wireSAML(ctx context.Context, who *auth.Verifier, sessions *auth.Sessions) (*auth.SignIn, error) {

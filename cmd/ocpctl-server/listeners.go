@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -16,10 +18,12 @@ import (
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/app/hooks"
 	"github.com/ocpctl/ocpctl/app/metrics"
+	"github.com/ocpctl/ocpctl/app/openid"
 	"github.com/ocpctl/ocpctl/app/web"
 	"github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
+	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/eventstream"
 	"github.com/ocpctl/ocpctl/store"
 )
@@ -66,7 +70,7 @@ func httpsAlone(next http.Handler, home string) http.Handler {
 // wireHooks builds the public listener: webhooks and nothing else.
 func wireHooks(ctx context.Context, cfg config.Config, s *store.Store, m *metrics.Metrics, log *slog.Logger) (*http.Server, error) {
 	c := hooks.Config{
-		Store: s, App: cfg.GitHub.AppID, Installations: cfg.GitHub.Installations, Repositories: repositoryTable(cfg), Workspaces: cfg.Slack.Workspaces, SlackAPI: cfg.Slack.APIURL, Log: log, Counts: m,
+		Store: s, App: cfg.GitHub.AppID, Installations: cfg.GitHub.Installations, Repositories: handledRepositories(cfg), Workspaces: cfg.Slack.Workspaces, SlackAPI: cfg.Slack.APIURL, Log: log, Counts: m,
 		Proxies: config.Networks(cfg.Listen.TrustedProxies), GitHubAddresses: config.Networks(cfg.GitHub.HookAddresses),
 	}
 	var err error
@@ -116,6 +120,25 @@ func (in inner) newCommandLines(id identity) *commandline.Service {
 	return commandline.New(commandline.Config{Store: in.store.People, Sessions: id.sessions, Home: in.cfg.UIURL, Proxies: config.Networks(in.cfg.Listen.TrustedProxies), Log: in.log})
 }
 
+// newConsoles returns what signs readers in to consoles; nil if clusters have accounts of their own for that.
+func (in inner) newConsoles(core *app.Service, handout *credentials.Service, id identity) (*openid.Service, error) {
+	if in.cfg.Console.SignIn != config.ConsoleOpenID {
+		return nil, nil
+	}
+	var ca []byte
+	if path := in.cfg.Console.CAFile; path != "" {
+		if _, err := readRoots(path); err != nil {
+			return nil, fmt.Errorf("console.ca_file: %w", err)
+		}
+		var err error
+		if ca, err = os.ReadFile(path); err != nil {
+			return nil, fmt.Errorf("console.ca_file: %w", err)
+		}
+	}
+	return openid.New(openid.Config{App: core, Credentials: handout, Key: id.key, Spend: in.store.People.SpendSignature, Home: in.cfg.UIURL, CA: string(ca),
+		Proxies: config.Networks(in.cfg.Listen.TrustedProxies), Log: in.log})
+}
+
 // newOwners returns what people prove with on GitHub that an account is theirs; nil if it is not configured.
 func (in inner) newOwners(ctx context.Context) (*github.Owners, error) {
 	c := in.cfg.GitHub
@@ -127,6 +150,14 @@ func (in inner) newOwners(ctx context.Context) (*github.Owners, error) {
 		return nil, err
 	}
 	return github.NewOwners(c.ClientID, key, c.APIURL, in.cfg.ProofURL())
+}
+
+// clientsOf returns what clusters sign readers in with; nil: nothing.
+func clientsOf(consoles *openid.Service) func(string) (*contract.OpenIDClient, error) {
+	if consoles == nil {
+		return nil
+	}
+	return consoles.Client
 }
 
 // wirePrivate builds the private listener: API, Status API, pages, probes and metrics; and the one for runners. It reports that it is not ready once draining is
@@ -148,6 +179,10 @@ func (in inner) wirePrivate(ctx, draining context.Context) (private, runners *ht
 	pace := api.NewPace(api.Rate{PerSecond: cfg.API.Rate, Burst: cfg.API.Burst}, nil)
 	streams := &eventstream.Places{}
 	stopping, stop := context.WithCancel(ctx)
+	consoles, err := in.newConsoles(core, handout, id)
+	if err != nil {
+		return nil, nil, err
+	}
 	rest := api.New(api.Config{
 		App: core, Admin: admins, Costs: money, Credentials: handout, Store: in.store, Auth: id.who, AWS: id.exchange, Tokens: in.signer, Log: in.log, UI: cfg.UIURL,
 		Pace: pace, Proxies: config.Networks(cfg.Listen.TrustedProxies), Timeout: cfg.API.Timeout, Draining: draining, Stopping: stopping,
@@ -155,7 +190,8 @@ func (in inner) wirePrivate(ctx, draining context.Context) (private, runners *ht
 		Runner: api.RunnerSettings{
 			Installation: cfg.Installation, Bucket: cfg.Artifacts.Bucket, KMSKey: cfg.Artifacts.KMSKey,
 			OperateKMSKey: cfg.Artifacts.OperateKMSKey, Lease: cfg.Runner.Lease, Heartbeat: cfg.Runner.Heartbeat,
-			VerifyGap: cfg.Limits.VerifyGap, Prices: in.resourcePrice,
+			VerifyGap: cfg.Limits.VerifyGap, Prices: in.resourcePrice, OpenID: clientsOf(consoles),
+			RouteLabel: cfg.ClusterInfo.RouteLabel, Site: github.Site(cfg.GitHub.APIURL),
 		},
 	})
 	lines := in.newCommandLines(id)
@@ -164,7 +200,7 @@ func (in inner) wirePrivate(ctx, draining context.Context) (private, runners *ht
 		return nil, nil, err
 	}
 	pages := web.New(web.Config{
-		CommandLines: lines, Owners: owners,
+		CommandLines: lines, Consoles: consoles, Owners: owners,
 		App: core, Admin: admins, Costs: money, Credentials: handout, Auth: id.who, SignIn: id.signIn, Sessions: id.sessions, Pace: pace.Take, Timeout: cfg.API.Timeout, Log: in.log, Secure: strings.HasPrefix(cfg.UIURL, "https:"), Demo: cfg.Demo, Slack: cfg.Slack.SigningSecretRef+cfg.Slack.AppTokenRef != "", GitHub: github.Site(cfg.GitHub.APIURL),
 		Streams: streams, Stopping: stopping, EndedSessions: in.store.People.EndedSessions,
 	})
@@ -176,6 +212,11 @@ func (in inner) wirePrivate(ctx, draining context.Context) (private, runners *ht
 	if lines != nil {
 		for _, path := range []string{commandline.MetadataPath, commandline.AskPath, commandline.TokenPath, commandline.RevokePath} {
 			mux.Handle(path, lines.Handler())
+		}
+	}
+	if consoles != nil {
+		for _, path := range []string{openid.DiscoveryPath, openid.KeysPath, openid.TokenPath} {
+			mux.Handle(path, consoles.Handler())
 		}
 	}
 	server := newListener(cfg.Listen.Private, httpsAlone(mux, cfg.UIURL))

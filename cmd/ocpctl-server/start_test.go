@@ -24,26 +24,16 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/devstack/binaries"
 	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/internal/token"
 )
 
-// program is the built server.
-var program string
+// programs has the built server.
+var programs string
 
 func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "ocpctl-server-")
-	if err != nil {
-		panic(err)
-	}
-	program = filepath.Join(dir, "ocpctl-server")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build the server: %v\n%s", err, out)
-		os.Exit(1)
-	}
-	code := m.Run()
-	os.RemoveAll(dir)
-	os.Exit(code)
+	os.Exit(binaries.With(m.Run, &programs, "cmd/ocpctl-server"))
 }
 
 // role is a running server of one role.
@@ -57,7 +47,7 @@ type role struct {
 // start runs the program with a file and an environment that hold nothing but what they are given, until it listens.
 func start(t *testing.T, roles, file string) *role {
 	t.Helper()
-	cmd := exec.Command(program, "-config", write(t, "ocpctl.yaml", file), "-roles", roles)
+	cmd := exec.Command(filepath.Join(programs, "ocpctl-server"), "-config", write(t, "ocpctl.yaml", file), "-roles", roles)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH")} // no cloud credentials, no home
 	stderr, err := cmd.StderrPipe()
 	require.NoError(t, err)
@@ -218,7 +208,7 @@ func TestAServerThatCannotStartSaysWhyAndEnds(t *testing.T) {
 		"a secret that is gone": {"hooks", "database_url_ref: file:/none\ngithub: {webhook_secret_ref: file:/none}", "database_url_ref: read secret reference"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cmd := exec.CommandContext(t.Context(), program, "-config", write(t, "ocpctl.yaml", c.file), "-roles", c.roles)
+			cmd := exec.CommandContext(t.Context(), filepath.Join(programs, "ocpctl-server"), "-config", write(t, "ocpctl.yaml", c.file), "-roles", c.roles)
 			cmd.Env, cmd.WaitDelay = []string{"PATH=" + os.Getenv("PATH")}, time.Minute
 			out, err := cmd.CombinedOutput()
 			var exit *exec.ExitError

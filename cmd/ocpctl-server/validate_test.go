@@ -34,7 +34,7 @@ func TestAnUnsoundCatalogueEndsWithEveryProblemAndOne(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "teams"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "teams/platform.yaml"), []byte("name: platform\nbudget: {monthlyDollars: lots}\n"), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "quotas/more.yml"), nil, 0o600))
-	cmd := exec.Command(program, validateCommand, dir)
+	cmd := exec.Command(filepath.Join(programs, "ocpctl-server"), validateCommand, dir)
 	said, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	require.True(t, errors.As(err, &exit))

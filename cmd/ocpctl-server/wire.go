@@ -76,7 +76,7 @@ func openStore(ctx context.Context, cfg config.Config, migrate bool, log *slog.L
 		}
 	}
 	db, err := store.Open(ctx, url.Reveal(), db.Options{
-		Limits: cfg.Limits.Lifecycle(), Lease: cfg.Runner.Lease, Installation: cfg.Installation,
+		Limits: cfg.Lifecycle(), Lease: cfg.Runner.Lease, Installation: cfg.Installation,
 	})
 	if err != nil {
 		return nil, err
@@ -200,12 +200,21 @@ func repositoryTable(c config.Config) (list []app.Repository) {
 	return list
 }
 
+// handledRepositories are those whose webhooks are handled: those that may have clusters, and the catalogue's.
+func handledRepositories(c config.Config) []app.Repository {
+	list := repositoryTable(c)
+	if home := c.Catalogue.Repository; home != "" && len(list) > 0 {
+		list = append(list, app.Repository{Match: home})
+	}
+	return list
+}
+
 // appConfig wires the application and its entry points; gh is nil if there are no requests from GitHub.
 func (in inner) appConfig(gh app.GitHub) app.Config {
 	cfg := in.cfg
 	site := github.Site(cfg.GitHub.APIURL)
 	return app.Config{
-		Store: in.store, Catalogue: in.catalogue.Current, Keeper: in.newKeeper(), CatalogueIn: app.CatalogueHome{Repository: cfg.Catalogue.Repository, Path: strings.Trim(cfg.Catalogue.Path, "/")}, GitHub: gh, GitHubSite: site, JobIssuer: cfg.JobIssuer(site), GitHubIssuers: cfg.GitHubIssuers(), Artifacts: in.bucket, AccessMost: cfg.Limits.Access, Accounts: func() []scans.Wanted { return scanAccounts(cfg, in.catalogue.Current()) }, RunnersIn: cfg.RunnersIn, UI: cfg.UIURL, Log: in.log, Repositories: repositoryTable(cfg), SlackEmails: cfg.Slack.EmailDomains, Tekton: cfg.TektonIssuers(),
+		Store: in.store, Catalogue: in.catalogue.Current, Keeper: in.newKeeper(), LoadCatalogue: in.catalogue.Load, CatalogueIn: app.CatalogueHome{Repository: cfg.Catalogue.Repository, Path: strings.Trim(cfg.Catalogue.Path, "/")}, GitHub: gh, GitHubSite: site, JobIssuer: cfg.JobIssuer(site), GitHubIssuers: cfg.GitHubIssuers(), Artifacts: in.bucket, AccessMost: cfg.Limits.Access, Accounts: func() []scans.Wanted { return scanAccounts(cfg, in.catalogue.Current()) }, RunnersIn: cfg.RunnersIn, UI: cfg.UIURL, OpenID: cfg.Console.SignIn == config.ConsoleOpenID, Log: in.log, Repositories: repositoryTable(cfg), SlackEmails: cfg.Slack.EmailDomains, Tekton: cfg.TektonIssuers(),
 		Policy:   policy.Settings{Hour: cfg.Hour, Grace: cfg.Grace, MaxGrace: cfg.GitHub.MaxGrace, Permission: cfg.GitHub.Permission, Forks: cfg.GitHub.Forks, Installation: cfg.Installation},
 		Installs: in.installSettings(),
 	}

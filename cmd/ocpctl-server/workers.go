@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -44,7 +45,8 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 	core := app.New(cfg)
 	links := credentials.New(core, cfg)
 	pullRequests := pulls.New(core, links, cfg)
-	engine, err := in.wireController(client, pullRequests)
+	office := admin.New(core, cfg)
+	engine, err := in.wireController(client, pullRequests, office)
 	if err != nil {
 		return err
 	}
@@ -69,7 +71,7 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 	poller := hooks.NewPoller(in.store, client, gh.Look, in.log, gh.Installations...)
 	labels := hooks.NewLabelPoller(in.store, client, repositoryTable(in.cfg), in.log, gh.Installations...)
 	missed := hooks.NewMissed(in.store, client, gh.Installations, gh.Deliveries, in.log)
-	inSlack := slackapp.New(core, links, admin.New(core, cfg), bot, cfg)
+	inSlack := slackapp.New(core, links, office, bot, cfg)
 	homes := hooks.NewHomes(in.store)
 	subscriptions := hooks.NewSubscriptions(inSlack, in.log)
 	pipelineRuns, err := in.cfg.TektonClient()
@@ -194,16 +196,16 @@ func (in inner) notKept(installation int64, err error) {
 	}
 }
 
-func (in inner) wireController(client *github.Client, catalogue controller.Catalogue) (*controller.Controller, error) {
+func (in inner) wireController(client *github.Client, catalogue controller.Catalogue, changes controller.CatalogueChanges) (*controller.Controller, error) {
 	cfg := in.cfg
 	dispatcher, err := wireDispatcher(cfg)
 	if err != nil {
 		return nil, err
 	}
 	return controller.New(controller.Config{
-		Store: in.store, Dispatcher: dispatcher, GitHub: client, Catalogue: catalogue, Spool: in.bucket, Remover: in.bucket, Archives: in.bucket, Cleanup: in.wireCleanup(), Signer: in.signer,
+		Store: in.store, Dispatcher: dispatcher, GitHub: client, Catalogue: catalogue, Changes: changes, CataloguePath: strings.Trim(cfg.Catalogue.Path, "/"), Spool: in.bucket, Remover: in.bucket, Archives: in.bucket, Cleanup: in.wireCleanup(), Signer: in.signer,
 		Bucket: cfg.Artifacts.Bucket, Installation: cfg.Installation,
-		Limits: cfg.Limits.Lifecycle(), Hours: in.hoursOf, FindingLimits: cfg.FindingLimits(), Accounts: in.scanAccounts(), Links: chatops.Links{UI: cfg.UIURL}, Log: in.log,
+		Limits: cfg.Lifecycle(), Hours: in.hoursOf, FindingLimits: cfg.FindingLimits(), Accounts: in.scanAccounts(), Links: chatops.Links{UI: cfg.UIURL}, Log: in.log,
 		Wake: cfg.Limits.Wake, FindEvery: cfg.Limits.Findings, Keep: cfg.Limits.Keep, Retention: cfg.Artifacts.Retention,
 		RepositoryFile: profiles.RepositoryFilePath, Pace: cfg.GitHub.WritePace(), Progress: cfg.GitHub.Progress,
 	}), nil

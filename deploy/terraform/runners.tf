@@ -7,7 +7,7 @@ locals {
     create  = { account = var.service_accounts.runner_create, policies = concat(["runner-read", "runner-create", "runner-identity", "runner-guard", "runner-secrets"], local.mint) }
     destroy = { account = var.service_accounts.runner_destroy, policies = concat(["runner-read", "runner-delete", "runner-guard", "runner-secrets"], local.mint) }
     operate = { account = var.service_accounts.runner_operate, policies = ["runner-read", "runner-power", "runner-guard", "runner-secrets"] }
-    scan   = { account = var.service_accounts.runner_scan, policies = ["scan-read"] }
+    scan    = { account = var.service_accounts.runner_scan, policies = ["scan-read"] }
   }
 
   runner_policy_values = {

@@ -6,6 +6,7 @@ locals {
     "database-url"          = ["hooks", "api", "worker", "migrate"]
     "github-app-key"        = ["worker"]
     "github-webhook-secret" = ["hooks"]
+    "github-client-secret"  = ["api"]
     "slack-signing-secret"  = ["hooks"]
     "slack-app-token"       = ["hooks"]
     "slack-bot-token"       = ["worker"]

@@ -71,7 +71,7 @@ variable "service_accounts" {
     runner_create  = optional(string, "ocpctl-runners/ocpctl-runner-create")
     runner_destroy = optional(string, "ocpctl-runners/ocpctl-runner-destroy")
     runner_operate = optional(string, "ocpctl-runners/ocpctl-runner-operate")
-    runner_scan   = optional(string, "ocpctl-runners/ocpctl-scan")
+    runner_scan    = optional(string, "ocpctl-runners/ocpctl-scan")
   })
   default = {}
 

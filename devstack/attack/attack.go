@@ -51,7 +51,7 @@ func sides() []side {
 		{name: "stranger", attacks: strangerAttacks()},
 		{name: "identity", attacks: identityAttacks()},
 		{name: "person", attacks: personAttacks()},
-		{name: "access", attacks: accessAttacks()},
+		{name: "access", attacks: slices.Concat(accessAttacks(), consoleAttacks())},
 		{name: "link", alone: true, attacks: linkAttacks()},
 		{name: "hostile", attacks: hostileAttacks()},
 		{name: "pull", alone: true, attacks: pullAttacks()},

@@ -36,8 +36,8 @@ type secure struct {
 	stop    func() error
 }
 
-// behindTLS starts a server with an https URL, a proxy that terminates TLS in front of it, and an identity provider for it.
-func (t *target) behindTLS(ctx context.Context) (s *secure, err error) {
+// behindTLS starts a server with an https URL and more lines of its configuration, a proxy that terminates TLS in front of it, and an identity provider for it.
+func (t *target) behindTLS(ctx context.Context, more ...string) (s *secure, err error) {
 	defer must.Catch(&err)
 	port := must.Get(devstack.FreePort())
 	private := fmt.Sprintf("127.0.0.1:%d", port)
@@ -48,7 +48,7 @@ func (t *target) behindTLS(ctx context.Context) (s *secure, err error) {
 	})
 	s = &secure{url: proxy.URL, browser: proxy.Client()}
 	s.idp = must.Get(saml.Start(ctx, saml.Config{Home: to.String()}))
-	config := must.Get(t.secureConfig(private, proxy.URL, s.idp.Metadata()))
+	config := must.Get(t.secureConfig(private, proxy.URL, s.idp.Metadata(), more...))
 	stop := must.Get(t.ServeBeside(config, "api", filepath.Join(t.Dir, "log", "secure.log")))
 	s.stop = func() error { proxy.Close(); return errors.Join(stop(), s.idp.Stop()) }
 	jar, err := newBrowser()
@@ -67,7 +67,7 @@ func (t *target) behindTLS(ctx context.Context) (s *secure, err error) {
 }
 
 // secureConfig returns the demo's configuration with other addresses.
-func (t *target) secureConfig(private, home, metadata string) (string, error) {
+func (t *target) secureConfig(private, home, metadata string, more ...string) (string, error) {
 	raw, err := os.ReadFile(filepath.Join(t.Dir, "server.yaml"))
 	if err != nil {
 		return "", err
@@ -79,6 +79,7 @@ func (t *target) secureConfig(private, home, metadata string) (string, error) {
 	} {
 		text = regexp.MustCompile(`(?m)^`+line+`:.*$`).ReplaceAllLiteralString(text, now)
 	}
+	text += strings.Join(append(more, ""), "\n")
 	path := filepath.Join(t.Dir, "secure.yaml")
 	return path, os.WriteFile(path, []byte(text), 0o600)
 }

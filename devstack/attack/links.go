@@ -18,6 +18,7 @@ const linkStranger = "link-stranger"
 func linkAttacks() []attack {
 	return []attack{
 		{name: "link/sent-to-admin", who: "stranger on a pull request", tried: "have an admin confirm the link of the stranger's account, then guess the code", short: true, play: linkSentToAdmin},
+		{name: "link/proof", who: "who reads a link, who sees GitHub's answer", tried: "Continue with GitHub by somebody else's link, state or code, a used one, or for an account that is linked", short: true, play: proofOfAnother},
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -206,7 +205,7 @@ func (t *target) tamper(ctx context.Context, bucket *s3.Client, v prey) (got []s
 // environmentOf reads the environment of an attempt's runner.
 func (t *target) environmentOf(attempt string) (_ map[string]string, err error) {
 	defer must.Catch(&err)
-	pid := must.Get(t.runnerOf(attempt))
+	pid := must.Get(t.RunnerPID(attempt))
 	raw := must.Get(os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)))
 	env := map[string]string{}
 	for pair := range strings.SplitSeq(string(raw), "\x00") {
@@ -221,7 +220,7 @@ func heavySpool(ctx context.Context, t *target) (result, error) {
 	k, id := must.Get2(t.capture(ctx, t.unique("spool"), callRecordIdentity))
 	defer k.stop()
 	must.Do(t.putObject(ctx, "spool/"+k.attempt+"/000001-report.json", bytes.Repeat([]byte(" "), 40<<20)))
-	pid := must.Get(t.runnerOf(k.attempt))
+	pid := must.Get(t.RunnerPID(k.attempt))
 	must.Do(syscall.Kill(pid, syscall.SIGKILL))
 	must.Do(t.endOf(ctx, id))
 	within, cancel := context.WithTimeout(ctx, 20*time.Second)
@@ -232,15 +231,4 @@ func heavySpool(ctx context.Context, t *target) (result, error) {
 	}
 	now = must.Get(t.state(ctx, id))
 	return through("20 s after the runner's end %s", now)
-}
-
-// runnerOf returns the process id of an attempt's runner.
-func (t *target) runnerOf(attempt string) (int, error) {
-	raw, err := os.ReadFile(filepath.Join(t.Dir, "work", attempt, "process.json"))
-	if err != nil {
-		return 0, err
-	}
-	var process struct{ PID int }
-	err = json.Unmarshal(raw, &process)
-	return process.PID, err
 }

@@ -48,15 +48,8 @@ func (t *target) beside() *target { return &target{shared: t.shared} }
 
 // start starts a demo whose time is as fast as possible.
 func start(ctx context.Context, c Config) (t *target, err error) {
-	dir, err := filepath.Abs(c.Dir)
-	if err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(dir, 0o711); err != nil { // PostgreSQL's account must reach its folder
-		return nil, err
-	}
 	h, err := devstack.Start(ctx, devstack.Config{
-		Dir: dir, Bin: c.Bin, Fast: true, Hour: time.Hour,
+		Dir: c.Dir, Bin: c.Bin, Fast: true, Hour: time.Hour,
 		Grace: 500 * time.Millisecond, Pace: time.Nanosecond, VerifyGap: time.Nanosecond,
 		Lease: 20 * time.Second, RetryBase: 200 * time.Millisecond, LookAgain: time.Second, Heartbeat: 2 * time.Second,
 		Callers: outsidersOfAWS,

@@ -20,7 +20,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	tagging "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/servicequotas"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
@@ -48,7 +47,6 @@ type cloud struct {
 	tagging *tagging.Client
 	quotas  *servicequotas.Client
 	classic *classic.Client
-	secrets *secretsmanager.Client
 }
 
 func start(t *testing.T, cfg aws.Config) *cloud {
@@ -100,7 +98,7 @@ func clients(t *testing.T, s *aws.Server, region, key, secret string, patience .
 	cfg.HTTPClient = readsAlone{cfg.HTTPClient}
 	return &cloud{Server: s, sts: sts.NewFromConfig(cfg), ec2: ec2.NewFromConfig(cfg), elb: elb.NewFromConfig(cfg), iam: iam.NewFromConfig(cfg),
 		route53: route53.NewFromConfig(cfg), tagging: tagging.NewFromConfig(cfg), quotas: servicequotas.NewFromConfig(cfg),
-		classic: classic.NewFromConfig(cfg), secrets: secretsmanager.NewFromConfig(cfg)}
+		classic: classic.NewFromConfig(cfg)}
 }
 
 // readsAlone hides that a request's body can write itself. The SDK closes the body as soon as an answer begins, and a

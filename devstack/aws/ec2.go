@@ -49,7 +49,6 @@ var ec2Calls = joined(rareCalls(), map[string]handler{
 	"CreateTags": createTags, "DeleteTags": deleteTags,
 
 	"CreateVpc": createVPC, "DeleteVpc": remove("vpc"), "DescribeVpcs": describe("vpc"),
-	"ModifyVpcAttribute": modifyVPC, "DescribeVpcAttribute": describeVPCAttribute,
 	"CreateSubnet": createSubnet, "DeleteSubnet": remove("subnet"), "DescribeSubnets": describe("subnet"),
 	"CreateInternetGateway": createGateway, "DeleteInternetGateway": deleteGateway, "DescribeInternetGateways": describe("internet-gateway"),
 	"AttachInternetGateway": attachGateway, "DetachInternetGateway": detachGateway,
@@ -58,8 +57,8 @@ var ec2Calls = joined(rareCalls(), map[string]handler{
 	"CreateRouteTable": createRouteTable, "DeleteRouteTable": deleteRouteTable, "DescribeRouteTables": describe("route-table"),
 	"AssociateRouteTable": associateRouteTable, "DisassociateRouteTable": disassociateRouteTable, "CreateRoute": createRoute,
 	"CreateSecurityGroup": createGroup, "DeleteSecurityGroup": deleteGroup, "DescribeSecurityGroups": describe("security-group"),
-	"AuthorizeSecurityGroupIngress": authorizeIngress, "RevokeSecurityGroupIngress": revokeIngress,
-	"CreateVpcEndpoint": createEndpoint, "DeleteVpcEndpoints": deleteEndpoints, "DescribeVpcEndpoints": describe("vpc-endpoint"),
+	"AuthorizeSecurityGroupIngress": authorizeIngress,
+	"CreateVpcEndpoint":             createEndpoint, "DeleteVpcEndpoints": deleteEndpoints, "DescribeVpcEndpoints": describe("vpc-endpoint"),
 
 	"RunInstances": runInstances, "TerminateInstances": terminateInstances, "StopInstances": stopInstances, "StartInstances": startInstances, "DescribeInstances": describe("instance"),
 	"CreateVolume": createVolume, "DeleteVolume": remove("volume"), "DescribeVolumes": describe("volume"),

@@ -28,30 +28,6 @@ func renderVPC(c *call, r *Resource) []node {
 		el("instanceTenancy", "default"), el("isDefault", false), tagSet(r)}
 }
 
-// vpcAttributes are the attributes of a VPC that can be set after its creation, and their names in a response.
-var vpcAttributes = map[string]string{"EnableDnsSupport": "enableDnsSupport", "EnableDnsHostnames": "enableDnsHostnames"}
-
-func modifyVPC(c *call) ([]node, error) {
-	v := must.Get(c.get("vpc", c.params.get("VpcId")))
-	for name, attr := range vpcAttributes {
-		if value := c.params.get(name + ".Value"); value != "" {
-			v.Attrs[attr] = value
-		}
-	}
-	return []node{el("return", true)}, nil
-}
-
-func describeVPCAttribute(c *call) ([]node, error) {
-	v := must.Get(c.get("vpc", c.params.get("VpcId")))
-	out := []node{el("vpcId", v.ID)}
-	for _, attr := range vpcAttributes {
-		if attr == c.params.get("Attribute") {
-			out = append(out, group(attr, el("value", v.Attrs[attr] == "true")))
-		}
-	}
-	return out, nil
-}
-
 func createSubnet(c *call) ([]node, error) {
 	v := must.Get(c.get("vpc", c.params.get("VpcId")))
 	cidr, err := netip.ParsePrefix(c.params.get("CidrBlock"))

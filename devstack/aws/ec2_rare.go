@@ -1,8 +1,6 @@
 package aws
 
 import (
-	"cmp"
-
 	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
@@ -18,27 +16,16 @@ func rareKinds() map[string]kind {
 	}
 }
 
-// rareCalls are their operations.
+// rareCalls are their operations: people make and delete them, so most are only planted and listed here.
 func rareCalls() map[string]handler {
 	return map[string]handler{
-		"CreateVpcPeeringConnection": createPeering, "DeleteVpcPeeringConnection": remove("vpc-peering-connection"), "DescribeVpcPeeringConnections": describe("vpc-peering-connection"),
-		"CreateEgressOnlyInternetGateway": inVPC("egress-only-internet-gateway", "egressOnlyInternetGateway"), "DeleteEgressOnlyInternetGateway": deleteEgress,
+		"DescribeVpcPeeringConnections":      describe("vpc-peering-connection"),
 		"DescribeEgressOnlyInternetGateways": describe("egress-only-internet-gateway"),
-		"CreateCarrierGateway":               inVPC("carrier-gateway", "carrierGateway"), "DeleteCarrierGateway": remove("carrier-gateway"), "DescribeCarrierGateways": describe("carrier-gateway"),
-		"CreateDhcpOptions": createDHCP, "DeleteDhcpOptions": remove("dhcp-options"), "DescribeDhcpOptions": describe("dhcp-options"), "AssociateDhcpOptions": associateDHCP,
-		"CreateLaunchTemplate": createNamed("launch-template", "launchTemplate", "LaunchTemplateName", "InvalidLaunchTemplateName.AlreadyExistsException"),
-		"DeleteLaunchTemplate": removeNamed("launch-template"), "DescribeLaunchTemplates": describe("launch-template"),
-		"CreatePlacementGroup": createNamed("placement-group", "placementGroup", "GroupName", "InvalidPlacementGroup.Duplicate"),
-		"DeletePlacementGroup": removeNamed("placement-group"), "DescribePlacementGroups": describe("placement-group"),
+		"DescribeCarrierGateways":            describe("carrier-gateway"),
+		"CreateDhcpOptions":                  createDHCP, "DeleteDhcpOptions": remove("dhcp-options"), "DescribeDhcpOptions": describe("dhcp-options"), "AssociateDhcpOptions": associateDHCP,
+		"DescribeLaunchTemplates": describe("launch-template"),
+		"DescribePlacementGroups": describe("placement-group"),
 	}
-}
-
-// createPeering accepts at once, because both sides are in the caller's account. The peering ends with the VPC that requested it.
-func createPeering(c *call) ([]node, error) {
-	mine := must.Get(c.get("vpc", c.params.get("VpcId")))
-	theirs := must.Get(c.get("vpc", c.params.get("PeerVpcId")))
-	r := c.made("vpc-peering-connection", Resource{Parent: mine.ID, Attrs: map[string]string{"requester-vpc-info.vpc-id": mine.ID, "accepter-vpc-info.vpc-id": theirs.ID}})
-	return []node{{name: "vpcPeeringConnection", kids: renderPeering(c, r)}}, nil
 }
 
 func renderPeering(_ *call, r *Resource) []node {
@@ -53,23 +40,9 @@ func renderPeering(_ *call, r *Resource) []node {
 		side("requesterVpcInfo", "requester-vpc-info.vpc-id"), side("accepterVpcInfo", "accepter-vpc-info.vpc-id"), tagSet(r)}
 }
 
-// inVPC returns the handler that creates a gateway that prevents the deletion of its VPC.
-func inVPC(typ, element string) handler {
-	return func(c *call) ([]node, error) {
-		v := must.Get(c.get("vpc", c.params.get("VpcId")))
-		r := c.made(typ, Resource{VPC: v.ID, Uses: []string{v.ID}})
-		return []node{{name: element, kids: kinds[typ].render(c, r)}}, nil
-	}
-}
-
 func renderEgress(_ *call, r *Resource) []node {
 	attached := [][]node{{el("vpcId", r.VPC), el("state", "attached")}}
 	return []node{el("egressOnlyInternetGatewayId", r.ID), list("attachmentSet", "item", attached), tagSet(r)}
-}
-
-func deleteEgress(c *call) ([]node, error) {
-	must.Get(remove("egress-only-internet-gateway")(c))
-	return []node{el("returnCode", true)}, nil
 }
 
 func renderCarrier(_ *call, r *Resource) []node {
@@ -106,41 +79,6 @@ func associateDHCP(c *call) ([]node, error) {
 	}
 	v.Uses, v.Attrs["dhcp-options-id"] = uses, attr
 	return []node{el("return", true)}, nil
-}
-
-// createNamed returns the handler that creates a resource with a name that is unique in the region.
-func createNamed(typ, element, param, taken string) handler {
-	return func(c *call) ([]node, error) {
-		name := c.params.get(param)
-		if name == "" {
-			return nil, fault("MissingParameter", "The request must contain the parameter %s", param)
-		}
-		if c.First(func(r *Resource) bool { return c.here(r, typ) && r.Name == name }) != nil {
-			return nil, fault(taken, "The %s '%s' already exists", typ, name)
-		}
-		r := c.made(typ, Resource{Name: name, Attrs: map[string]string{"strategy": cmp.Or(c.params.get("Strategy"), "cluster")}})
-		return []node{{name: element, kids: kinds[typ].render(c, r)}}, nil
-	}
-}
-
-// removeNamed deletes by id or by name.
-func removeNamed(typ string) handler {
-	k := rareKinds()[typ]
-	return func(c *call) ([]node, error) {
-		id, name := c.params.get(k.param), c.params.get(k.names)
-		r := c.First(func(r *Resource) bool {
-			return c.here(r, typ) && (r.ID == id || (id == "" && r.Name == name))
-		})
-		if r == nil {
-			return nil, fault(k.notFound, "The %s '%s' does not exist", typ, cmp.Or(id, name))
-		}
-		must.Do(c.removable(r))
-		c.world.Remove(r)
-		if typ == "launch-template" {
-			return []node{{name: "launchTemplate", kids: renderTemplate(c, r)}}, nil
-		}
-		return []node{el("return", true)}, nil
-	}
 }
 
 func renderTemplate(_ *call, r *Resource) []node {

@@ -16,52 +16,6 @@ func filter(name, value string) []types.Filter {
 	return []types.Filter{{Name: &name, Values: []string{value}}}
 }
 
-func TestAPeeringEndsWithItsVPC(t *testing.T) {
-	c := start(t, aws.Config{})
-	ctx := t.Context()
-	mine, theirs := c.vpc(t), c.vpc(t)
-	made, err := c.ec2.CreateVpcPeeringConnection(ctx, &ec2.CreateVpcPeeringConnectionInput{VpcId: &mine, PeerVpcId: &theirs, TagSpecifications: spec("vpc-peering-connection", infra)})
-	require.NoError(t, err)
-	id := *made.VpcPeeringConnection.VpcPeeringConnectionId
-	for name, value := range map[string]string{"requester-vpc-info.vpc-id": mine, "accepter-vpc-info.vpc-id": theirs, "status-code": "active", "vpc-peering-connection-id": id, "tag:" + owned: "owned"} {
-		out, err := c.ec2.DescribeVpcPeeringConnections(ctx, &ec2.DescribeVpcPeeringConnectionsInput{Filters: filter(name, value)})
-		require.NoError(t, err)
-		require.Len(t, out.VpcPeeringConnections, 1, name)
-		require.Equal(t, theirs, *out.VpcPeeringConnections[0].AccepterVpcInfo.VpcId)
-	}
-	_, err = c.ec2.DeleteVpc(ctx, &ec2.DeleteVpcInput{VpcId: &mine})
-	require.NoError(t, err)
-	out, err := c.ec2.DescribeVpcPeeringConnections(ctx, &ec2.DescribeVpcPeeringConnectionsInput{VpcPeeringConnectionIds: []string{id}})
-	require.NoError(t, err)
-	require.Equal(t, types.VpcPeeringConnectionStateReasonCodeDeleted, out.VpcPeeringConnections[0].Status.Code, "it is listed for a while")
-}
-
-func TestGatewaysOfTheRareKindKeepTheirVPC(t *testing.T) {
-	c := start(t, aws.Config{})
-	ctx := t.Context()
-	vpc := c.vpc(t)
-	egress, err := c.ec2.CreateEgressOnlyInternetGateway(ctx, &ec2.CreateEgressOnlyInternetGatewayInput{VpcId: &vpc, TagSpecifications: spec("egress-only-internet-gateway", infra)})
-	require.NoError(t, err)
-	carrier, err := c.ec2.CreateCarrierGateway(ctx, &ec2.CreateCarrierGatewayInput{VpcId: &vpc})
-	require.NoError(t, err)
-	seen, err := c.ec2.DescribeEgressOnlyInternetGateways(ctx, &ec2.DescribeEgressOnlyInternetGatewaysInput{Filters: byTag()})
-	require.NoError(t, err)
-	require.Equal(t, vpc, *seen.EgressOnlyInternetGateways[0].Attachments[0].VpcId)
-	carriers, err := c.ec2.DescribeCarrierGateways(ctx, &ec2.DescribeCarrierGatewaysInput{Filters: filter("vpc-id", vpc)})
-	require.NoError(t, err)
-	require.Len(t, carriers.CarrierGateways, 1)
-
-	_, err = c.ec2.DeleteVpc(ctx, &ec2.DeleteVpcInput{VpcId: &vpc})
-	refused(t, err, "DependencyViolation")
-	gone, err := c.ec2.DeleteEgressOnlyInternetGateway(ctx, &ec2.DeleteEgressOnlyInternetGatewayInput{EgressOnlyInternetGatewayId: egress.EgressOnlyInternetGateway.EgressOnlyInternetGatewayId})
-	require.NoError(t, err)
-	require.True(t, *gone.ReturnCode)
-	_, err = c.ec2.DeleteCarrierGateway(ctx, &ec2.DeleteCarrierGatewayInput{CarrierGatewayId: carrier.CarrierGateway.CarrierGatewayId})
-	require.NoError(t, err)
-	_, err = c.ec2.DeleteVpc(ctx, &ec2.DeleteVpcInput{VpcId: &vpc})
-	require.NoError(t, err)
-}
-
 func TestDHCPOptionsStayWhileAVPCHasThem(t *testing.T) {
 	c := start(t, aws.Config{})
 	ctx := t.Context()
@@ -84,35 +38,6 @@ func TestDHCPOptionsStayWhileAVPCHasThem(t *testing.T) {
 	require.NoError(t, err)
 	_, err = c.ec2.DeleteDhcpOptions(ctx, &ec2.DeleteDhcpOptionsInput{DhcpOptionsId: id})
 	require.NoError(t, err)
-}
-
-func TestTemplatesAndPlacementGroupsAreNamed(t *testing.T) {
-	c := start(t, aws.Config{})
-	ctx := t.Context()
-	name := sdk.String(infra + "-pool")
-	template := &ec2.CreateLaunchTemplateInput{LaunchTemplateName: name, LaunchTemplateData: &types.RequestLaunchTemplateData{}, TagSpecifications: spec("launch-template", infra)}
-	_, err := c.ec2.CreateLaunchTemplate(ctx, template)
-	require.NoError(t, err)
-	_, err = c.ec2.CreateLaunchTemplate(ctx, template)
-	refused(t, err, "InvalidLaunchTemplateName.AlreadyExistsException")
-	_, err = c.ec2.CreatePlacementGroup(ctx, &ec2.CreatePlacementGroupInput{GroupName: name, Strategy: "cluster", TagSpecifications: spec("placement-group", infra)})
-	require.NoError(t, err)
-	found, _ := c.arns(t, 50)
-	require.Contains(t, found, "arn:aws:ec2:us-east-1:123456789012:placement-group/"+*name, "its ARN holds its name")
-
-	templates, err := c.ec2.DescribeLaunchTemplates(ctx, &ec2.DescribeLaunchTemplatesInput{LaunchTemplateNames: []string{*name}})
-	require.NoError(t, err)
-	require.Len(t, templates.LaunchTemplates, 1)
-	groups, err := c.ec2.DescribePlacementGroups(ctx, &ec2.DescribePlacementGroupsInput{Filters: filter("group-name", *name)})
-	require.NoError(t, err)
-	require.Len(t, groups.PlacementGroups, 1)
-	_, err = c.ec2.DeleteLaunchTemplate(ctx, &ec2.DeleteLaunchTemplateInput{LaunchTemplateId: templates.LaunchTemplates[0].LaunchTemplateId})
-	require.NoError(t, err)
-	_, err = c.ec2.DeletePlacementGroup(ctx, &ec2.DeletePlacementGroupInput{GroupName: name})
-	require.NoError(t, err)
-	_, err = c.ec2.DeletePlacementGroup(ctx, &ec2.DeletePlacementGroupInput{GroupName: name})
-	refused(t, err, "InvalidPlacementGroup.Unknown")
-	require.Empty(t, c.Resources(""))
 }
 
 func TestACopiedImageIsUntaggedAndLeavesItsSnapshot(t *testing.T) {

@@ -14,7 +14,6 @@ var elbCalls = map[string]handler{
 	"CreateLoadBalancer": createBalancer, "DescribeLoadBalancers": describeBalancers, "DeleteLoadBalancer": deleteBalancer,
 	"CreateTargetGroup": createTargets, "DescribeTargetGroups": describeTargets, "DeleteTargetGroup": deleteTargets,
 	"CreateListener": createListener, "DescribeListeners": describeListeners, "DeleteListener": deleteListener,
-	"RegisterTargets": registerTargets, "DeregisterTargets": deregisterTargets, "DescribeTargetHealth": targetHealth,
 	"DescribeTags": describeTags, "AddTags": addTags,
 }
 

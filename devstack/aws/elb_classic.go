@@ -3,8 +3,6 @@ package aws
 import (
 	"cmp"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
@@ -14,7 +12,7 @@ import (
 // by the call's Version. An ingress controller and every Service of type LoadBalancer makes one.
 var classicCalls = map[string]handler{
 	"CreateLoadBalancer": createClassic, "DescribeLoadBalancers": describeClassic, "DeleteLoadBalancer": deleteClassic,
-	"DescribeTags": describeClassicTags, "AddTags": addClassicTags, "RemoveTags": removeClassicTags,
+	"DescribeTags": describeClassicTags,
 }
 
 func (c *call) classic(name string) *Resource {
@@ -121,21 +119,4 @@ func describeClassicTags(c *call) ([]node, error) {
 		items = append(items, []node{el("LoadBalancerName", r.Name), tagMembers(r)})
 	}
 	return []node{list("TagDescriptions", "member", items)}, nil
-}
-
-func addClassicTags(c *call) ([]node, error) {
-	found := must.Get(c.classics())
-	for _, r := range found {
-		maps.Copy(r.Tags, c.params.tags("Tags"))
-	}
-	return nil, nil
-}
-
-func removeClassicTags(c *call) ([]node, error) {
-	found := must.Get(c.classics())
-	gone := slices.Collect(maps.Keys(c.params.tags("Tags")))
-	for _, r := range found {
-		maps.DeleteFunc(r.Tags, func(k, _ string) bool { return slices.Contains(gone, k) })
-	}
-	return nil, nil
 }

@@ -2,7 +2,6 @@ package aws
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
@@ -71,43 +70,4 @@ func deleteListener(c *call) ([]node, error) {
 	}
 	c.world.Remove(found[0])
 	return nil, nil
-}
-
-// targets returns the group that a call names, and the target ids.
-func (c *call) targets() (*Resource, []string, error) {
-	arn := c.params.get("TargetGroupArn")
-	found := c.balancing("targetgroup", func(r *Resource) bool { return r.ID == arn })
-	if len(found) == 0 {
-		return nil, nil, fault("TargetGroupNotFound", "Target groups '%s' not found", arn)
-	}
-	var ids []string
-	for _, t := range c.params.each("Targets") {
-		ids = append(ids, t.get("Id"))
-	}
-	return found[0], ids, nil
-}
-
-func registerTargets(c *call) ([]node, error) {
-	r, ids := must.Get2(c.targets())
-	for _, id := range ids {
-		if !slices.Contains(r.vals("targets"), id) {
-			r.Values["targets"] = append(r.Values["targets"], id)
-		}
-	}
-	return nil, nil
-}
-
-func deregisterTargets(c *call) ([]node, error) {
-	r, ids := must.Get2(c.targets())
-	r.Values["targets"] = slices.DeleteFunc(r.Values["targets"], func(id string) bool { return slices.Contains(ids, id) })
-	return nil, nil
-}
-
-func targetHealth(c *call) ([]node, error) {
-	r, _ := must.Get2(c.targets())
-	var items [][]node
-	for _, id := range r.vals("targets") {
-		items = append(items, []node{group("Target", el("Id", id)), group("TargetHealth", el("State", "healthy"))})
-	}
-	return []node{list("TargetHealthDescriptions", "member", items)}, nil
 }

@@ -53,8 +53,6 @@ func (c *call) throttled() *Fault {
 		return fault("ThrottledException", "Rate exceeded")
 	case "servicequotas":
 		return fault("TooManyRequestsException", "Rate exceeded")
-	case "secretsmanager":
-		return fault("ThrottlingException", "Rate exceeded")
 	case "s3":
 		return fault("SlowDown", "Please reduce your request rate.")
 	}

@@ -12,27 +12,23 @@ import (
 
 var iamCalls = map[string]handler{
 	"CreateRole": createIAM(role), "GetRole": getIAM(role), "DeleteRole": deleteIAM(role), "ListRoles": listIAM(role),
-	"TagRole": tagIAM(role), "UntagRole": untagIAM(role), "ListRoleTags": tagsIAM(role),
+	"TagRole": tagIAM(role), "UntagRole": untagIAM(role),
 	"PutRolePolicy": putPolicy(role), "GetRolePolicy": getPolicy(role), "DeleteRolePolicy": deletePolicy(role), "ListRolePolicies": listPolicies(role),
 	"AttachRolePolicy": attach(role), "DetachRolePolicy": detach(role), "ListAttachedRolePolicies": listAttached(role),
 	"UpdateAssumeRolePolicy": updateTrust, "PutRolePermissionsBoundary": putBoundary, "DeleteRolePermissionsBoundary": putBoundary,
 
 	"CreateInstanceProfile": createIAM(profile), "GetInstanceProfile": getIAM(profile), "DeleteInstanceProfile": deleteIAM(profile), "ListInstanceProfiles": listIAM(profile),
 	"AddRoleToInstanceProfile": addRole, "RemoveRoleFromInstanceProfile": dropRole, "ListInstanceProfilesForRole": profilesOf,
-	"TagInstanceProfile": tagIAM(profile), "UntagInstanceProfile": untagIAM(profile), "ListInstanceProfileTags": tagsIAM(profile),
 
 	"GetAccountAuthorizationDetails": accountDetails,
 
 	"CreateUser": createIAM(user), "GetUser": getIAM(user), "DeleteUser": deleteIAM(user), "ListUsers": listIAM(user),
-	"TagUser": tagIAM(user), "UntagUser": untagIAM(user), "ListUserTags": tagsIAM(user),
 	"PutUserPolicy": putPolicy(user), "GetUserPolicy": getPolicy(user), "DeleteUserPolicy": deletePolicy(user), "ListUserPolicies": listPolicies(user),
-	"AttachUserPolicy": attach(user), "DetachUserPolicy": detach(user), "ListAttachedUserPolicies": listAttached(user),
-	"CreateAccessKey": createKey, "ListAccessKeys": listKeys, "DeleteAccessKey": deleteKey,
+	"ListAttachedUserPolicies": listAttached(user),
+	"CreateAccessKey":          createKey, "ListAccessKeys": listKeys, "DeleteAccessKey": deleteKey,
 
 	"CreateOpenIDConnectProvider": createProvider, "GetOpenIDConnectProvider": getProvider, "DeleteOpenIDConnectProvider": deleteProvider,
-	"ListOpenIDConnectProviders": listProviders, "ListOpenIDConnectProviderTags": providerTags,
-	"TagOpenIDConnectProvider": tagProvider, "UntagOpenIDConnectProvider": untagProvider, "UpdateOpenIDConnectProviderThumbprint": setThumbprints,
-	"AddClientIDToOpenIDConnectProvider": addClient, "RemoveClientIDFromOpenIDConnectProvider": dropClient,
+	"ListOpenIDConnectProviders": listProviders, "TagOpenIDConnectProvider": tagProvider,
 }
 
 // entity describes one type for the generic IAM calls.
@@ -215,18 +211,4 @@ func untagIAM(e entity) handler {
 		}
 		return nil, nil
 	}
-}
-
-func tagsIAM(e entity) handler {
-	return func(c *call) ([]node, error) {
-		r := must.Get(c.entity(e))
-		return tagPage(c, r)
-	}
-}
-
-func tagPage(c *call, r *Resource) ([]node, error) {
-	keys := slices.Sorted(maps.Keys(r.Tags))
-	return iamPage(c, keys, "Tags", func(k string) string { return k }, func(k string) node {
-		return group("member", el("Key", k), el("Value", r.Tags[k]))
-	})
 }

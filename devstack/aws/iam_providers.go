@@ -2,7 +2,6 @@ package aws
 
 import (
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
@@ -56,34 +55,8 @@ func listProviders(c *call) ([]node, error) {
 	return []node{out}, nil
 }
 
-// ofProvider returns the handler that changes a provider.
-func ofProvider(do func(c *call, r *Resource)) handler {
-	return func(c *call) ([]node, error) {
-		r, err := c.provider()
-		if err == nil {
-			do(c, r)
-		}
-		return nil, err
-	}
-}
-
-var (
-	tagProvider   = ofProvider(func(c *call, r *Resource) { maps.Copy(r.Tags, c.params.tags("Tags")) })
-	untagProvider = ofProvider(func(c *call, r *Resource) {
-		maps.DeleteFunc(r.Tags, func(k, _ string) bool { return slices.Contains(c.params.list("TagKeys"), k) })
-	})
-	setThumbprints = ofProvider(func(c *call, r *Resource) { r.Values["thumbprints"] = c.params.list("ThumbprintList") })
-	addClient      = ofProvider(func(c *call, r *Resource) {
-		if id := c.params.get("ClientID"); !slices.Contains(r.vals("clients"), id) {
-			r.Values["clients"] = append(r.Values["clients"], id)
-		}
-	})
-	dropClient = ofProvider(func(c *call, r *Resource) {
-		r.Values["clients"] = slices.DeleteFunc(r.Values["clients"], func(id string) bool { return id == c.params.get("ClientID") })
-	})
-)
-
-func providerTags(c *call) ([]node, error) {
+func tagProvider(c *call) ([]node, error) {
 	r := must.Get(c.provider())
-	return tagPage(c, r)
+	maps.Copy(r.Tags, c.params.tags("Tags"))
+	return nil, nil
 }

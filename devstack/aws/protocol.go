@@ -37,7 +37,6 @@ var protocols = map[string]protocol{
 	"iam":                  queryProtocol("https://iam.amazonaws.com/doc/2010-05-08/", iamCalls),
 	"route53":              restProtocol(route53Namespace, route53Routes, route53Calls),
 	"tagging":              jsonProtocol("ResourceGroupsTaggingAPI_20170126", taggingCalls),
-	"secretsmanager":       jsonProtocol("secretsmanager", secretCalls),
 	"servicequotas":        jsonProtocol("ServiceQuotasV20190624", quotaCalls),
 	"s3":                   s3Protocol(),
 	"organizations":        jsonProtocol("AWSOrganizationsV20161128", organizationCalls),
@@ -53,7 +52,7 @@ func Operations() map[string][]string {
 }
 
 // speaksJSON are the services with JSON errors.
-var speaksJSON = map[string]bool{"tagging": true, "servicequotas": true, "secretsmanager": true, "organizations": true}
+var speaksJSON = map[string]bool{"tagging": true, "servicequotas": true, "organizations": true}
 
 const (
 	ec2Namespace     = "http://ec2.amazonaws.com/doc/2016-11-15/"

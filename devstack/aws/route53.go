@@ -23,7 +23,7 @@ var route53Calls = map[string]handler{
 	"CreateHostedZone": createZone, "GetHostedZone": getZone, "DeleteHostedZone": deleteZone,
 	"ListHostedZones": listZones, "ListHostedZonesByName": listZonesByName,
 	"ChangeResourceRecordSets": changeRecords, "ListResourceRecordSets": listRecords,
-	"ChangeTagsForResource": changeZoneTags, "ListTagsForResource": listZoneTags, "GetChange": getChange,
+	"ChangeTagsForResource": changeZoneTags, "ListTagsForResource": listZoneTags,
 	"ListTagsForResources": listTagsOfZones,
 }
 
@@ -134,10 +134,6 @@ func delegation(c *call, z *Resource) node {
 
 func changeInfo(c *call) node {
 	return group("ChangeInfo", el("Id", "/change/"+newUpper("C", 20)), el("Status", "INSYNC"), el("SubmittedAt", c.Now()))
-}
-
-func getChange(c *call) ([]node, error) {
-	return []node{group("ChangeInfo", el("Id", "/change/"+c.path[0]), el("Status", "INSYNC"), el("SubmittedAt", c.Now()))}, nil
 }
 
 func getZone(c *call) ([]node, error) {

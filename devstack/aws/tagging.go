@@ -2,6 +2,7 @@ package aws
 
 import (
 	"encoding/base64"
+	"maps"
 	"slices"
 	"strings"
 
@@ -86,4 +87,13 @@ func (in taggingInput) wants(r *Resource) bool {
 		of, _, _, kind := arnParts(r.ARN())
 		return service == of && (!typed || typ == kind)
 	})
+}
+
+// tagsJSON returns a resource's tags in the JSON protocols' form.
+func tagsJSON(r *Resource) []map[string]string {
+	tags := []map[string]string{}
+	for _, k := range slices.Sorted(maps.Keys(r.Tags)) {
+		tags = append(tags, map[string]string{"Key": k, "Value": r.Tags[k]})
+	}
+	return tags
 }

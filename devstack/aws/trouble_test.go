@@ -13,7 +13,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	tagging "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
-	sm "github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/servicequotas"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/stretchr/testify/require"
@@ -53,10 +52,6 @@ func (c *cloud) asks(t *testing.T) map[string]func() error {
 			_, err := c.quotas.ListServiceQuotas(ctx, &servicequotas.ListServiceQuotasInput{ServiceCode: sdk.String("vpc")})
 			return err
 		},
-		"secretsmanager": func() error {
-			_, err := c.secrets.ListSecrets(ctx, &sm.ListSecretsInput{})
-			return err
-		},
 	}
 }
 
@@ -68,9 +63,9 @@ func TestRefusalsAreWordedAsEachServiceDoes(t *testing.T) {
 	}
 	cases := map[string]map[string]want{
 		aws.Expired: {"sts": {"ExpiredToken", 403}, "ec2": {"RequestExpired", 400}, "elb": {"ExpiredToken", 403}, "iam": {"ExpiredToken", 403},
-			"route53": {"ExpiredToken", 403}, "tagging": {"ExpiredTokenException", 400}, "servicequotas": {"ExpiredTokenException", 400}, "secretsmanager": {"ExpiredTokenException", 400}},
+			"route53": {"ExpiredToken", 403}, "tagging": {"ExpiredTokenException", 400}, "servicequotas": {"ExpiredTokenException", 400}},
 		aws.DeniedBySCP: {"sts": {"AccessDenied", 403}, "ec2": {"UnauthorizedOperation", 403}, "elb": {"AccessDenied", 403}, "iam": {"AccessDenied", 403},
-			"route53": {"AccessDenied", 403}, "tagging": {"AccessDeniedException", 400}, "servicequotas": {"AccessDeniedException", 400}, "secretsmanager": {"AccessDeniedException", 400}},
+			"route53": {"AccessDenied", 403}, "tagging": {"AccessDeniedException", 400}, "servicequotas": {"AccessDeniedException", 400}},
 	}
 	for fault, services := range cases {
 		c.Refuse("*", -1, fault)
@@ -100,7 +95,7 @@ func TestTheSDKOutlastsThrottlingOfEveryService(t *testing.T) {
 		return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts, o.MaxBackoff = 4, time.Millisecond })
 	})
 	names := map[string]string{"sts": "sts:GetCallerIdentity", "ec2": "ec2:DescribeVpcs", "elb": "elasticloadbalancing:DescribeLoadBalancers", "iam": "iam:ListRoles",
-		"route53": "route53:ListHostedZones", "tagging": "tagging:GetResources", "servicequotas": "servicequotas:ListServiceQuotas", "secretsmanager": "secretsmanager:ListSecrets"}
+		"route53": "route53:ListHostedZones", "tagging": "tagging:GetResources", "servicequotas": "servicequotas:ListServiceQuotas"}
 	for service, ask := range patient.asks(t) {
 		t.Run(service, func(t *testing.T) {
 			c.Throttle(names[service], 3, 0)

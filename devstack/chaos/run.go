@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -79,9 +78,6 @@ func Start(ctx context.Context, cfg Config) (t *Run, err error) {
 	}
 	dir, err := filepath.Abs(cfg.Dir)
 	if err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(dir, 0o711); err != nil { // PostgreSQL's account must reach its folder
 		return nil, err
 	}
 	stack := devstack.Config{

@@ -2,13 +2,10 @@ package chaos
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -95,15 +92,7 @@ func (t *Run) runnerPID(attempt string) (int, error) {
 	if t.Kubernetes {
 		return t.podPID(attempt)
 	}
-	raw, err := os.ReadFile(filepath.Join(t.Dir, "work", attempt, "process.json"))
-	if err != nil {
-		return 0, fmt.Errorf("find the runner: %w", err)
-	}
-	var process struct{ PID int }
-	if err := json.Unmarshal(raw, &process); err != nil || process.PID == 0 {
-		return 0, errors.Join(fmt.Errorf("find the runner of %s: no process id", attempt), err)
-	}
-	return process.PID, nil
+	return t.RunnerPID(attempt)
 }
 
 // alive reports whether the process runs; a zombie counts as dead.

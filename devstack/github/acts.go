@@ -76,6 +76,23 @@ func (p Place) setOpen(number int, open bool, as string) error {
 // Push gives a pull request a new head, as its author's push does.
 func (p Place) Push(number int, as string) error { return p.PushFile(number, "", "", as) }
 
+// HoldFiles makes the files of a folder on the default branch these, unless the branch has the folder already.
+func (p Place) HoldFiles(folder string, files map[string]string) error {
+	return p.do(func(_ *world, r *repository) ([]Event, error) {
+		all := maps.Clone(r.Commits[r.Branches[Branch]])
+		for path := range all {
+			if strings.HasPrefix(path, folder+"/") {
+				return nil, nil
+			}
+		}
+		for path, content := range files {
+			all = withFile(all, folder+"/"+path, content)
+		}
+		r.commit(Branch, all)
+		return nil, nil
+	})
+}
+
 // PushFile pushes a commit that writes one file; with an empty path the commit changes nothing.
 func (p Place) PushFile(number int, path, content, as string) error {
 	return p.onPull(number, func(w *world, r *repository, pr *PullRequest) ([]Event, error) {

@@ -3,7 +3,6 @@ package github
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -24,15 +23,6 @@ func (p Place) Press(check int64, identifier, as string) error {
 func (p Place) Rerun(check int64, as string) error {
 	return p.onCheck(check, as, func(w *world, r *repository, c *Check) ([]Event, error) {
 		return []Event{p.s.checkEvent(w, r, "rerequested", as, c)}, nil
-	})
-}
-
-// RerunAll requests all checks on a run's head again.
-func (p Place) RerunAll(check int64, as string) error {
-	return p.onCheck(check, as, func(w *world, r *repository, c *Check) ([]Event, error) {
-		e := p.s.checkEvent(w, r, "rerequested", as, c)
-		e.Name = "check_suite"
-		return []Event{e}, nil
 	})
 }
 
@@ -203,17 +193,6 @@ func (s *Server) installEvent(w *world, action, as string) Event {
 		}
 	}
 	return e
-}
-
-// SetTeam sets the members of a team of the organisation; without any, the team does not exist.
-func (s *Server) SetTeam(slug string, logins ...string) error {
-	return s.change(func(w *world) ([]Event, error) {
-		delete(w.Teams, strings.ToLower(slug))
-		if len(logins) > 0 {
-			w.Teams[strings.ToLower(slug)] = logins
-		}
-		return nil, nil
-	})
 }
 
 // SetManifest sets the App's permissions and events from now on.

@@ -20,11 +20,6 @@ func (p Place) OpenFrom(title, branch, as string) (int, error) {
 	return p.open(title, branch, as, Org, false)
 }
 
-// OpenDraft opens a draft.
-func (p Place) OpenDraft(title, as string) (int, error) {
-	return p.open(title, branchName(title), as, Org, true)
-}
-
 // OpenFork opens a pull request from somebody's fork.
 func (p Place) OpenFork(title, as string) (int, error) {
 	return p.open(title, branchName(title), as, as, false)
@@ -61,6 +56,30 @@ func (p Place) open(title, branch, as, head string, draft bool) (int, error) {
 	return number, err
 }
 
+// openBranch opens a pull request from a branch that has commits.
+func (p Place) openBranch(title, branch, base, as string, draft bool) (number int, err error) {
+	err = p.do(func(w *world, r *repository) ([]Event, error) {
+		head := r.Branches[branch]
+		if strings.TrimSpace(title) == "" || base != Branch || head == "" || head == r.Branches[base] || r.headOf(Org, branch) != nil {
+			return nil, errInvalid
+		}
+		for _, pr := range r.Pulls {
+			number = max(number, pr.Number)
+		}
+		number++
+		now := p.s.now().UTC().Truncate(1e9)
+		pr := &PullRequest{
+			Number: number, Title: title, Author: as, HeadOwner: Org, Open: true, Draft: draft, Labels: []string{},
+			HeadRef: branch, HeadSHA: head, BaseSHA: r.Branches[base], Pushes: 1, CreatedAt: now, UpdatedAt: now,
+		}
+		delete(r.Branches, branch) // from now on the pull request has it
+		r.Pulls = append(r.Pulls, pr)
+		p.s.fresh(r.ID, int64(number))
+		return []Event{p.s.event(w, r, "opened", as, pr)}, nil
+	})
+	return number, err
+}
+
 // headOf returns the open pull request from a branch.
 func (r *repository) headOf(owner, ref string) *PullRequest {
 	return pick.First(r.Pulls, func(pr *PullRequest) bool { return pr.HeadOwner == owner && pr.HeadRef == ref && pr.Open })
@@ -82,21 +101,6 @@ func (p Place) SetDraft(number int, draft bool, as string) error {
 			action = "converted_to_draft"
 		}
 		return []Event{p.s.event(w, r, action, as, pr)}, nil
-	})
-}
-
-// Retitle changes a pull request's title as a person.
-func (p Place) Retitle(number int, title, as string) error {
-	return p.onPull(number, func(w *world, r *repository, pr *PullRequest) ([]Event, error) {
-		if strings.TrimSpace(title) == "" {
-			return nil, errInvalid
-		}
-		old := pr.Title
-		pr.Title = title
-		pr.touch(p.s.now())
-		e := p.s.event(w, r, "edited", as, pr)
-		e.OldTitle = old
-		return []Event{e}, nil
 	})
 }
 
@@ -172,14 +176,6 @@ func (s *Server) deleteBranch(w *world, r *repository, pr *PullRequest, as strin
 	}
 	pr.BranchGone = true
 	return s.setOpen(w, r, pr, false, as)
-}
-
-// SetAssociation sets the author's association with the repository; empty: computed again.
-func (p Place) SetAssociation(number int, association string) error {
-	return p.onPull(number, func(_ *world, _ *repository, pr *PullRequest) ([]Event, error) {
-		pr.Association = association
-		return nil, nil
-	})
 }
 
 // SetPermission gives a login a role: admin, maintain, write, triage, read or none; empty makes the login unknown.

@@ -20,10 +20,10 @@ func (s *Server) adminRoutes(mux *http.ServeMux) {
 		var in struct {
 			Events []string `json:"events"`
 		}
-		if decode(w, r, &in) {
-			s.Lose(in.Events...)
-			answer(w, http.StatusOK, object{})
-		}
+		defer catch(w)
+		decodeBody(r, &in)
+		s.Lose(in.Events...)
+		answer(w, http.StatusOK, object{})
 	})
 	mux.HandleFunc("POST /_standin/lift", func(w http.ResponseWriter, _ *http.Request) {
 		s.Recover()

@@ -16,7 +16,7 @@ func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	s.appRoutes(mux)
 	s.orgRoutes(mux)
-	s.route(mux, slices.Concat(s.repoCalls(), s.issueCalls(), s.labelCalls(), s.checkCalls(), s.deploymentCalls(), s.environmentCalls(), s.fileCalls(), s.runCalls(), s.reviewCalls()))
+	s.route(mux, slices.Concat(s.repoCalls(), s.issueCalls(), s.labelCalls(), s.checkCalls(), s.deploymentCalls(), s.fileCalls(), s.runCalls(), s.reviewCalls()))
 	mux.HandleFunc("POST /graphql", s.postGraphQL)
 	s.playRoutes(mux)
 	mux.HandleFunc("/", s.elsewhere)
@@ -86,6 +86,41 @@ func fail(w http.ResponseWriter, err error, resource, field string) {
 	}
 }
 
+// lastAnswer is how a handler ends with an answer that is no success.
+type lastAnswer struct{ write func(http.ResponseWriter) }
+
+// endIf ends the handling of a call with GitHub's complaint, if a condition holds.
+func endIf(holds bool, status int, message string) {
+	if holds {
+		panic(lastAnswer{func(w http.ResponseWriter) { complain(w, status, message) }})
+	}
+}
+
+// endInvalid ends it with GitHub's 422.
+func endInvalid(holds bool, resource, field, code string) {
+	if holds {
+		panic(lastAnswer{func(w http.ResponseWriter) { invalid(w, resource, field, code) }})
+	}
+}
+
+// endOnError ends it with what GitHub answers to an act's error.
+func endOnError(err error, resource, field string) {
+	if err != nil {
+		panic(lastAnswer{func(w http.ResponseWriter) { fail(w, err, resource, field) }})
+	}
+}
+
+// catch is deferred by whatever calls a handler, and answers the call that ended.
+func catch(w http.ResponseWriter) {
+	switch e := recover().(type) {
+	case nil:
+	case lastAnswer:
+		e.write(w)
+	default:
+		panic(e)
+	}
+}
+
 // show responds with a shape, or 500 if it could not be made.
 func show[T any](w http.ResponseWriter, status int, shape T, err error) {
 	if err != nil {
@@ -95,13 +130,10 @@ func show[T any](w http.ResponseWriter, status int, shape T, err error) {
 	answer(w, status, shape)
 }
 
-// decode parses a JSON body; if it returns false it has answered already.
-func decode(w http.ResponseWriter, r *http.Request, into any) bool {
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 4<<20)).Decode(into); err != nil {
-		complain(w, http.StatusBadRequest, "Problems parsing JSON")
-		return false
-	}
-	return true
+// decodeBody parses a JSON body, or ends the handling of the call.
+func decodeBody(r *http.Request, into any) {
+	err := json.NewDecoder(http.MaxBytesReader(nil, r.Body, 4<<20)).Decode(into)
+	endIf(err != nil, http.StatusBadRequest, "Problems parsing JSON")
 }
 
 // page responds with one page of a list, with GitHub's Link header. wrap puts the page into its envelope; nil: none.

@@ -1,7 +1,6 @@
 package github
 
 import (
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strconv"
@@ -16,6 +15,7 @@ func (s *Server) appRoutes(mux *http.ServeMux) {
 				complain(w, http.StatusUnauthorized, string(why))
 				return
 			}
+			defer catch(w)
 			fn(w, r, s.sceneOf(""))
 		})
 	}
@@ -46,7 +46,6 @@ func (s *Server) appRoutes(mux *http.ServeMux) {
 	})
 	asApp("GET /app/hook/config", s.getHookConfig)
 	asApp("GET /app/hook/deliveries", s.listDeliveries)
-	asApp("GET /app/hook/deliveries/{id}", s.getDelivery)
 	asApp("POST /app/hook/deliveries/{id}/attempts", s.postAttempt)
 }
 
@@ -118,17 +117,14 @@ func (s *Server) postToken(w http.ResponseWriter, r *http.Request, sc scene) {
 		Repositories []string          `json:"repositories"`
 		IDs          []int64           `json:"repository_ids"`
 	}
-	if r.ContentLength != 0 && !decode(w, r, &body) {
-		return
+	if r.ContentLength != 0 {
+		decodeBody(r, &body)
 	}
 	in := s.installedAs(w, r)
 	if in == nil {
 		return
 	}
-	if in.SuspendedAt != nil {
-		complain(w, http.StatusForbidden, "This installation has been suspended")
-		return
-	}
+	endIf(in.SuspendedAt != nil, http.StatusForbidden, "This installation has been suspended")
 	of := grant{Installation: in.ID, Permissions: body.Permissions, Repos: body.IDs}
 	good := (caller{}).grantable(sc.app, body.Permissions)
 	s.look(func(world *world) {
@@ -144,10 +140,7 @@ func (s *Server) postToken(w http.ResponseWriter, r *http.Request, sc scene) {
 			good = good && repo != nil && repo.Access
 		}
 	})
-	if !good {
-		complain(w, http.StatusUnprocessableEntity, "The permissions requested are not granted to this installation.")
-		return
-	}
+	endIf(!good, http.StatusUnprocessableEntity, "The permissions requested are not granted to this installation.")
 	token, end, err := s.issueToken(of)
 	permissions := body.Permissions
 	if permissions == nil {
@@ -184,10 +177,7 @@ func (s *Server) listDeliveries(w http.ResponseWriter, r *http.Request, _ scene)
 	q := r.URL.Query()
 	per := clamp(q.Get("per_page"), 30, 100)
 	before, err := strconv.ParseInt(strings.TrimPrefix(q.Get("cursor"), "v1_"), 10, 64)
-	if q.Get("cursor") != "" && err != nil {
-		complain(w, http.StatusBadRequest, "Invalid cursor")
-		return
-	}
+	endIf(q.Get("cursor") != "" && err != nil, http.StatusBadRequest, "Invalid cursor")
 	out := []object{}
 	var last int64
 	for _, d := range slices.Backward(s.remembered()) {
@@ -212,29 +202,7 @@ func (s *Server) remembered() []Delivery {
 	})
 }
 
-func (s *Server) getDelivery(w http.ResponseWriter, r *http.Request, _ scene) {
-	all := s.remembered()
-	i := slices.IndexFunc(all, func(d Delivery) bool { return itoa(d.ID) == r.PathValue("id") })
-	if i < 0 {
-		notFound(w)
-		return
-	}
-	out := deliveryShape(all[i])
-	var hook Hook
-	s.look(func(*world) { hook = s.hook })
-	out["url"] = hook.URL
-	out["request"] = object{
-		"headers": object{"X-GitHub-Event": all[i].Event, "X-GitHub-Delivery": all[i].GUID},
-		"payload": json.RawMessage(all[i].Payload),
-	}
-	out["response"] = object{"headers": object{}, "payload": all[i].Answer}
-	answer(w, http.StatusOK, out)
-}
-
 func (s *Server) postAttempt(w http.ResponseWriter, r *http.Request, _ scene) {
-	if err := s.Redeliver(id(r, "id")); err != nil {
-		fail(w, err, "HookDelivery", "id")
-		return
-	}
+	endOnError(s.Redeliver(id(r, "id")), "HookDelivery", "id")
 	answer(w, http.StatusAccepted, object{})
 }

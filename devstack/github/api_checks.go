@@ -13,10 +13,8 @@ import (
 func (s *Server) checkCalls() []endpoint {
 	return []endpoint{
 		{"POST", "/check-runs", "checks:write", false, s.postCheck},
-		{"GET", "/check-runs/{id}", "checks:read", true, s.getCheck},
 		{"PATCH", "/check-runs/{id}", "checks:write", false, s.patchCheck},
 		{"GET", "/check-runs/{id}/annotations", "checks:read", true, s.listAnnotations},
-		{"POST", "/check-runs/{id}/rerequest", "checks:write", false, s.postRerequest},
 		{"GET", "/commits/{ref...}", "checks:read|pull_requests:read", true, s.getOfCommit},
 	}
 }
@@ -111,33 +109,23 @@ func set[T any](to *T, from *T) {
 	}
 }
 
-// forApps lets only Apps write check runs, as GitHub does.
-func forApps(w http.ResponseWriter, c caller) bool {
-	if !c.app {
-		complain(w, http.StatusForbidden, "You must authenticate via a GitHub App.")
-	}
-	return c.app
+// endUnlessApp lets only Apps write check runs, as GitHub does.
+func endUnlessApp(c caller) {
+	endIf(!c.app, http.StatusForbidden, "You must authenticate via a GitHub App.")
 }
 
 func (s *Server) postCheck(w http.ResponseWriter, r *http.Request, c caller) {
 	var body checkBody
-	if !forApps(w, c) || !decode(w, r, &body) {
-		return
-	}
+	endUnlessApp(c)
+	decodeBody(r, &body)
 	field := body.wrong()
 	if body.Name == "" {
 		field = "name"
 	}
 	known := false
 	c.at.look(func(_ *world, repo *repository) { known = repo.Commits[body.HeadSHA] != nil })
-	if !known {
-		complain(w, http.StatusUnprocessableEntity, "No commit found for SHA: "+body.HeadSHA)
-		return
-	}
-	if field != "" {
-		invalid(w, "CheckRun", field, "invalid")
-		return
-	}
+	endIf(!known, http.StatusUnprocessableEntity, "No commit found for SHA: "+body.HeadSHA)
+	endInvalid(field != "", "CheckRun", field, "invalid")
 	now := s.now().UTC().Truncate(time.Second)
 	made := &Check{Head: body.HeadSHA, Status: "queued", StartedAt: now}
 	body.apply(made, now)
@@ -151,22 +139,16 @@ func (s *Server) postCheck(w http.ResponseWriter, r *http.Request, c caller) {
 		}
 		return append(events, s.advanceQueue(world, repo)...), nil
 	})
-	if err != nil {
-		fail(w, err, "CheckRun", "")
-		return
-	}
+	endOnError(err, "CheckRun", "")
 	s.showCheck(w, http.StatusCreated, c, made.ID)
 }
 
 func (s *Server) patchCheck(w http.ResponseWriter, r *http.Request, c caller) {
 	var body checkBody
-	if !forApps(w, c) || !decode(w, r, &body) {
-		return
-	}
-	if field := body.wrong(); field != "" {
-		invalid(w, "CheckRun", field, "invalid")
-		return
-	}
+	endUnlessApp(c)
+	decodeBody(r, &body)
+	field := body.wrong()
+	endInvalid(field != "", "CheckRun", field, "invalid")
 	err := c.at.do(func(world *world, repo *repository) ([]Event, error) {
 		found := repo.check(id(r, "id"))
 		if found == nil {
@@ -179,14 +161,7 @@ func (s *Server) patchCheck(w http.ResponseWriter, r *http.Request, c caller) {
 		}
 		return append([]Event{s.checkEvent(world, repo, "completed", c.login, found)}, s.advanceQueue(world, repo)...), nil
 	})
-	if err != nil {
-		fail(w, err, "CheckRun", "")
-		return
-	}
-	s.showCheck(w, http.StatusOK, c, id(r, "id"))
-}
-
-func (s *Server) getCheck(w http.ResponseWriter, r *http.Request, c caller) {
+	endOnError(err, "CheckRun", "")
 	s.showCheck(w, http.StatusOK, c, id(r, "id"))
 }
 
@@ -197,10 +172,7 @@ func (s *Server) showCheck(w http.ResponseWriter, status int, c caller, id int64
 			shape = world.scene(s, repo).check(*found, world.onHead(repo, found.Head))
 		}
 	})
-	if shape == nil {
-		notFound(w)
-		return
-	}
+	endIf(shape == nil, http.StatusNotFound, "Not Found")
 	answer(w, status, shape)
 }
 
@@ -216,30 +188,8 @@ func (s *Server) listAnnotations(w http.ResponseWriter, r *http.Request, c calle
 			all = append(all, world.scene(s, repo).annotation(a, found.Head))
 		}
 	})
-	if all == nil {
-		notFound(w)
-		return
-	}
+	endIf(all == nil, http.StatusNotFound, "Not Found")
 	page(w, r, s.base, all, nil)
-}
-
-func (s *Server) postRerequest(w http.ResponseWriter, r *http.Request, c caller) {
-	login := c.login
-	err := c.at.do(func(world *world, repo *repository) ([]Event, error) {
-		found := repo.check(id(r, "id"))
-		switch {
-		case found == nil:
-			return nil, errNotFound
-		case !repo.may(c, "write"):
-			return nil, errMayNot
-		}
-		return []Event{s.checkEvent(world, repo, "rerequested", login, found)}, nil
-	})
-	if err != nil {
-		fail(w, err, "CheckRun", "id")
-		return
-	}
-	answer(w, http.StatusCreated, object{})
 }
 
 // getOfCommit is what hangs on a commit: check runs or pull requests.
@@ -268,20 +218,14 @@ func (s *Server) listPullsOf(w http.ResponseWriter, r *http.Request, c caller, s
 			}
 		}
 	})
-	if err != nil {
-		fail(w, err, "", "")
-		return
-	}
+	endOnError(err, "", "")
 	page(w, r, s.base, all, nil)
 }
 
 // listChecks is GET commits/{ref}/check-runs: the newest first, and only the latest of each name unless all are requested.
 func (s *Server) listChecks(w http.ResponseWriter, r *http.Request, c caller) {
 	ref, ok := strings.CutSuffix(r.PathValue("ref"), "/check-runs")
-	if !ok {
-		notFound(w)
-		return
-	}
+	endIf(!ok, http.StatusNotFound, "Not Found")
 	q := r.URL.Query()
 	seen, all, known := map[string]bool{}, []object{}, false
 	c.at.look(func(world *world, repo *repository) {
@@ -299,10 +243,7 @@ func (s *Server) listChecks(w http.ResponseWriter, r *http.Request, c caller) {
 			all = append(all, world.scene(s, repo).check(one, prs))
 		}
 	})
-	if !known {
-		complain(w, http.StatusUnprocessableEntity, "No commit found for SHA: "+ref)
-		return
-	}
+	endIf(!known, http.StatusUnprocessableEntity, "No commit found for SHA: "+ref)
 	page(w, r, s.base, all, func(part []object) any {
 		return object{"total_count": len(all), "check_runs": part}
 	})

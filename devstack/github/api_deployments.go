@@ -12,11 +12,9 @@ func (s *Server) deploymentCalls() []endpoint {
 	return []endpoint{
 		{"GET", "/deployments", "deployments:read", true, s.listDeployments},
 		{"POST", "/deployments", "deployments:write", false, s.postDeployment},
-		{"GET", "/deployments/{id}", "deployments:read", true, s.getDeployment},
 		{"DELETE", "/deployments/{id}", "deployments:write", false, s.deleteDeployment},
 		{"GET", "/deployments/{id}/statuses", "deployments:read", true, s.listStatuses},
 		{"POST", "/deployments/{id}/statuses", "deployments:write", false, s.postStatus},
-		{"GET", "/deployments/{id}/statuses/{status}", "deployments:read", true, s.getStatus},
 	}
 }
 
@@ -96,22 +94,11 @@ func (b deploymentBody) conflict(r *repository, sha string) string {
 
 func (s *Server) postDeployment(w http.ResponseWriter, r *http.Request, c caller) {
 	var body deploymentBody
-	if !decode(w, r, &body) {
-		return
-	}
-	if !c.may("write") {
-		complain(w, http.StatusForbidden, "Must have write access to Repository.")
-		return
-	}
-	if body.Ref == "" {
-		invalid(w, "Deployment", "ref", "missing_field")
-		return
-	}
+	decodeBody(r, &body)
+	endIf(!c.may("write"), http.StatusForbidden, "Must have write access to Repository.")
+	endInvalid(body.Ref == "", "Deployment", "ref", "missing_field")
 	made := body.deployment(s.now().UTC().Truncate(time.Second), c.login)
-	if runes(made.Environment) > 255 || made.Environment == "" {
-		invalid(w, "Deployment", "environment", "invalid")
-		return
-	}
+	endInvalid(runes(made.Environment) > 255 || made.Environment == "", "Deployment", "environment", "invalid")
 	var conflict string
 	err := c.at.do(func(world *world, repo *repository) ([]Event, error) {
 		if made.SHA = repo.resolve(body.Ref); made.SHA == "" {
@@ -149,34 +136,19 @@ func (s *Server) deployed(w http.ResponseWriter, r *http.Request, c caller) (Dep
 	return all[i], true
 }
 
-func (s *Server) getDeployment(w http.ResponseWriter, r *http.Request, c caller) {
-	if d, ok := s.deployed(w, r, c); ok {
-		answer(w, http.StatusOK, s.sceneOf(c.at.repo).deployment(d))
-	}
-}
-
 // deleteDeployment deletes a deployment that is no longer active.
 func (s *Server) deleteDeployment(w http.ResponseWriter, r *http.Request, c caller) {
 	d, ok := s.deployed(w, r, c)
 	if !ok {
 		return
 	}
-	if !c.may("write") {
-		complain(w, http.StatusForbidden, "Must have write access to Repository.")
-		return
-	}
-	if d.State() == "success" {
-		complain(w, http.StatusUnprocessableEntity, "We cannot delete an active deployment unless it is the only deployment in a given environment.")
-		return
-	}
+	endIf(!c.may("write"), http.StatusForbidden, "Must have write access to Repository.")
+	endIf(d.State() == "success", http.StatusUnprocessableEntity, "We cannot delete an active deployment unless it is the only deployment in a given environment.")
 	err := c.at.do(func(_ *world, repo *repository) ([]Event, error) {
 		repo.Deployments = slices.DeleteFunc(repo.Deployments, func(one *Deployment) bool { return one.ID == d.ID })
 		return nil, nil
 	})
-	if err != nil {
-		fail(w, err, "Deployment", "id")
-		return
-	}
+	endOnError(err, "Deployment", "id")
 	w.WriteHeader(http.StatusNoContent)
 }
 
@@ -191,19 +163,6 @@ func (s *Server) listStatuses(w http.ResponseWriter, r *http.Request, c caller) 
 		all = append(all, sc.deploymentStatus(d, one))
 	}
 	page(w, r, s.base, all, nil)
-}
-
-func (s *Server) getStatus(w http.ResponseWriter, r *http.Request, c caller) {
-	d, ok := s.deployed(w, r, c)
-	if !ok {
-		return
-	}
-	i := slices.IndexFunc(d.Statuses, func(one DeploymentStatus) bool { return one.ID == id(r, "status") })
-	if i < 0 {
-		notFound(w)
-		return
-	}
-	answer(w, http.StatusOK, s.sceneOf(c.at.repo).deploymentStatus(d, d.Statuses[i]))
 }
 
 // statusBody is the body of POST. https://docs.github.com/rest/deployments/statuses#create-a-deployment-status
@@ -237,17 +196,10 @@ func (b statusBody) wrong() string {
 
 func (s *Server) postStatus(w http.ResponseWriter, r *http.Request, c caller) {
 	var body statusBody
-	if !decode(w, r, &body) {
-		return
-	}
-	if !c.may("write") {
-		complain(w, http.StatusForbidden, "Must have write access to Repository.")
-		return
-	}
-	if field := body.wrong(); field != "" {
-		invalid(w, "DeploymentStatus", field, "invalid")
-		return
-	}
+	decodeBody(r, &body)
+	endIf(!c.may("write"), http.StatusForbidden, "Must have write access to Repository.")
+	field := body.wrong()
+	endInvalid(field != "", "DeploymentStatus", field, "invalid")
 	var shape object
 	err := c.at.do(func(world *world, repo *repository) ([]Event, error) {
 		d := repo.deployment(id(r, "id"))
@@ -267,10 +219,7 @@ func (s *Server) postStatus(w http.ResponseWriter, r *http.Request, c caller) {
 		shape = world.scene(s, repo).deploymentStatus(*d, d.Statuses[len(d.Statuses)-1])
 		return events, nil
 	})
-	if err != nil {
-		fail(w, err, "DeploymentStatus", "state")
-		return
-	}
+	endOnError(err, "DeploymentStatus", "state")
 	answer(w, http.StatusCreated, shape)
 }
 

@@ -13,7 +13,13 @@ import (
 func (s *Server) fileCalls() []endpoint {
 	return []endpoint{
 		{"GET", "/contents/{path...}", readFiles, true, s.getContents},
-		{"DELETE", "/git/refs/heads/{ref...}", writeFiles, false, s.deleteRef},
+		{"GET", "/git/matching-refs/{ref...}", readFiles, true, s.listMatchingRefs},
+		{"GET", "/git/trees/{ref...}", readFiles, true, s.getTree},
+		{"GET", "/git/blobs/{sha}", readFiles, true, s.getBlob},
+		{"GET", "/git/ref/{ref...}", readFiles, true, s.getRef},
+		{"POST", "/git/refs", writeFiles, false, s.postRef},
+		{"PUT", "/contents/{path...}", writeFiles, false, s.putContents},
+		{"POST", "/pulls", "pull_requests:write", false, s.postPull},
 	}
 }
 
@@ -66,6 +72,56 @@ func (s *Server) getContents(w http.ResponseWriter, r *http.Request, c caller) {
 	}
 }
 
+// getTree returns the files of a commit, with everything below it if it is asked for. Folders have no entries of their own.
+// https://docs.github.com/rest/git/trees#get-a-tree
+func (s *Server) getTree(w http.ResponseWriter, r *http.Request, c caller) {
+	sc, entries, commit := s.sceneOf(c.at.repo), []object{}, ""
+	c.at.look(func(_ *world, repo *repository) {
+		commit = repo.resolve(r.PathValue("ref"))
+		files := repo.Commits[commit]
+		for _, path := range slices.Sorted(maps.Keys(files)) {
+			if r.URL.Query().Get("recursive") == "" && strings.Contains(path, "/") {
+				continue
+			}
+			entries = append(entries, object{"path": path, "mode": "100644", "type": "blob", "sha": blobID(files[path]), "size": len(files[path]),
+				"url": sc.repoAPI() + "/git/blobs/" + blobID(files[path])})
+		}
+		if files == nil {
+			commit = ""
+		}
+	})
+	if commit == "" {
+		notFound(w)
+		return
+	}
+	answer(w, http.StatusOK, object{"sha": commit, "url": sc.repoAPI() + "/git/trees/" + commit, "truncated": false, "tree": entries})
+}
+
+// getBlob returns a file's content by git's id, in JSON or GitHub's raw form.
+// https://docs.github.com/rest/git/blobs#get-a-blob
+func (s *Server) getBlob(w http.ResponseWriter, r *http.Request, c caller) {
+	sha, content, found := r.PathValue("sha"), "", false
+	c.at.look(func(_ *world, repo *repository) {
+		for _, files := range repo.Commits {
+			for _, one := range files {
+				if blobID(one) == sha {
+					content, found = one, true
+				}
+			}
+		}
+	})
+	switch {
+	case !found:
+		notFound(w)
+	case strings.Contains(r.Header.Get("Accept"), "raw"):
+		w.Header().Set("Content-Type", "application/vnd.github.raw; charset=utf-8")
+		_, _ = w.Write([]byte(content))
+	default:
+		answer(w, http.StatusOK, object{"sha": sha, "size": len(content), "encoding": "base64", "content": inLines(content), "node_id": sha,
+			"url": s.sceneOf(c.at.repo).repoAPI() + "/git/blobs/" + sha})
+	}
+}
+
 // inLines returns base64 in GitHub's form: 60 characters a line.
 func inLines(content string) string {
 	raw := base64.StdEncoding.EncodeToString([]byte(content))
@@ -88,37 +144,4 @@ func (sc scene) content(path, ref, content string) object {
 		"url": self, "git_url": git, "html_url": page, "download_url": sc.web() + sc.repo.Name + "/raw/" + ref + "/" + path,
 		"_links": object{"self": self, "git": git, "html": page},
 	}
-}
-
-// deleteRef deletes a branch, which closes its pull requests.
-func (s *Server) deleteRef(w http.ResponseWriter, r *http.Request, c caller) {
-	if !c.may("write") {
-		complain(w, http.StatusForbidden, "Must have write access to Repository.")
-		return
-	}
-	ref := r.PathValue("ref")
-	err := c.at.do(func(world *world, repo *repository) ([]Event, error) {
-		var events []Event
-		found := false
-		for _, pr := range repo.Pulls {
-			if pr.HeadRef != ref || pr.Fork() || pr.BranchGone {
-				continue
-			}
-			found = true
-			more, err := s.deleteBranch(world, repo, pr, c.login)
-			if err != nil {
-				return nil, err
-			}
-			events = append(events, more...)
-		}
-		if !found {
-			return nil, errNotFound
-		}
-		return events, nil
-	})
-	if err != nil {
-		complain(w, http.StatusUnprocessableEntity, "Reference does not exist")
-		return
-	}
-	w.WriteHeader(http.StatusNoContent)
 }

@@ -10,24 +10,12 @@ import (
 // pull_requests permission to issues: https://docs.github.com/rest/authentication/permissions-required-for-github-apps
 func (s *Server) issueCalls() []endpoint {
 	return []endpoint{
-		{"GET", "/issues/{number}", readPulls, true, s.getIssue},
-		{"PATCH", "/issues/{number}", writePulls, false, s.patchIssue},
 		// The mux cannot distinguish issues/comments/{id} and issues/{number}/comments; two handlers do.
 		{"GET", "/issues/{a}/{b}", readPulls, true, s.getUnderIssues},
 		{"POST", "/issues/{a}/{b}", writePulls, false, s.postUnderIssues},
 		{"PATCH", "/issues/comments/{id}", writePulls, false, s.patchComment},
-		{"DELETE", "/issues/comments/{id}", writePulls, false, s.deleteComment},
-		{"GET", "/issues/comments/{id}/reactions", readPulls, true, s.listReactions},
 		{"POST", "/issues/comments/{id}/reactions", writePulls, false, s.postReaction},
 	}
-}
-
-func (s *Server) getIssue(w http.ResponseWriter, r *http.Request, c caller) {
-	s.showPull(w, c, number(r, "number"), scene.issue)
-}
-
-func (s *Server) patchIssue(w http.ResponseWriter, r *http.Request, c caller) {
-	s.patch(w, r, c, "Issue", scene.issue)
 }
 
 // getUnderIssues is GET issues/{a}/{b}: a conversation, a pull request's labels, or one comment.
@@ -58,10 +46,8 @@ func (s *Server) postUnderIssues(w http.ResponseWriter, r *http.Request, c calle
 
 // listComments returns the oldest first, or only those changed since a given time.
 func (s *Server) listComments(w http.ResponseWriter, r *http.Request, c caller, number int) {
-	if _, ok := c.at.PullRequest(number); !ok {
-		notFound(w)
-		return
-	}
+	_, ok := c.at.PullRequest(number)
+	endIf(!ok, http.StatusNotFound, "Not Found")
 	since, _ := time.Parse(time.RFC3339, r.URL.Query().Get("since"))
 	sc, all := s.sceneOf(c.at.repo), []object{}
 	for _, one := range c.at.Comments(number) {
@@ -69,10 +55,7 @@ func (s *Server) listComments(w http.ResponseWriter, r *http.Request, c caller, 
 			continue
 		}
 		shape, err := sc.comment(one)
-		if err != nil {
-			fail(w, err, "", "")
-			return
-		}
+		endOnError(err, "", "")
 		all = append(all, shape)
 	}
 	page(w, r, s.base, all, nil)
@@ -91,10 +74,7 @@ func (p Place) find(id int64) (c *Comment) {
 
 func (s *Server) showComment(w http.ResponseWriter, status int, c caller, id int64) {
 	found := c.at.find(id)
-	if found == nil {
-		notFound(w)
-		return
-	}
+	endIf(found == nil, http.StatusNotFound, "Not Found")
 	one, err := s.sceneOf(c.at.repo).comment(*found)
 	show(w, status, one, err)
 }
@@ -105,56 +85,28 @@ type bodyOnly struct {
 
 func (s *Server) postComment(w http.ResponseWriter, r *http.Request, c caller, number int) {
 	var body bodyOnly
-	if !decode(w, r, &body) {
-		return
-	}
-	if pr, _ := c.at.PullRequest(number); pr.Locked && (c.app || !c.may("write")) {
-		complain(w, http.StatusForbidden, "Unable to create comment because issue is locked.")
-		return
-	}
+	decodeBody(r, &body)
+	pr, _ := c.at.PullRequest(number)
+	endIf(pr.Locked && (c.app || !c.may("write")), http.StatusForbidden, "Unable to create comment because issue is locked.")
 	id, err := c.at.Comment(number, body.Body, c.login)
-	if err != nil {
-		fail(w, err, "IssueComment", "body")
-		return
-	}
+	endOnError(err, "IssueComment", "body")
 	s.showComment(w, http.StatusCreated, c, id)
 }
 
-// mayEdit answers a call if the caller may not change a comment: only its author and people with write permission may.
-func mayEdit(w http.ResponseWriter, c caller, id int64) bool {
+// endUnlessEditor lets only its author and people with write permission change a comment.
+func endUnlessEditor(c caller, id int64) {
 	found := c.at.find(id)
-	if found == nil || found.Author == c.login || !c.app && c.may("write") {
-		return true
-	}
-	text := "Must have admin rights to Repository."
-	if c.app {
-		text = "Resource not accessible by integration"
-	}
-	complain(w, http.StatusForbidden, text)
-	return false
+	foreign := found != nil && found.Author != c.login
+	endIf(foreign && c.app, http.StatusForbidden, "Resource not accessible by integration")
+	endIf(foreign && !c.may("write"), http.StatusForbidden, "Must have admin rights to Repository.")
 }
 
 func (s *Server) patchComment(w http.ResponseWriter, r *http.Request, c caller) {
 	var body bodyOnly
-	if !decode(w, r, &body) || !mayEdit(w, c, id(r, "id")) {
-		return
-	}
-	if err := c.at.EditComment(id(r, "id"), body.Body, c.login); err != nil {
-		fail(w, err, "IssueComment", "body")
-		return
-	}
+	decodeBody(r, &body)
+	endUnlessEditor(c, id(r, "id"))
+	endOnError(c.at.EditComment(id(r, "id"), body.Body, c.login), "IssueComment", "body")
 	s.showComment(w, http.StatusOK, c, id(r, "id"))
-}
-
-func (s *Server) deleteComment(w http.ResponseWriter, r *http.Request, c caller) {
-	if !mayEdit(w, c, id(r, "id")) {
-		return
-	}
-	if err := c.at.DeleteComment(id(r, "id"), c.login); err != nil {
-		fail(w, err, "IssueComment", "id")
-		return
-	}
-	w.WriteHeader(http.StatusNoContent)
 }
 
 func (sc scene) reaction(c Comment, kind, login string) object {
@@ -164,31 +116,11 @@ func (sc scene) reaction(c Comment, kind, login string) object {
 	}
 }
 
-func (s *Server) listReactions(w http.ResponseWriter, r *http.Request, c caller) {
-	found := c.at.find(id(r, "id"))
-	if found == nil {
-		notFound(w)
-		return
-	}
-	sc, all := s.sceneOf(c.at.repo), []object{}
-	for _, kind := range reactionKinds {
-		for _, login := range found.Reactions[kind] {
-			all = append(all, sc.reaction(*found, kind, login))
-		}
-	}
-	page(w, r, s.base, all, nil)
-}
-
 // postReaction returns 201 for a new reaction and 200 for an existing one.
 func (s *Server) postReaction(w http.ResponseWriter, r *http.Request, c caller) {
 	var body struct{ Content string }
-	if !decode(w, r, &body) {
-		return
-	}
-	if !slices.Contains(reactionKinds, body.Content) {
-		invalid(w, "Reaction", "content", "invalid")
-		return
-	}
+	decodeBody(r, &body)
+	endInvalid(!slices.Contains(reactionKinds, body.Content), "Reaction", "content", "invalid")
 	status := http.StatusCreated
 	err := c.at.do(func(_ *world, repo *repository) ([]Event, error) {
 		found := repo.comment(id(r, "id"))
@@ -205,9 +137,6 @@ func (s *Server) postReaction(w http.ResponseWriter, r *http.Request, c caller) 
 		found.Reactions[body.Content] = append(found.Reactions[body.Content], c.login)
 		return nil, nil
 	})
-	if err != nil {
-		fail(w, err, "Reaction", "content")
-		return
-	}
+	endOnError(err, "Reaction", "content")
 	answer(w, status, s.sceneOf(c.at.repo).reaction(*c.at.find(id(r, "id")), body.Content, c.login))
 }

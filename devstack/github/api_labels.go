@@ -14,9 +14,7 @@ func (s *Server) labelCalls() []endpoint {
 	return []endpoint{
 		{"GET", "/labels", readIssues, true, s.listLabels},
 		{"POST", "/labels", makeLabels, false, s.postLabel},
-		{"GET", "/labels/{name...}", readIssues, true, s.getLabel},
 		{"PATCH", "/labels/{name...}", makeLabels, false, s.patchLabel},
-		{"DELETE", "/labels/{name...}", makeLabels, false, s.deleteRepoLabel},
 		{"DELETE", "/issues/{number}/labels/{name...}", writePulls, false, s.deleteLabel},
 	}
 }
@@ -29,17 +27,10 @@ func (s *Server) listLabels(w http.ResponseWriter, r *http.Request, c caller) {
 	page(w, r, s.base, all, nil)
 }
 
-func (s *Server) getLabel(w http.ResponseWriter, r *http.Request, c caller) {
-	s.showLabel(w, http.StatusOK, c, r.PathValue("name"))
-}
-
 func (s *Server) showLabel(w http.ResponseWriter, status int, c caller, name string) {
 	sc := s.sceneOf(c.at.repo)
 	i := slices.IndexFunc(sc.labels, func(l Label) bool { return strings.EqualFold(l.Name, name) })
-	if i < 0 {
-		notFound(w)
-		return
-	}
+	endIf(i < 0, http.StatusNotFound, "Not Found")
 	answer(w, status, sc.labels[i].shape(sc))
 }
 
@@ -64,20 +55,10 @@ func (b labelBody) on(l Label) Label {
 	return l
 }
 
-// mayManageLabels answers a call if the caller may not create labels.
-func mayManageLabels(w http.ResponseWriter, c caller) bool {
-	if !c.may("write") {
-		complain(w, http.StatusForbidden, "Must have write access to Repository.")
-		return false
-	}
-	return true
-}
-
 func (s *Server) postLabel(w http.ResponseWriter, r *http.Request, c caller) {
 	var body labelBody
-	if !mayManageLabels(w, c) || !decode(w, r, &body) {
-		return
-	}
+	endIf(!c.may("write"), http.StatusForbidden, "Must have write access to Repository.")
+	decodeBody(r, &body)
 	made := body.on(Label{Name: body.Name, Color: "ededed"})
 	field, code := made.wrong()
 	err := c.at.do(func(world *world, repo *repository) ([]Event, error) {
@@ -102,9 +83,8 @@ func (s *Server) postLabel(w http.ResponseWriter, r *http.Request, c caller) {
 
 func (s *Server) patchLabel(w http.ResponseWriter, r *http.Request, c caller) {
 	var body labelBody
-	if !mayManageLabels(w, c) || !decode(w, r, &body) {
-		return
-	}
+	endIf(!c.may("write"), http.StatusForbidden, "Must have write access to Repository.")
+	decodeBody(r, &body)
 	var field, code, name string
 	err := c.at.do(func(_ *world, repo *repository) ([]Event, error) {
 		old := repo.label(r.PathValue("name"))
@@ -133,98 +113,49 @@ func (s *Server) patchLabel(w http.ResponseWriter, r *http.Request, c caller) {
 	}
 }
 
-// renameLabel renames a label wherever it is set; empty: removes it.
+// renameLabel renames a label wherever it is set.
 func (r *repository) renameLabel(from, to string) {
 	for _, pr := range r.Pulls {
-		i := slices.IndexFunc(pr.Labels, func(l string) bool { return strings.EqualFold(l, from) })
-		switch {
-		case i >= 0 && to == "":
-			pr.Labels = slices.Delete(pr.Labels, i, i+1)
-		case i >= 0:
+		if i := slices.IndexFunc(pr.Labels, func(l string) bool { return strings.EqualFold(l, from) }); i >= 0 {
 			pr.Labels[i] = to
 		}
 	}
 }
 
-// deleteRepoLabel deletes a label from the repository and everything that has it.
-func (s *Server) deleteRepoLabel(w http.ResponseWriter, r *http.Request, c caller) {
-	if !mayManageLabels(w, c) {
-		return
-	}
-	err := c.at.do(func(_ *world, repo *repository) ([]Event, error) {
-		old := repo.label(r.PathValue("name"))
-		if old == nil {
-			return nil, errNotFound
-		}
-		repo.renameLabel(old.Name, "")
-		repo.Labels = slices.DeleteFunc(repo.Labels, func(l *Label) bool { return l == old })
-		return nil, nil
-	})
-	if err != nil {
-		fail(w, err, "Label", "name")
-		return
-	}
-	w.WriteHeader(http.StatusNoContent)
-}
-
 func (s *Server) listIssueLabels(w http.ResponseWriter, r *http.Request, c caller, number int) {
 	pr, ok := c.at.PullRequest(number)
-	if !ok {
-		notFound(w)
-		return
-	}
+	endIf(!ok, http.StatusNotFound, "Not Found")
 	page(w, r, s.base, s.sceneOf(c.at.repo).labelShapes(pr.Labels), nil)
 }
 
 // postIssueLabels accepts a list, or an object with one, as GitHub does.
 func (s *Server) postIssueLabels(w http.ResponseWriter, r *http.Request, c caller, number int) {
 	var raw json.RawMessage
-	if !decode(w, r, &raw) {
-		return
-	}
+	decodeBody(r, &raw)
 	var names []string
 	if json.Unmarshal(raw, &names) != nil {
 		var wrapped struct{ Labels []string }
-		if json.Unmarshal(raw, &wrapped) != nil {
-			complain(w, http.StatusBadRequest, "Problems parsing JSON")
-			return
-		}
+		endIf(json.Unmarshal(raw, &wrapped) != nil, http.StatusBadRequest, "Problems parsing JSON")
 		names = wrapped.Labels
 	}
-	if !c.may("triage") {
-		complain(w, http.StatusForbidden, "Must have triage rights to Repository.")
-		return
-	}
+	endIf(!c.may("triage"), http.StatusForbidden, "Must have triage rights to Repository.")
 	if c.app && !c.granted(s.manifest(), makeLabels) {
 		for _, name := range names {
-			if !slices.ContainsFunc(c.at.Labels(), func(l Label) bool { return strings.EqualFold(l.Name, name) }) {
-				complain(w, http.StatusForbidden, "You do not have permission to create labels on this repository.")
-				return
-			}
+			endIf(!slices.ContainsFunc(c.at.Labels(), func(l Label) bool { return strings.EqualFold(l.Name, name) }), http.StatusForbidden, "You do not have permission to create labels on this repository.")
 		}
 	}
 	for _, name := range names {
-		if err := c.at.Label(number, name, c.login); err != nil {
-			fail(w, err, "Label", "name")
-			return
-		}
+		endOnError(c.at.Label(number, name, c.login), "Label", "name")
 	}
 	s.listIssueLabels(w, r, c, number)
 }
 
 func (s *Server) deleteLabel(w http.ResponseWriter, r *http.Request, c caller) {
-	if !c.may("triage") {
-		complain(w, http.StatusForbidden, "Must have triage rights to Repository.")
-		return
-	}
+	endIf(!c.may("triage"), http.StatusForbidden, "Must have triage rights to Repository.")
 	n := number(r, "number")
-	if _, ok := c.at.PullRequest(n); !ok {
-		notFound(w)
-		return
-	}
-	if err := c.at.Unlabel(n, r.PathValue("name"), c.login); err != nil {
-		complain(w, http.StatusNotFound, "Label does not exist")
-		return
-	}
+	_, ok := c.at.PullRequest(n)
+	endIf(!ok, http.StatusNotFound, "Not Found")
+	err := c.at.Unlabel(n, r.PathValue("name"), c.login)
+	endIf(err != nil, http.StatusNotFound, "Label does not exist")
 	s.listIssueLabels(w, r, c, n)
 }

@@ -19,12 +19,14 @@ func (s *Server) orgRoutes(mux *http.ServeMux) {
 			case c.app && !c.granted(s.manifest(), needs):
 				complain(w, http.StatusForbidden, "Resource not accessible by integration")
 			default:
-				remembered(w, r, func(w http.ResponseWriter) { fn(w, r, c) })
+				remembered(w, r, func(w http.ResponseWriter) {
+					defer catch(w)
+					fn(w, r, c)
+				})
 			}
 		})
 	}
 	known("GET /installation/repositories", "metadata:read", s.listRepos)
-	known("GET /orgs/{org}/teams/{slug}/members", "members:read", s.listMembers)
 	known("GET /orgs/{org}/teams/{slug}/memberships/{user}", "members:read", s.getMembership)
 	s.accountRoutes(known)
 	mux.HandleFunc("GET "+ratePath, s.getRateLimit)
@@ -42,10 +44,7 @@ func (s *Server) listRepos(w http.ResponseWriter, r *http.Request, c caller) {
 	all := []object{}
 	for _, sc := range scenes {
 		one, err := sc.repository()
-		if err != nil {
-			fail(w, err, "", "")
-			return
-		}
+		endOnError(err, "", "")
 		all = append(all, one)
 	}
 	page(w, r, s.base, all, func(part []object) any {
@@ -66,27 +65,11 @@ func (s *Server) team(r *http.Request) (logins []string, ok bool) {
 	return logins, ok
 }
 
-func (s *Server) listMembers(w http.ResponseWriter, r *http.Request, _ caller) {
-	logins, ok := s.team(r)
-	if !ok {
-		notFound(w)
-		return
-	}
-	all := []object{}
-	for _, login := range logins {
-		all = append(all, s.sceneOf("").user(login))
-	}
-	page(w, r, s.base, all, nil)
-}
-
 // getMembership returns 404 both for a missing team and for somebody who is not a member.
 func (s *Server) getMembership(w http.ResponseWriter, r *http.Request, _ caller) {
 	logins, _ := s.team(r)
 	i := slices.IndexFunc(logins, func(login string) bool { return strings.EqualFold(login, r.PathValue("user")) })
-	if i < 0 {
-		notFound(w)
-		return
-	}
+	endIf(i < 0, http.StatusNotFound, "Not Found")
 	answer(w, http.StatusOK, object{
 		"url":  s.base + "/organizations/" + itoa(orgID) + "/team/" + itoa(teamID) + "/memberships/" + logins[i],
 		"role": "member", "state": "active",

@@ -12,14 +12,10 @@ func (s *Server) runCalls() []endpoint {
 		{"GET", "/actions/runs", "actions:read", true, s.listRuns},
 		{"GET", "/actions/runs/{id}", "actions:read", true, s.getRun},
 		{"GET", "/actions/runs/{id}/attempts/{attempt}", "actions:read", true, s.getRun},
-		{"GET", "/actions/runs/{id}/attempts/{attempt}/jobs", "actions:read", true, s.listJobs},
-		{"GET", "/actions/runs/{id}/jobs", "actions:read", true, s.listJobs},
 		{"GET", "/actions/jobs/{id}", "actions:read", true, s.getJob},
 		{"POST", "/actions/runs/{id}/cancel", "actions:write", false, s.runAct(http.StatusAccepted, Runs.Cancel)},
-		{"POST", "/actions/runs/{id}/force-cancel", "actions:write", false, s.runAct(http.StatusAccepted, Runs.ForceCancel)},
 		{"POST", "/actions/runs/{id}/rerun", "actions:write", false, s.runAct(http.StatusCreated, Runs.Rerun)},
 		{"POST", "/actions/runs/{id}/rerun-failed-jobs", "actions:write", false, s.runAct(http.StatusCreated, Runs.RerunFailed)},
-		{"DELETE", "/actions/runs/{id}", "actions:write", false, s.deleteRun},
 	}
 }
 
@@ -91,25 +87,6 @@ func (s *Server) getRun(w http.ResponseWriter, r *http.Request, c caller) {
 	show(w, http.StatusOK, shape, err)
 }
 
-// listJobs returns the newest execution of each job, or with filter=all every execution. A job appears once its needs are completed.
-func (s *Server) listJobs(w http.ResponseWriter, r *http.Request, c caller) {
-	run, attempt, ok := s.runIn(w, r, c)
-	if !ok {
-		return
-	}
-	jobs := run.Latest(attempt)
-	if r.URL.Query().Get("filter") == "all" {
-		jobs = run.Jobs
-	}
-	sc, shapes := s.sceneOf(c.at.repo), []object{}
-	for _, j := range jobs {
-		if j.Shown() {
-			shapes = append(shapes, sc.job(run.Run, *j))
-		}
-	}
-	page(w, r, s.base, shapes, func(part []object) any { return object{"total_count": len(shapes), "jobs": part} })
-}
-
 func (s *Server) getJob(w http.ResponseWriter, r *http.Request, c caller) {
 	var shape object
 	c.at.look(func(world *world, repo *repository) {
@@ -117,20 +94,14 @@ func (s *Server) getJob(w http.ResponseWriter, r *http.Request, c caller) {
 			shape = world.scene(s, repo).job(*run, *j)
 		}
 	})
-	if shape == nil {
-		notFound(w)
-		return
-	}
+	endIf(shape == nil, http.StatusNotFound, "Not Found")
 	answer(w, http.StatusOK, shape)
 }
 
 // runAct is a call that changes a run and answers nothing.
 func (s *Server) runAct(status int, act func(r Runs, run int64, as string) error) as {
 	return func(w http.ResponseWriter, r *http.Request, c caller) {
-		if !c.may("write") {
-			complain(w, http.StatusForbidden, "Must have admin rights to Repository.")
-			return
-		}
+		endIf(!c.may("write"), http.StatusForbidden, "Must have admin rights to Repository.")
 		err := act(c.at.Runs(), id(r, "id"), c.login)
 		switch {
 		case errors.Is(err, errInvalid) && status == http.StatusAccepted:
@@ -142,21 +113,5 @@ func (s *Server) runAct(status int, act func(r Runs, run int64, as string) error
 		default:
 			answer(w, status, object{})
 		}
-	}
-}
-
-func (s *Server) deleteRun(w http.ResponseWriter, r *http.Request, c caller) {
-	if !c.may("write") {
-		complain(w, http.StatusForbidden, "Must have admin rights to Repository.")
-		return
-	}
-	err := c.at.Runs().Delete(id(r, "id"))
-	switch {
-	case errors.Is(err, errInvalid):
-		complain(w, http.StatusForbidden, "Cannot delete a workflow run that is not completed.")
-	case err != nil:
-		fail(w, err, "WorkflowRun", "id")
-	default:
-		w.WriteHeader(http.StatusNoContent)
 	}
 }

@@ -126,14 +126,10 @@ func TestPullRequestsLookLikeGitHubs(t *testing.T) {
 	client := asInstallation(t, s)
 	require.NoError(t, s.Close(49, "maya"))
 
-	open, _, err := client.PullRequests.List(t.Context(), "acme", "shop", nil)
+	closed, _, err := client.PullRequests.Get(t.Context(), "acme", "shop", 49)
 	require.NoError(t, err)
-	require.Len(t, open, 8)
-	require.Equal(t, 48, open[0].GetNumber())
-	closed, _, err := client.PullRequests.List(t.Context(), "acme", "shop", &gh.PullRequestListOptions{State: "closed"})
-	require.NoError(t, err)
-	require.Len(t, closed, 1)
-	require.NotNil(t, closed[0].ClosedAt)
+	require.Equal(t, "closed", closed.GetState())
+	require.NotNil(t, closed.ClosedAt)
 
 	pr, _, err := client.PullRequests.Get(t.Context(), "acme", "shop", 45)
 	require.NoError(t, err)
@@ -144,9 +140,6 @@ func TestPullRequestsLookLikeGitHubs(t *testing.T) {
 	require.Equal(t, "main", pr.GetBase().GetRef())
 	require.Equal(t, s.URL()+"/acme/shop/pull/45", pr.GetHTMLURL())
 
-	issue, _, err := client.Issues.Get(t.Context(), "acme", "shop", 45)
-	require.NoError(t, err)
-	require.True(t, issue.IsPullRequest())
 	repo, _, err := client.Repositories.Get(t.Context(), "acme", "shop")
 	require.NoError(t, err)
 	require.Equal(t, "acme", repo.GetOwner().GetLogin())
@@ -192,8 +185,7 @@ func TestCommentsAreWrittenByTheBotAndPaged(t *testing.T) {
 	got, _, err := client.Issues.GetComment(t.Context(), "acme", "shop", one.GetID())
 	require.NoError(t, err)
 	require.Equal(t, "hello again", got.GetBody())
-	_, err = client.Issues.DeleteComment(t.Context(), "acme", "shop", one.GetID())
-	require.NoError(t, err)
+	require.NoError(t, s.DeleteComment(one.GetID(), Bot))
 	_, answer, err := client.Issues.EditComment(t.Context(), "acme", "shop", one.GetID(), &gh.IssueComment{Body: new("x")})
 	require.Error(t, err)
 	require.Equal(t, 404, answer.StatusCode)
@@ -202,7 +194,7 @@ func TestCommentsAreWrittenByTheBotAndPaged(t *testing.T) {
 	require.Equal(t, 422, answer.StatusCode)
 }
 
-func TestLabelsReactionsAndStateChange(t *testing.T) {
+func TestLabelsAndReactions(t *testing.T) {
 	s := start(t, Config{})
 	client := asInstallation(t, s)
 	labels, _, err := client.Issues.AddLabelsToIssue(t.Context(), "acme", "shop", 41, []string{"ocp/aws-standard", "new one"})
@@ -228,16 +220,7 @@ func TestLabelsReactionsAndStateChange(t *testing.T) {
 	_, answer, err = client.Reactions.CreateIssueCommentReaction(t.Context(), "acme", "shop", id, "thinking")
 	require.Error(t, err)
 	require.Equal(t, 422, answer.StatusCode)
-	all, _, err := client.Reactions.ListIssueCommentReactions(t.Context(), "acme", "shop", id, nil)
-	require.NoError(t, err)
-	require.Len(t, all, 1)
-
-	issue, _, err := client.Issues.Edit(t.Context(), "acme", "shop", 41, &gh.IssueRequest{State: new("closed")})
-	require.NoError(t, err)
-	require.Equal(t, "closed", issue.GetState())
-	pr, _, err := client.PullRequests.Edit(t.Context(), "acme", "shop", 41, &gh.PullRequest{State: new("open")})
-	require.NoError(t, err)
-	require.Equal(t, "open", pr.GetState())
+	require.Equal(t, map[string][]string{"eyes": {Bot}}, s.find(id).Reactions)
 }
 
 func TestCheckRunsGoForwardOnly(t *testing.T) {
@@ -263,9 +246,7 @@ func TestCheckRunsGoForwardOnly(t *testing.T) {
 	all, _, err := client.Checks.ListCheckRunsForRef(t.Context(), "acme", "shop", pr.HeadSHA, &gh.ListCheckRunsOptions{Filter: new("all")})
 	require.NoError(t, err)
 	require.Equal(t, 2, all.GetTotal())
-	got, _, err := client.Checks.GetCheckRun(t.Context(), "acme", "shop", run.GetID())
-	require.NoError(t, err)
-	require.Equal(t, "k", got.GetExternalID())
+	require.Equal(t, "k", run.GetExternalID())
 
 	for name, bad := range map[string]gh.CreateCheckRunOptions{
 		"no such commit":           {Name: "x", HeadSHA: "main"},
@@ -289,8 +270,4 @@ func TestPermissionsNameTheRole(t *testing.T) {
 	_, answer, err := client.Repositories.GetPermissionLevel(t.Context(), "acme", "shop", "nobody")
 	require.ErrorContains(t, err, "nobody is not a user")
 	require.Equal(t, 404, answer.StatusCode)
-
-	members, _, err := client.Teams.ListTeamMembersBySlug(t.Context(), "acme", "platform", nil)
-	require.NoError(t, err)
-	require.Equal(t, "maya", members[0].GetLogin())
 }

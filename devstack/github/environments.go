@@ -202,3 +202,13 @@ func (r Runs) Review(run int64, environment, state, comment, as string) error {
 		return r.at.s.review(w, repo, run, review{environment, state, comment, as, func(one rule) bool { return slices.Contains(one.Reviewers, as) }})
 	})
 }
+
+// Environments returns the names of the repository's environments, in the order in which they were made.
+func (p Place) Environments() (names []string) {
+	p.look(func(_ *world, repo *repository) {
+		for _, e := range repo.Environments {
+			names = append(names, e.Name)
+		}
+	})
+	return names
+}

@@ -61,9 +61,8 @@ func (s *Server) postGraphQL(w http.ResponseWriter, r *http.Request) {
 		Variables map[string]any `json:"variables"`
 		Operation string         `json:"operationName"`
 	}
-	if !decode(w, r, &body) {
-		return
-	}
+	defer catch(w)
+	decodeBody(r, &body)
 	if strings.TrimSpace(body.Query) == "" {
 		answer(w, http.StatusOK, object{"errors": []gqlError{{Message: "A query attribute must be specified and must be a string."}}})
 		return
@@ -75,10 +74,22 @@ func (s *Server) postGraphQL(w http.ResponseWriter, r *http.Request) {
 	}
 	q := &query{s: s, c: c, vars: vars, cost: 1}
 	var data object
-	s.look(func(world *world) {
-		q.w = world
-		data = q.fields(root{}, op.SelectionSet, nil)
-	})
+	if op.Operation == ast.Mutation {
+		err := s.change(func(world *world) ([]Event, error) {
+			q.w = world
+			data = q.fields(mutations{}, op.SelectionSet, nil)
+			return nil, nil // GitHub sends no webhook for what can be changed here
+		})
+		if err != nil {
+			fail(w, err, "", "")
+			return
+		}
+	} else {
+		s.look(func(world *world) {
+			q.w = world
+			data = q.fields(root{}, op.SelectionSet, nil)
+		})
+	}
 	out := object{"data": data}
 	if len(q.errors) > 0 {
 		out["errors"] = q.errors

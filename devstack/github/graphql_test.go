@@ -99,3 +99,31 @@ func TestAQueryIsHeldAgainstTheSchema(t *testing.T) {
 	require.Equal(t, 403, resp.StatusCode)
 	require.Empty(t, strings.TrimSpace(resp.Header.Get("X-Ratelimit-Resource")))
 }
+
+func TestACommentIsMinimizedByItsNodeID(t *testing.T) {
+	s := start(t, Config{})
+	in := asTokenHolder(t, s, nil)
+	id, err := s.Comment(41, "old words", "will")
+	require.NoError(t, err)
+	one := in.want(200, "GET /repos/acme/shop/issues/comments/"+itoa(id), "")
+	minimize := func(node any, classifier string) object {
+		return in.ask(`mutation($id: ID!, $why: ReportedContentClassifiers!) {
+  minimizeComment(input: {subjectId: $id, classifier: $why, clientMutationId: "m1"}) { clientMutationId minimizedComment { isMinimized minimizedReason ... on IssueComment { databaseId } } }
+}`, object{"id": node, "why": classifier})
+	}
+	out := minimize(one["node_id"], "OUTDATED")
+	require.Nil(t, out["errors"])
+	require.Equal(t, object{"minimizeComment": object{
+		"clientMutationId": "m1", "minimizedComment": object{"isMinimized": true, "minimizedReason": "outdated", "databaseId": float64(id)},
+	}}, out["data"])
+	require.Equal(t, "outdated", s.Comments(41)[0].Minimized)
+
+	first := func(out object) object { return out["errors"].([]any)[0].(object) }
+	require.Equal(t, "NOT_FOUND", first(minimize("IC_nothing", "OUTDATED"))["type"])
+	require.Contains(t, first(minimize(one["node_id"], "OLD"))["message"], "OLD")
+	m := Registered()
+	m.Permissions["pull_requests"] = "read"
+	s.SetManifest(m)
+	require.Equal(t, "FORBIDDEN", first(minimize(one["node_id"], "SPAM"))["type"])
+	require.Equal(t, "outdated", s.Comments(41)[0].Minimized)
+}

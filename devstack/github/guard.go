@@ -58,7 +58,10 @@ func (s *Server) guarded(one endpoint) http.HandlerFunc {
 			notFound(w)
 			return
 		}
-		remembered(w, r, func(w http.ResponseWriter) { one.fn(w, r, c) })
+		remembered(w, r, func(w http.ResponseWriter) {
+			defer catch(w)
+			one.fn(w, r, c)
+		})
 	}
 }
 

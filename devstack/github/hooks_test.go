@@ -76,8 +76,7 @@ func TestCommentsAreToldTheBotsOwnToo(t *testing.T) {
 	e = in.next().payload.(*gh.IssueCommentEvent)
 	require.Equal(t, "edited", e.GetAction())
 	require.Equal(t, "one", e.GetChanges().GetBody().GetFrom())
-	_, err = client.Issues.DeleteComment(t.Context(), "acme", "shop", one.GetID())
-	require.NoError(t, err)
+	require.NoError(t, s.DeleteComment(one.GetID(), Bot))
 	require.Equal(t, "deleted", in.next().payload.(*gh.IssueCommentEvent).GetAction())
 }
 
@@ -108,11 +107,7 @@ func TestAFailedDeliveryIsTriedAgainOnlyWhenAsked(t *testing.T) {
 	require.Len(t, log, 1)
 	require.Equal(t, 500, log[0].GetStatusCode())
 	require.Equal(t, first.guid, log[0].GetGUID())
-	detail, _, err := app.Apps.GetHookDelivery(t.Context(), log[0].GetID())
-	require.NoError(t, err)
-	parsed, err := detail.ParseRequestPayload()
-	require.NoError(t, err)
-	require.Equal(t, "labeled", parsed.(*gh.PullRequestEvent).GetAction())
+	require.Equal(t, "labeled", log[0].GetAction())
 
 	_, answer, err := app.Apps.RedeliverHookDelivery(t.Context(), log[0].GetID())
 	require.IsType(t, &gh.AcceptedError{}, err)

@@ -110,7 +110,7 @@ func num(v any) string { return itoa(int64(v.(float64))) }
 func TestEveryAnswerHasGitHubsShape(t *testing.T) {
 	s, _ := withInbox(t)
 	m := Registered()
-	m.Permissions["contents"], m.Permissions["actions"], m.Permissions["administration"] = "write", "write", "write"
+	m.Permissions["contents"], m.Permissions["actions"] = "write", "write"
 	s.SetManifest(m)
 	transport := held(t)
 	app, in := asJWTHolder(t, s, transport), asTokenHolder(t, s, transport)
@@ -120,10 +120,8 @@ func TestEveryAnswerHasGitHubsShape(t *testing.T) {
 	require.NoError(t, s.Label(41, "bug", "maya"))
 
 	in.want(201, "POST "+repo+"/labels", `{"name":"ocp/new","color":"1d76db","description":"one"}`)
-	in.want(200, "GET "+repo+"/labels/ocp%2Fnew", "")
 	in.want(200, "PATCH "+repo+"/labels/ocp%2Fnew", `{"new_name":"ocp/newer","color":"ffffff"}`)
 	in.list("GET " + repo + "/labels?per_page=100")
-	in.want(204, "DELETE "+repo+"/labels/ocp%2Fnewer", "")
 	in.call("POST "+repo+"/issues/41/labels", `{"labels":["ocp/aws-standard"]}`)
 	in.list("GET " + repo + "/issues/41/labels")
 	in.call("DELETE "+repo+"/issues/41/labels/ocp%2Faws-standard", "")
@@ -133,52 +131,45 @@ func TestEveryAnswerHasGitHubsShape(t *testing.T) {
 	in.want(200, "PATCH "+repo+"/issues/comments/"+comment, `{"body":"other words"}`)
 	in.list("GET " + repo + "/issues/41/comments")
 	in.want(201, "POST "+repo+"/issues/comments/"+comment+"/reactions", `{"content":"eyes"}`)
-	in.list("GET " + repo + "/issues/comments/" + comment + "/reactions")
-	in.want(204, "DELETE "+repo+"/issues/comments/"+comment, "")
 
 	check := num(in.want(201, "POST "+repo+"/check-runs", `{"name":"ocpctl","head_sha":"`+pr.HeadSHA+`","external_id":"sub_1",
 		"status":"in_progress","details_url":"https://ocpctl.example/c/1","output":{"title":"t","summary":"s","annotations":[
 		{"path":".github/ocpctl.yaml","start_line":1,"end_line":1,"annotation_level":"failure","message":"no","title":"t"}]},
 		"actions":[{"label":"Extend","description":"Two hours more","identifier":"extend"}]}`)["id"])
-	in.want(200, "GET "+repo+"/check-runs/"+check, "")
 	in.want(200, "PATCH "+repo+"/check-runs/"+check, `{"status":"completed","conclusion":"success"}`)
 	in.list("GET " + repo + "/check-runs/" + check + "/annotations")
-	in.want(201, "POST "+repo+"/check-runs/"+check+"/rerequest", "")
 	in.list("GET " + repo + "/commits/" + pr.HeadSHA + "/pulls")
 	require.NotEmpty(t, in.list("GET "+repo+"/git/matching-refs/heads/main"))
 	in.want(200, "GET "+repo+"/commits/"+pr.HeadSHA+"/check-runs?filter=all&check_name=ocpctl&app_id=4242", "")
 
 	deploy := num(in.want(201, "POST "+repo+"/deployments", `{"ref":"`+pr.HeadSHA+`","task":"deploy","auto_merge":false,"required_contexts":[],
 		"environment":"ocp/pr41-shop","description":"a cluster","transient_environment":true,"production_environment":false,"payload":{"key":"sub_1"}}`)["id"])
-	status := num(in.want(201, "POST "+repo+"/deployments/"+deploy+"/statuses", `{"state":"in_progress","description":"installing",
-		"environment_url":"https://console.example","log_url":"https://ocpctl.example/c/1","auto_inactive":false}`)["id"])
-	in.want(200, "GET "+repo+"/deployments/"+deploy, "")
+	in.want(201, "POST "+repo+"/deployments/"+deploy+"/statuses", `{"state":"in_progress","description":"installing",
+		"environment_url":"https://console.example","log_url":"https://ocpctl.example/c/1","auto_inactive":false}`)
 	in.list("GET " + repo + "/deployments?environment=ocp%2Fpr41-shop&sha=" + pr.HeadSHA)
 	in.list("GET " + repo + "/deployments/" + deploy + "/statuses")
-	in.want(200, "GET "+repo+"/deployments/"+deploy+"/statuses/"+status, "")
 	in.want(204, "DELETE "+repo+"/deployments/"+deploy, "")
 	require.Contains(t, s.Environments(), "ocp/pr41-shop", "the environment stays when its last deployment is deleted")
-	in.want(200, "GET "+repo+"/environments", "")
-	in.want(204, "DELETE "+repo+"/environments/ocp%2Fpr41-shop", "")
-	in.want(404, "DELETE "+repo+"/environments/ocp%2Fpr41-shop", "")
 
 	in.want(200, "GET "+repo+"/contents/.github/ocpctl.yaml?ref="+commitID(Repo, 41, 2), "")
+	tree := in.want(200, "GET "+repo+"/git/trees/"+commitID(Repo, 41, 2)+"?recursive=1", "")["tree"].([]any)
+	in.want(200, "GET "+repo+"/git/blobs/"+tree[0].(map[string]any)["sha"].(string), "")
+	in.want(404, "GET "+repo+"/git/blobs/none", "")
+	main := in.want(200, "GET "+repo+"/git/ref/heads/main", "")["object"].(map[string]any)["sha"].(string)
+	in.want(404, "GET "+repo+"/git/ref/heads/proposal", "")
+	in.want(201, "POST "+repo+"/git/refs", `{"ref":"refs/heads/proposal","sha":"`+main+`"}`)
+	in.want(422, "POST "+repo+"/git/refs", `{"ref":"refs/heads/proposal","sha":"`+main+`"}`)
+	in.want(201, "PUT "+repo+"/contents/teams/shop.yaml", `{"message":"Add it","content":"bmFtZTogc2hvcAo=","branch":"proposal","author":{"name":"Maya","email":"maya@example.com"}}`)
+	in.want(409, "PUT "+repo+"/contents/teams/shop.yaml", `{"message":"Add it","content":"bmFtZQ==","branch":"proposal"}`)
+	in.want(201, "POST "+repo+"/pulls", `{"title":"Add it","head":"proposal","base":"main","body":"words"}`)
+	in.want(422, "POST "+repo+"/pulls", `{"title":"Add it","head":"proposal","base":"main","body":"words"}`)
 	in.want(200, "GET "+repo, "")
-	in.list("GET " + repo + "/pulls?state=all&per_page=100")
 	in.want(200, "GET "+repo+"/pulls/45", "")
 	in.list("GET " + repo + "/pulls/41/files")
-	in.want(200, "PATCH "+repo+"/pulls/43", `{"state":"closed"}`)
-	in.want(200, "GET "+repo+"/issues/41", "")
-	in.want(200, "PATCH "+repo+"/issues/43", `{"state":"open"}`)
 	in.want(200, "GET "+repo+"/collaborators/maya/permission", "")
-	in.want(200, "PUT "+repo+"/pulls/42/merge", "")
-	in.want(200, "GET "+repo+"/pulls/42", "")
-	pr, _ = s.PullRequest(44)
-	in.want(204, "DELETE "+repo+"/git/refs/heads/"+pr.HeadRef, "")
 	in.want(204, "POST "+repo+"/dispatches", `{"event_type":"create_ephemeral_cluster","client_payload":{"profile":"aws-standard"}}`)
 	everyCallForRuns(t, s, in)
 	in.want(200, "GET /installation/repositories", "")
-	in.list("GET /orgs/acme/teams/platform/members")
 	in.want(200, "GET /orgs/acme/teams/platform/memberships/maya", "")
 	in.want(200, "GET /rate_limit", "")
 
@@ -189,7 +180,6 @@ func TestEveryAnswerHasGitHubsShape(t *testing.T) {
 	app.want(200, "GET "+repo+"/installation", "")
 	settled(t, s)
 	last := num(app.list("GET /app/hook/deliveries?per_page=2")[0].(object)["id"])
-	app.want(200, "GET /app/hook/deliveries/"+last, "")
 	app.want(202, "POST /app/hook/deliveries/"+last+"/attempts", "")
 
 	seen := transport.Seen()
@@ -208,23 +198,17 @@ func everyCallForRuns(t *testing.T, s *Server, in api) {
 	one := at + "/" + itoa(run.ID)
 	in.want(200, "GET "+at+"?event=pull_request&status=in_progress&head_sha="+run.HeadSHA, "")
 	in.want(200, "GET "+one, "")
-	in.want(200, "GET "+one+"/jobs", "")
 	in.want(200, "GET /repos/acme/shop/actions/jobs/"+itoa(run.Jobs[0].ID), "")
 	in.want(202, "POST "+one+"/cancel", "")
-	in.want(409, "POST "+one+"/force-cancel", "")
 	in.want(201, "POST "+one+"/rerun", "")
-	in.want(202, "POST "+one+"/force-cancel", "")
+	in.want(202, "POST "+one+"/cancel", "")
 	in.want(201, "POST "+one+"/rerun-failed-jobs", `{"enable_debug_logging":false}`)
 	in.want(200, "GET "+one+"/attempts/1", "")
-	in.want(200, "GET "+one+"/attempts/2/jobs", "")
-	in.want(403, "DELETE "+one, "")
 	in.want(202, "POST "+one+"/cancel", "")
-	in.want(204, "DELETE "+one, "")
-	in.want(404, "GET "+one, "")
 	everyCallForReviews(t, s, in)
 }
 
-// everyCallForReviews makes every call about deployments of runs, and starts a workflow.
+// everyCallForReviews makes every call about deployments of runs.
 func everyCallForReviews(t *testing.T, s *Server, in api) {
 	t.Helper()
 	require.NoError(t, s.Protect("ocp/aws", true))
@@ -237,11 +221,5 @@ func everyCallForReviews(t *testing.T, s *Server, in api) {
 	in.want(204, "POST "+one+"/deployment_protection_rule", `{"environment_name":"ocp/aws","comment":"installing"}`)
 	in.want(204, "POST "+one+"/deployment_protection_rule", `{"environment_name":"ocp/aws","state":"approved","comment":"ready"}`)
 	in.want(422, "POST "+one+"/deployment_protection_rule", `{"environment_name":"ocp/aws","state":"approved","comment":"ready"}`)
-	staging := num(pending[1].(object)["environment"].(object)["id"])
-	in.call("POST "+one+"/pending_deployments", `{"environment_ids":[`+staging+`],"state":"approved","comment":"go on"}`)
 	require.NoError(t, s.Runs().CompleteAll(run.ID, "success"))
-	in.want(302, "GET /repos/acme/shop/actions/jobs/"+itoa(run.Jobs[0].ID)+"/logs", "")
-	require.NoError(t, s.Commit(".github/workflows/go.yml", "on: {workflow_dispatch: {}}"))
-	in.want(204, "POST /repos/acme/shop/actions/workflows/go.yml/dispatches", `{"ref":"main"}`)
-	in.want(422, "POST /repos/acme/shop/actions/workflows/other.yml/dispatches", `{"ref":"main"}`)
 }

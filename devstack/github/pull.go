@@ -65,6 +65,7 @@ type Comment struct {
 	Edits       int                 `json:"edits"`
 	Reactions   map[string][]string `json:"reactions,omitempty"` // content → logins
 	ByApp       bool                `json:"byApp,omitempty"`     // an App wrote it with the author's token
+	Minimized   string              `json:"minimized,omitempty"` // why it is minimized, as GraphQL spells it: outdated; empty: it is not
 }
 
 func copyComment(c *Comment) Comment {

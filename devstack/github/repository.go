@@ -66,10 +66,6 @@ func (r *repository) may(c caller, role string) bool {
 	return c.app || ranks[r.role(c.login)] >= ranks[role]
 }
 
-func (r *repository) mayClose(c caller, pr *PullRequest) bool {
-	return r.may(c, "triage") || pr != nil && pr.Author == c.login
-}
-
 func (r *repository) pull(number int) *PullRequest {
 	return pick.First(r.Pulls, func(pr *PullRequest) bool { return pr.Number == number })
 }

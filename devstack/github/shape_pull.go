@@ -93,16 +93,6 @@ func (sc scene) patchIssue(m object, pr PullRequest, comments int) {
 	m["reactions"] = reactionSums(m["url"].(string), nil)
 }
 
-func (sc scene) issue(pr PullRequest, comments int) (object, error) {
-	body, err := sc.sample("issue_comment.created", pr.Number)
-	if err != nil {
-		return nil, err
-	}
-	m := body["issue"].(object)
-	sc.patchIssue(m, pr, comments)
-	return m, nil
-}
-
 // reactionKinds are the contents GitHub knows.
 var reactionKinds = []string{"+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes"}
 

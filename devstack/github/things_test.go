@@ -29,10 +29,7 @@ func TestLabelsOfTheRepositoryAreKeptAsGitHubKeepsThem(t *testing.T) {
 	in.want(200, "PATCH "+at+"/ocp-ttl%2F8", `{"new_name":"ocp-ttl/9"}`)
 	pr, _ := s.PullRequest(41)
 	require.Equal(t, []string{"ocp-ttl/9"}, pr.Labels)
-	in.want(404, "GET "+at+"/ocp-ttl%2F8", "")
-	in.want(204, "DELETE "+at+"/ocp-ttl/9", "") // GitHub takes a slash as it is, too
-	pr, _ = s.PullRequest(41)
-	require.Empty(t, pr.Labels)
+	in.want(404, "PATCH "+at+"/ocp-ttl/8", `{"new_name":"x"}`) // GitHub takes a slash as it is, too
 
 	require.Equal(t, "Label does not exist", in.want(404, "DELETE /repos/acme/shop/issues/41/labels/bug", "")["message"])
 	require.Equal(t, "Not Found", in.want(404, "DELETE /repos/acme/shop/issues/4100/labels/bug", "")["message"])
@@ -130,10 +127,6 @@ func TestTeamsAnswerWhoIsInThem(t *testing.T) {
 	in.want(404, "GET /orgs/acme/teams/platform/memberships/will", "")
 	in.want(404, "GET /orgs/acme/teams/nobody/memberships/maya", "")
 	in.want(404, "GET /orgs/other/teams/platform/memberships/maya", "")
-	require.NoError(t, s.SetTeam("payments", "will"))
-	in.want(200, "GET /orgs/acme/teams/payments/memberships/will", "")
-	require.NoError(t, s.SetTeam("payments"))
-	in.want(404, "GET /orgs/acme/teams/payments/memberships/will", "")
 }
 
 func TestAReplyByMailIsACommentWithWhatTheProgramAdds(t *testing.T) {

@@ -13,7 +13,6 @@ func cisRoutes() []route {
 		{"GET " + zone, "cis:list_zones", listZones},
 		{"GET " + zone + "/{sub}/dns_records", "cis:list_all_dns_records", listRecords},
 		{"POST " + zone + "/{sub}/dns_records", "cis:create_dns_record", createRecord},
-		{"GET " + zone + "/{sub}/dns_records/{record}", "cis:get_dns_record", getRecord},
 		{"DELETE " + zone + "/{sub}/dns_records/{record}", "cis:delete_dns_record", deleteRecord},
 	}
 }
@@ -115,24 +114,12 @@ func (c *call) clash(z *Resource, name, typ string) bool {
 	}) != nil
 }
 
-func (c *call) cisRecord() (z, r *Resource, err error) {
-	if z, err = c.cisZone(); err != nil {
-		return nil, nil, err
-	}
-	r = c.First(func(r *Resource) bool { return r.Type == "dns-record" && r.ID == c.path("record") && r.Parent == z.ID })
-	if r == nil {
-		return nil, nil, refuse(http.StatusNotFound, "81044", "Record does not exist.")
-	}
-	return z, r, nil
-}
-
-func getRecord(c *call) (any, error) {
-	z, r := must.Get2(c.cisRecord())
-	return object{"success": true, "errors": []object{}, "messages": []object{}, "result": recordView(z, r)}, nil
-}
-
 func deleteRecord(c *call) (any, error) {
-	_, r := must.Get2(c.cisRecord())
+	z := must.Get(c.cisZone())
+	r := c.First(func(r *Resource) bool { return r.Type == "dns-record" && r.ID == c.path("record") && r.Parent == z.ID })
+	if r == nil {
+		return nil, refuse(http.StatusNotFound, "81044", "Record does not exist.")
+	}
 	must.Do(c.protected(r))
 	if c.pinned(r) {
 		return nil, refuse(http.StatusConflict, "1005", "The record is locked.")

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
 )
@@ -13,11 +12,8 @@ import (
 func cosRoutes() []route {
 	return []route{
 		{"GET /cos/{region}/{$}", "cos:list_buckets", listBuckets},
-		{"GET /cos/{region}/{bucket}", "cos:list_objects", listObjects},
-		{"HEAD /cos/{region}/{bucket}", "cos:head_bucket", headBucket},
 		{"PUT /cos/{region}/{bucket}", "cos:create_bucket", createBucket},
 		{"DELETE /cos/{region}/{bucket}", "cos:delete_bucket", deleteBucket},
-		{"HEAD /cos/{region}/{bucket}/{key...}", "cos:head_object", headObject},
 		{"PUT /cos/{region}/{bucket}/{key...}", "cos:put_object", putObject},
 		{"DELETE /cos/{region}/{bucket}/{key...}", "cos:delete_object", deleteObject},
 	}
@@ -85,12 +81,6 @@ func (c *call) bucket() (*Resource, error) {
 	return b, nil
 }
 
-func headBucket(c *call) (any, error) {
-	_, err := c.bucket()
-	c.status = http.StatusOK
-	return nil, err
-}
-
 func deleteBucket(c *call) (any, error) {
 	b := must.Get(c.bucket())
 	must.Do(c.protected(b))
@@ -99,38 +89,6 @@ func deleteBucket(c *call) (any, error) {
 	}
 	c.Remove(b)
 	return nil, nil
-}
-
-type objectList struct {
-	XMLName               xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ ListBucketResult"`
-	Name                  string
-	Prefix                string
-	KeyCount              int
-	MaxKeys               int
-	IsTruncated           bool
-	NextContinuationToken string       `xml:",omitempty"`
-	Contents              []objectItem `xml:"Contents"`
-}
-
-type objectItem struct {
-	Key, LastModified, ETag string
-	Size                    string
-	StorageClass            string
-}
-
-func listObjects(c *call) (any, error) {
-	must.Do(c.only("list-type", "prefix", "max-keys", "continuation-token", "x-id"))
-	b := must.Get(c.bucket())
-	limit := must.Get(c.length("max-keys", 1000, 1000))
-	prefix := c.query.Get("prefix")
-	found, next := must.Get2(after(c.all(func(r *Resource) bool {
-		return r.Type == "object" && r.Parent == b.ID && strings.HasPrefix(r.Name, prefix)
-	}), c.query.Get("continuation-token"), limit))
-	out := objectList{Name: b.Name, Prefix: prefix, KeyCount: len(found), MaxKeys: limit, IsTruncated: next != "", NextContinuationToken: next}
-	for _, o := range found {
-		out.Contents = append(out.Contents, objectItem{o.Name, o.Created.UTC().Format(time.RFC3339), `"` + hexes(32) + `"`, o.Attrs["size"], "STANDARD"})
-	}
-	return out, nil
 }
 
 func (c *call) object(b *Resource) *Resource {
@@ -148,15 +106,6 @@ func putObject(c *call) (any, error) {
 		Account: b.Account, Service: b.Service, Type: "object", ID: b.Name + "/" + key, Name: key, Region: b.Region, Parent: b.ID,
 		Attrs: map[string]string{"size": fmt.Sprint(len(c.body))},
 	})
-	c.status = http.StatusOK
-	return nil, nil
-}
-
-func headObject(c *call) (any, error) {
-	b := must.Get(c.bucket())
-	if c.object(b) == nil {
-		return nil, refuse(http.StatusNotFound, "NoSuchKey", "The specified key does not exist.")
-	}
 	c.status = http.StatusOK
 	return nil, nil
 }

@@ -13,8 +13,6 @@ func dnsRoutes() []route {
 	const zone = "/dns/v1/instances/{id}/dnszones"
 	return []route{
 		{"GET " + zone, "dns:list_dnszones", listDNSZones},
-		{"POST " + zone, "dns:create_dnszone", createDNSZone},
-		{"GET " + zone + "/{sub}", "dns:get_dnszone", getDNSZone},
 		{"GET " + zone + "/{sub}/resource_records", "dns:list_resource_records", listDNSRecords},
 		{"POST " + zone + "/{sub}/resource_records", "dns:create_resource_record", createDNSRecord},
 		{"DELETE " + zone + "/{sub}/resource_records/{record}", "dns:delete_resource_record", deleteDNSRecord},
@@ -78,18 +76,6 @@ func listDNSZones(c *call) (any, error) {
 		all = append(all, c.dnsZoneView(z))
 	}
 	return c.dnsPage("dnszones", all)
-}
-
-func createDNSZone(c *call) (any, error) {
-	instance := must.Get(c.dnsInstance())
-	var in struct{ Name string }
-	must.Do(c.decode(&in))
-	return c.dnsZoneView(c.Add(&Resource{Account: instance.Account, Service: "dns-svcs", Type: "zone", ID: newUUID(), Name: in.Name, Parent: instance.ID})), nil
-}
-
-func getDNSZone(c *call) (any, error) {
-	z := must.Get(c.dnsZone())
-	return c.dnsZoneView(z), nil
 }
 
 func dnsRecordView(r *Resource) object {

@@ -34,16 +34,15 @@ var ofTheAccount = []string{groupType, identity, "iam-access-management"}
 
 // fixedNeeds are those of calls that always concern the same service. Calls of other names: see required.
 var fixedNeeds = map[string]need{
-	"iam:list_service_ids": {identity, viewers, "iam-identity.serviceid.get"}, "iam:get_service_id": {identity, viewers, "iam-identity.serviceid.get"},
+	"iam:list_service_ids":  {identity, viewers, "iam-identity.serviceid.get"},
 	"iam:create_service_id": {identity, operators, ""}, "iam:delete_service_id": {identity, operators, ""},
-	"iam:list_api_keys":  {identity, []string{"Operator", "Editor", "Administrator"}, "iam-identity.apikey.list"},
-	"iam:create_api_key": {identity, operators, ""}, "iam:delete_api_key": {identity, operators, ""},
+	"iam:list_api_keys": {identity, []string{"Operator", "Editor", "Administrator"}, "iam-identity.apikey.list"}, "iam:create_api_key": {identity, operators, ""},
 	"iam:list_policies": {"iam-access-management", viewers, ""}, "iam:list_v2_policies": {"iam-access-management", viewers, ""},
 	"iam:create_policy": {"iam-access-management", admins, ""}, "iam:create_v2_policy": {"iam-access-management", admins, ""},
 	"iam:delete_policy": {"iam-access-management", admins, ""}, "iam:delete_v2_policy": {"iam-access-management", admins, ""},
 	"rc:list_resource_groups": {groupType, viewers, ""}, "rc:get_resource_group": {groupType, viewers, ""},
 	"rc:create_resource_group": {groupType, admins, ""}, "rc:delete_resource_group": {groupType, admins, ""},
-	"dns:create_dnszone": {"dns-svcs", managers, ""}, "dns:create_permitted_network": {"dns-svcs", managers, ""}, "dns:delete_permitted_network": {"dns-svcs", managers, ""},
+	"dns:create_permitted_network": {"dns-svcs", managers, ""}, "dns:delete_permitted_network": {"dns-svcs", managers, ""},
 	"cos:delete_bucket": {"cloud-object-storage", managers, ""},
 }
 

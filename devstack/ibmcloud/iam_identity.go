@@ -18,11 +18,9 @@ func iamRoutes() []route {
 		{"GET /iam/v1/apikeys/details", "iam:get_api_keys_details", keyDetails},
 		{"GET /iam/v1/apikeys", "iam:list_api_keys", listKeys},
 		{"POST /iam/v1/apikeys", "iam:create_api_key", createKey},
-		{"DELETE /iam/v1/apikeys/{id}", "iam:delete_api_key", deleteIdentity("apikey")},
 		{"GET /iam/v1/serviceids/{$}", "iam:list_service_ids", listServiceIDs},
 		{"POST /iam/v1/serviceids/{$}", "iam:create_service_id", createServiceID},
-		{"GET /iam/v1/serviceids/{id}", "iam:get_service_id", getServiceID},
-		{"DELETE /iam/v1/serviceids/{id}", "iam:delete_service_id", deleteIdentity("serviceid")},
+		{"DELETE /iam/v1/serviceids/{id}", "iam:delete_service_id", deleteServiceID},
 	}
 }
 
@@ -146,11 +144,6 @@ func createServiceID(c *call) (any, error) {
 	return identityView(r), nil
 }
 
-func getServiceID(c *call) (any, error) {
-	r := must.Get(c.identity("serviceid", c.path("id")))
-	return identityView(r), nil
-}
-
 func createKey(c *call) (any, error) {
 	in := must.Get(c.newIdentity())
 	key := Resource{
@@ -171,18 +164,16 @@ func createKey(c *call) (any, error) {
 	return out, nil
 }
 
-// deleteIdentity deletes a service ID with its API keys. Its access policies stay: IBM does not say what happens to them, and people have
+// deleteServiceID deletes a service ID with its API keys. Its access policies stay: IBM does not say what happens to them, and people have
 // found them left.
-func deleteIdentity(typ string) handler {
-	return func(c *call) (any, error) {
-		r := must.Get(c.identity(typ, c.path("id")))
-		must.Do(c.protected(r))
-		if c.pinned(r) {
-			return nil, refuse(http.StatusConflict, "BXNIM0125E", "The %s %s is locked.", typ, r.ID)
-		}
-		c.Remove(r)
-		return nil, nil
+func deleteServiceID(c *call) (any, error) {
+	r := must.Get(c.identity("serviceid", c.path("id")))
+	must.Do(c.protected(r))
+	if c.pinned(r) {
+		return nil, refuse(http.StatusConflict, "BXNIM0125E", "The serviceid %s is locked.", r.ID)
 	}
+	c.Remove(r)
+	return nil, nil
 }
 
 // pinned reports that a test wants the deletion of a resource to fail.

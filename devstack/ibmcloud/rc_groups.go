@@ -16,7 +16,6 @@ func groupRoutes() []route {
 		{"POST /rc/v2/resource_groups", "rc:create_resource_group", createGroup},
 		{"GET /rc/v2/resource_groups/{id}", "rc:get_resource_group", getGroup},
 		{"DELETE /rc/v2/resource_groups/{id}", "rc:delete_resource_group", deleteGroup},
-		{"GET /rc/v2/quota_definitions", "rc:list_quota_definitions", listQuotaDefinitions},
 	}
 }
 
@@ -115,9 +114,4 @@ func deleteGroup(c *call) (any, error) {
 	}
 	c.Remove(r)
 	return nil, nil
-}
-
-// listQuotaDefinitions has the figures of an earlier platform: they say nothing about VPC.
-func listQuotaDefinitions(*call) (any, error) {
-	return object{"resources": []object{{"id": "7ce89f4a4e2c4a1db1a2e1e1e2d1f1a1", "name": "Pay-as-you-go Quota", "type": "PAYG", "number_of_apps": 0, "number_of_service_instances": 100, "vsi_limit": 10, "resource_quotas": []object{}}}}, nil
 }

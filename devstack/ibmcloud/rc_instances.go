@@ -34,7 +34,6 @@ func rcRoutes() []route {
 		{"DELETE /rc/v2/resource_instances/{id}", "rc:delete_resource_instance", deleteInstance},
 		{"GET /rc/v2/resource_keys", "rc:list_resource_keys", listResourceKeys},
 		{"POST /rc/v2/resource_keys", "rc:create_resource_key", createResourceKey},
-		{"DELETE /rc/v2/resource_keys/{id}", "rc:delete_resource_key", deleteResourceKey},
 		{"GET /rc/v1/reclamations", "rc:list_reclamations", listReclamations},
 		{"POST /rc/v1/reclamations/{id}/actions/{sub}", "rc:run_reclamation_action", actOnReclamation},
 	}

@@ -48,18 +48,3 @@ func createResourceKey(c *call) (any, error) {
 	c.status = http.StatusCreated
 	return resourceKeyView(k), nil
 }
-
-func deleteResourceKey(c *call) (any, error) {
-	id := c.path("id")
-	r := c.First(func(r *Resource) bool {
-		return r.Type == "resource-key" && r.Account == c.who.account && (r.ID == id || r.CRN() == id)
-	})
-	if r == nil {
-		return nil, refuse(http.StatusNotFound, "RC-KeyNotFound", "The resource key %s could not be found.", id)
-	}
-	if !c.mayChange(r) {
-		return nil, c.denied()
-	}
-	c.Remove(r)
-	return nil, nil
-}

@@ -14,8 +14,7 @@ func tagRoutes() []route {
 		{"GET /tags/v3/tags", "tags:list_tags", listTags},
 		{"POST /tags/v3/tags", "tags:create_tag", createTag},
 		{"DELETE /tags/v3/tags/{id}", "tags:delete_tag", deleteTag},
-		{"POST /tags/v3/tags/attach", "tags:attach_tag", changeTags(true)},
-		{"POST /tags/v3/tags/detach", "tags:detach_tag", changeTags(false)},
+		{"POST /tags/v3/tags/attach", "tags:attach_tag", attachTags},
 	}
 }
 
@@ -75,33 +74,29 @@ func (c *call) userTags() error {
 	return nil
 }
 
-// changeTags answers status 200 even if it failed for some resources, which say so.
-func changeTags(attach bool) handler {
-	return func(c *call) (any, error) {
-		in := must.Get(c.tagRequest())
-		if len(in.Resources) > 100 {
-			return nil, refuse(http.StatusBadRequest, "too_many_resources", "At most 100 resources are possible in one request.")
-		}
-		results := []object{}
-		for _, one := range in.Resources {
-			result := object{"resource_id": one.ID, "is_error": false}
-			r := c.taggable(one.ID)
-			switch {
-			case r == nil:
-				result["is_error"], result["message"], result["code"] = true, "The resource cannot be found.", "404"
-			case !c.mayChange(r):
-				result["is_error"], result["message"], result["code"] = true, "The caller is not authorized to change the tags of the resource.", "403"
-			case !attach:
-				r.Tags = slices.DeleteFunc(r.Tags, func(t string) bool { return contains(in.TagNames, t) })
-			case len(r.Tags)+len(in.TagNames) > mostTags:
-				result["is_error"], result["message"], result["code"] = true, "The resource has too many tags.", "400"
-			default:
-				c.attach(r, in.TagNames)
-			}
-			results = append(results, result)
-		}
-		return object{"results": results}, nil
+// attachTags answers status 200 even if it failed for some resources, which say so.
+func attachTags(c *call) (any, error) {
+	in := must.Get(c.tagRequest())
+	if len(in.Resources) > 100 {
+		return nil, refuse(http.StatusBadRequest, "too_many_resources", "At most 100 resources are possible in one request.")
 	}
+	results := []object{}
+	for _, one := range in.Resources {
+		result := object{"resource_id": one.ID, "is_error": false}
+		r := c.taggable(one.ID)
+		switch {
+		case r == nil:
+			result["is_error"], result["message"], result["code"] = true, "The resource cannot be found.", "404"
+		case !c.mayChange(r):
+			result["is_error"], result["message"], result["code"] = true, "The caller is not authorized to change the tags of the resource.", "403"
+		case len(r.Tags)+len(in.TagNames) > mostTags:
+			result["is_error"], result["message"], result["code"] = true, "The resource has too many tags.", "400"
+		default:
+			c.attach(r, in.TagNames)
+		}
+		results = append(results, result)
+	}
+	return object{"results": results}, nil
 }
 
 func (c *call) attach(r *Resource, names []string) {

@@ -42,11 +42,11 @@ func vpcKinds() []kind {
 		{typ: "snapshot", path: "snapshots", one: "snapshot", state: "lifecycle_state", begins: "pending", ready: "stable", ends: "deleting", filters: []string{byGroup, "tag", "name", "source_volume.id"}, create: newSnapshot, view: viewSnapshot},
 		{typ: "image", path: "images", one: "image", state: "status", begins: "pending", ready: "available", ends: "deleting", filters: []string{byGroup, "name", "visibility", "status"}, create: newImage, view: viewImage, keep: keepImage},
 		{typ: "key", path: "keys", one: "key", ready: "available", filters: []string{byGroup}, create: newKey, view: viewKey},
-		{typ: "dedicated-host", path: "dedicated_hosts", one: "dedicated_host", state: "lifecycle_state", ready: "stable", ends: "deleting", zonal: true, filters: []string{byGroup, "zone.name", "name"}, create: newHost, view: viewHost, keep: keepHost},
-		{typ: "dedicated-host-group", path: "dedicated_host/groups", one: "dedicated_host_group", ready: "stable", zonal: true, filters: []string{byGroup, "zone.name", "name"}, create: newPlain},
-		{typ: "virtual-network-interface", path: "virtual_network_interfaces", one: "virtual_network_interface", state: "lifecycle_state", ready: "stable", ends: "deleting", zonal: true, filters: []string{byGroup}, create: newInSubnet},
-		{typ: "endpoint-gateway", path: "endpoint_gateways", one: "endpoint_gateway", state: "lifecycle_state", ready: "stable", ends: "deleting", filters: append(inVPC, "name"), create: newInVPC},
-		{typ: "share", path: "shares", one: "share", state: "lifecycle_state", ready: "stable", ends: "deleting", zonal: true, filters: []string{byGroup, "name"}, create: newPlain},
+		{typ: "dedicated-host", path: "dedicated_hosts", one: "dedicated_host", state: "lifecycle_state", ready: "stable", ends: "deleting", zonal: true, filters: []string{byGroup, "zone.name", "name"}, view: viewHost},
+		{typ: "dedicated-host-group", path: "dedicated_host/groups", one: "dedicated_host_group", ready: "stable", zonal: true, filters: []string{byGroup, "zone.name", "name"}},
+		{typ: "virtual-network-interface", path: "virtual_network_interfaces", one: "virtual_network_interface", state: "lifecycle_state", ready: "stable", ends: "deleting", zonal: true, filters: []string{byGroup}},
+		{typ: "endpoint-gateway", path: "endpoint_gateways", one: "endpoint_gateway", state: "lifecycle_state", ready: "stable", ends: "deleting", filters: append(inVPC, "name")},
+		{typ: "share", path: "shares", one: "share", state: "lifecycle_state", ready: "stable", ends: "deleting", zonal: true, filters: []string{byGroup, "name"}},
 	}
 }
 
@@ -83,15 +83,7 @@ func vpcRoutes(kinds []kind) []route {
 		}
 	}
 	out = append(out, vpcPlaceRoutes()...)
-	return append(out, []route{
-		{"POST " + vpcBase + "instances/{id}/actions", "vpc:create_instance_action", actOnInstance},
-		{"PATCH " + vpcBase + "dedicated_hosts/{id}", "vpc:update_dedicated_host", updateHost},
-		{"GET " + vpcBase + "security_groups/{id}/targets", "vpc:list_security_group_targets", listTargets},
-		{"PUT " + vpcBase + "security_groups/{id}/targets/{sub}", "vpc:create_security_group_target_binding", bindTarget},
-		{"DELETE " + vpcBase + "security_groups/{id}/targets/{sub}", "vpc:delete_security_group_target_binding", unbindTarget},
-		{"POST " + vpcBase + "security_groups/{id}/rules", "vpc:create_security_group_rule", createRule},
-		{"GET " + vpcBase + "vpcs/{id}/routing_tables", "vpc:list_vpc_routing_tables", listRoutingTables},
-	}...)
+	return append(out, route{"POST " + vpcBase + "instances/{id}/actions", "vpc:create_instance_action", actOnInstance})
 }
 
 // versioned refuses a request without the parameters that every call of VPC needs, for a region that does not exist, or with unknown

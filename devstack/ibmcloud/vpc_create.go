@@ -109,23 +109,12 @@ func (c *call) needs(in input, typ string, path ...string) (*Resource, error) {
 	return r, nil
 }
 
-func newPlain(*call, input, *Resource) error { return nil }
-
 func newInVPC(c *call, in input, r *Resource) error {
 	vpc, err := c.needs(in, "vpc", "vpc", "id")
 	if err != nil {
 		return err
 	}
 	r.VPC, r.Uses = vpc.ID, []string{vpc.ID}
-	return nil
-}
-
-func newInSubnet(c *call, in input, r *Resource) error {
-	subnet, err := c.needs(in, "subnet", "subnet", "id")
-	if err != nil {
-		return err
-	}
-	r.VPC, r.Zone, r.Uses = subnet.VPC, subnet.Zone, []string{subnet.ID}
 	return nil
 }
 

@@ -3,8 +3,6 @@ package ibmcloud
 import (
 	"net/http"
 	"strings"
-
-	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // newImage imports a file of Object Storage: cos://us-east/bucket/object, which VPC may read only by an authorization.
@@ -70,39 +68,9 @@ func viewKey(_ *call, r *Resource, out object) {
 	out["public_key"], out["fingerprint"], out["length"], out["type"] = r.Attrs["public_key"], "SHA256:"+r.ID, 4096, "rsa"
 }
 
-func newHost(c *call, in input, r *Resource) error {
-	if id := in.at("group", "id"); id != "" {
-		group, err := c.needs(in, "dedicated-host-group", "group", "id")
-		if err != nil {
-			return err
-		}
-		r.Uses, r.Zone = []string{group.ID}, group.Zone
-	}
-	r.Attrs["placement"] = "true"
-	return nil
-}
-
 func viewHost(c *call, r *Resource, out object) {
-	out["instance_placement_enabled"], out["state"], out["instances"] = r.Attrs["placement"] == "true", "available", []object{}
+	out["instance_placement_enabled"], out["state"], out["instances"] = true, "available", []object{}
 	if groups := c.refs(r.Uses); len(groups) > 0 {
 		out["group"] = groups[0]
 	}
-}
-
-func keepHost(_ *call, r *Resource) error {
-	if r.Attrs["placement"] == "true" {
-		return refuse(http.StatusConflict, "dedicated_host_in_use", "The dedicated host has to be disabled for placement before it is deleted.")
-	}
-	return nil
-}
-
-func updateHost(c *call) (any, error) {
-	must.Do(c.versioned())
-	r := must.Get(c.find("dedicated-host", c.path("id")))
-	in := input{}
-	must.Do(c.decode(&in))
-	if v := in.at("instance_placement_enabled"); v != "" {
-		r.Attrs["placement"] = v
-	}
-	return c.server.kindOf("dedicated-host").show(c, r), nil
 }

@@ -14,7 +14,6 @@ func vpcPlaceRoutes() []route {
 		{"GET " + vpcBase + "regions/{id}", "vpc:get_region", getRegion},
 		{"GET " + vpcBase + "regions/{id}/zones", "vpc:list_region_zones", listZonesOfRegion},
 		{"GET " + vpcBase + "instance/profiles", "vpc:list_instance_profiles", listProfiles},
-		{"GET " + vpcBase + "instance/profiles/{id}", "vpc:get_instance_profile", getProfile},
 	}
 }
 
@@ -76,13 +75,4 @@ func listProfiles(c *call) (any, error) {
 		shown = append(shown, c.profileView(p))
 	}
 	return object{"profiles": shown}, nil
-}
-
-func getProfile(c *call) (any, error) {
-	must.Do(c.versioned())
-	p, known := profileOf(c.path("id"))
-	if !known {
-		return nil, refuse(http.StatusNotFound, "not_found", "There is no instance profile %s.", c.path("id"))
-	}
-	return c.profileView(p), nil
 }

@@ -67,6 +67,7 @@ func (s *site) createSecrets() {
 		"github-webhook-secret": s.secret("secrets", "github-webhook"), "slack-signing-secret": s.secret("secrets", "slack-signing"),
 		"slack-bot-token": s.secret("secrets", "slack-bot"), "status-key": s.secret("secrets", "status-key.pem"),
 		"session-key": s.secret("secrets", "session-key.pem"), "aws-credentials": s.secret("secrets", "aws-credentials"),
+		"github-client-secret": s.secret("secrets", "github-client"),
 	})
 }
 
@@ -101,7 +102,7 @@ func (s *site) values() map[string]any {
 		"platform":   "kubernetes",
 		"image":      map[string]any{"repository": serverImage, "tag": tag},
 		"config":     s.config(),
-		"secrets":    existing("databaseURL", "githubPrivateKey", "githubWebhookSecret", "slackSigningSecret", "slackBotToken", "statusKey", "sessionKey"),
+		"secrets":    existing("databaseURL", "githubPrivateKey", "githubWebhookSecret", "githubClientSecret", "slackSigningSecret", "slackBotToken", "statusKey", "sessionKey"),
 		"catalogue":  map[string]any{"files": s.catalogueFiles()},
 		"components": map[string]any{"hooks": map[string]any{"replicas": 1}, "api": map[string]any{"replicas": 1}, "worker": map[string]any{"replicas": 1}},
 		"pods":       pods,
@@ -140,7 +141,7 @@ func (s *site) config() map[string]any {
 	for _, field := range []string{"database_url_ref", "listen", "catalogue", "session"} {
 		delete(config, field)
 	}
-	for section, fields := range map[string][]string{"github": {"private_key_ref", "webhook_secret_ref"}, "slack": {"signing_secret_ref", "bot_token_ref"}} {
+	for section, fields := range map[string][]string{"github": {"private_key_ref", "webhook_secret_ref", "client_secret_ref"}, "slack": {"signing_secret_ref", "bot_token_ref"}} {
 		for _, field := range fields {
 			delete(config[section].(map[string]any), field)
 		}

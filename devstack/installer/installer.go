@@ -28,14 +28,6 @@
 // made, security groups have no rules, and what oc reads of a cluster comes from the stand-in's administration API. Only the installer checks roles: the operators start when theirs exist.
 package installer
 
-import (
-	"context"
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
-)
-
 // Environment variables that the stand-ins read.
 const (
 	PaceVariable   = "OCPCTL_STANDIN_PACE"
@@ -50,22 +42,3 @@ const (
 
 // Versions are the catalogue's versions, the default first.
 func Versions() []string { return []string{"4.20.3", "4.20.1"} }
-
-// Programs are the stand-ins' packages, for separate builds.
-func Programs() []string {
-	const folder = "github.com/ocpctl/ocpctl/devstack/installer/cmd/"
-	return []string{folder + "openshift-install", folder + "ccoctl", folder + "oc"}
-}
-
-// Build compiles the stand-ins to dir and returns dir/openshift-install; ccoctl and oc are beside it. It needs the go command and
-// must be called inside the module.
-func Build(ctx context.Context, dir string) (string, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", fmt.Errorf("make a place for the stand-in installer: %w", err)
-	}
-	build := exec.CommandContext(ctx, "go", append([]string{"build", "-o", dir}, Programs()...)...)
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the stand-in installer: %w: %s", err, out)
-	}
-	return filepath.Join(dir, "openshift-install"), nil
-}

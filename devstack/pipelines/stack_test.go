@@ -5,12 +5,11 @@ package pipelines
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -20,9 +19,9 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack"
+	"github.com/ocpctl/ocpctl/devstack/binaries"
 	"github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/devstack/github/runs"
-	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/devstack/release"
 )
 
@@ -32,27 +31,7 @@ const repository = "../.."
 var programs string
 
 func TestMain(m *testing.M) {
-	code, err := withPrograms(m.Run)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-func withPrograms(run func() int) (int, error) {
-	dir, err := os.MkdirTemp("", "ocpctl-programs-")
-	if err != nil {
-		return 1, err
-	}
-	defer os.RemoveAll(dir)
-	build := exec.Command("go", append([]string{"build", "-o", dir, "./cmd/ocpctl-server", "./cmd/ocpctl-runner", "./cmd/ocpctl"}, installer.Programs()...)...)
-	build.Dir = repository
-	if out, err := build.CombinedOutput(); err != nil {
-		return 1, fmt.Errorf("build the programs: %w\n%s", err, out)
-	}
-	programs = dir
-	return run(), nil
+	os.Exit(binaries.With(m.Run, &programs, slices.Concat(binaries.Product, binaries.Tools)...))
 }
 
 // stack is a development stack with a mirror of ocpctl's releases.

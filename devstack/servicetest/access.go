@@ -38,7 +38,7 @@ const ConsolePassword = "cGFzc3dvcmQtb2YtYS1jb25zb2xlLTAx"
 func Mint(t testing.TB, s *store.Store, shelf Shelf) {
 	t.Helper()
 	rows, err := s.Pool().Query(t.Context(), `
-		SELECT a.id, a.kind, a.cluster_id, a.account, now() + a.lifetime, o.api_url FROM access a JOIN clusters c ON c.id = a.cluster_id
+		SELECT a.id, CASE WHEN a.openid THEN 'openid' ELSE a.kind END, a.cluster_id, a.account, now() + a.lifetime, o.api_url FROM access a JOIN clusters c ON c.id = a.cluster_id
 		JOIN cluster_outputs o ON o.cluster_id = a.cluster_id
 		WHERE a.minted_at IS NULL AND a.revoked_at IS NULL AND a.removed_at IS NULL AND a.number > coalesce((c.work #>> '{access,done}')::int, 0) AND c.status = 'READY'`)
 	require.NoError(t, err)
@@ -56,8 +56,11 @@ func Mint(t testing.TB, s *store.Store, shelf Shelf) {
 	for _, a := range all {
 		ref := AccessRef(a.cluster, a.id)
 		shelf[ref] = TokenKubeconfig(a.api, Token(a.account, a.expires))
-		if a.kind == "console" {
+		if a.kind != "kubeconfig" {
 			delete(shelf, ref)
+			ref = ""
+		}
+		if a.kind == "console" {
 			ref = CredentialRef(a.cluster, artifacts.ConsoleFile(a.id))
 			shelf[ref] = ConsolePassword
 		}

@@ -32,7 +32,6 @@ type method struct {
 // The tiers of Slack's rate limits, in calls a minute.
 const (
 	tier1 = 1
-	tier2 = 20
 	tier3 = 50
 	tier4 = 100
 )
@@ -44,21 +43,13 @@ var methods = map[string]method{
 	"chat.postEphemeral":    {"chat:write", tier4, (*Server).postEphemeral},
 	"chat.update":           {"chat:write", tier3, (*Server).update},
 	"chat.delete":           {"chat:write", tier3, (*Server).remove},
-	"chat.getPermalink":     {"", 0, (*Server).permalink},
 	"conversations.open":    {"im:write", tier3, (*Server).conversationOpen},
 	"conversations.info":    {"", tier3, (*Server).conversationInfo},
 	"conversations.history": {"", tier3, (*Server).history},
 	"conversations.replies": {"", tier3, (*Server).replies},
-	"conversations.list":    {"", tier2, (*Server).conversationList},
-	"conversations.join":    {"channels:join", tier3, (*Server).conversationJoin},
 	"conversations.members": {"", tier4, (*Server).conversationMembers},
 	"users.info":            {"users:read", tier4, (*Server).userInfo},
-	"users.lookupByEmail":   {"users:read.email", tier3, (*Server).userByEmail},
-	"users.list":            {"users:read", tier2, (*Server).userList},
-	"usergroups.list":       {"usergroups:read", tier2, (*Server).groupList},
-	"usergroups.users.list": {"usergroups:read", tier2, (*Server).groupUsers},
 	"views.open":            {"", tier4, (*Server).viewOpen},
-	"views.push":            {"", tier4, (*Server).viewPush},
 	"views.update":          {"", tier4, (*Server).viewUpdate},
 	"views.publish":         {"", tier4, (*Server).viewPublish},
 	connectionsOpen:         {"", tier1, (*Server).connectionOpen}, // its scope, connections:write, is the app-level token's

@@ -232,22 +232,6 @@ func (s *Server) remove(a args) reply {
 	return reply{"ok": true, "channel": c.ID, "ts": m.TS}
 }
 
-func (s *Server) permalink(a args) reply {
-	c := s.channel(a["channel"])
-	if c == nil || c.ID != a["channel"] || !c.has(Bot) {
-		return no("channel_not_found")
-	}
-	m := s.message(c.ID, a["message_ts"])
-	if m == nil {
-		return no("message_not_found")
-	}
-	link := s.base + "/archives/" + c.ID + "/p" + strings.ReplaceAll(m.TS, ".", "")
-	if m.Thread != "" {
-		link += "?thread_ts=" + m.Thread + "&cid=" + c.ID
-	}
-	return reply{"ok": true, "channel": c.ID, "permalink": link}
-}
-
 // identified gives every block and element the id that Slack gives to those without.
 func identified(raw []byte) json.RawMessage {
 	var blocks []map[string]any

@@ -67,50 +67,6 @@ func (s *Server) conversationInfo(a args) reply {
 	return reply{"ok": true, "channel": o}
 }
 
-func (s *Server) conversationList(a args) reply {
-	types := strings.Split(a["types"], ",")
-	if a["types"] == "" {
-		types = []string{"public_channel"}
-	}
-	scopes := map[string]string{"public_channel": "channels:read", "private_channel": "groups:read", "im": "im:read", "mpim": "mpim:read"}
-	for _, t := range types {
-		switch scope, known := scopes[t]; {
-		case !known:
-			return no("invalid_types")
-		case !allowed(scope):
-			return lacks(scope)
-		}
-	}
-	var list []any
-	for _, c := range s.world.Channels {
-		kind := map[string]string{"channel": "public_channel", "group": "private_channel", "im": "im"}[c.kind()]
-		hidden := kind != "public_channel" && !c.has(Bot)
-		if slices.Contains(types, kind) && !hidden && !(c.Archived && a.is("exclude_archived")) {
-			list = append(list, c.object())
-		}
-	}
-	return page(a, "channels", list)
-}
-
-func (s *Server) conversationJoin(a args) reply {
-	c := s.channel(a["channel"])
-	switch {
-	case c == nil || c.ID != a["channel"] || c.Private:
-		return no("channel_not_found")
-	case c.Direct != "":
-		return no("method_not_supported_for_channel_type")
-	case c.Archived:
-		return no("is_archived")
-	}
-	if !c.has(Bot) {
-		c.Members = append(c.Members, Bot)
-	}
-	if s.save() != nil {
-		return no("internal_error")
-	}
-	return reply{"ok": true, "channel": c.object()}
-}
-
 func (s *Server) conversationMembers(a args) reply {
 	c, refusal := s.readable(a["channel"], "read")
 	if refusal != nil {

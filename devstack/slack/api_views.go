@@ -63,26 +63,6 @@ func (s *Server) viewOpen(a args) reply {
 	return s.shown(s.push(person, raw))
 }
 
-func (s *Server) viewPush(a args) reply {
-	raw, refusal := definition(a, "modal")
-	if refusal != nil {
-		return refusal
-	}
-	person, refusal := s.exchange(a["trigger_id"])
-	switch stack := s.stack(person); {
-	case refusal != nil:
-		return refusal
-	case len(stack) == 0:
-		return no("not_found")
-	case len(stack) >= mostViews:
-		return no("push_limit_reached")
-	case s.taken(raw, nil):
-		return no("duplicate_external_id")
-	}
-	s.triggers[a["trigger_id"]].used = true
-	return s.shown(s.push(person, raw))
-}
-
 func (s *Server) viewUpdate(a args) reply {
 	v := s.view(a["view_id"], a["external_id"])
 	switch {

@@ -31,8 +31,6 @@ func TestAMessageIsPostedChangedAndDeleted(t *testing.T) {
 	done(t, s, "chat.update", m{"channel": slack.Clusters, "ts": ts, "blocks": []m{}, "text": "four", "metadata": m{}})
 	require.Empty(t, now().Metadata)
 
-	link := done(t, s, "chat.getPermalink", m{"channel": slack.Clusters, "message_ts": ts})["permalink"]
-	require.Equal(t, s.URL()+"/archives/"+slack.Clusters+"/p"+strings.ReplaceAll(ts.(string), ".", ""), link)
 	done(t, s, "chat.delete", m{"channel": slack.Clusters, "ts": ts})
 	require.True(t, now().Deleted)
 	for _, method := range []string{"chat.update", "chat.delete"} {
@@ -73,7 +71,6 @@ func TestMessagesAreRefusedAsSlackRefusesThem(t *testing.T) {
 		{"chat.update", m{"channel": slack.Clusters, "ts": ts}, "no_text"},
 		{"chat.update", m{"channel": slack.Payments, "ts": old, "text": "x"}, "is_inactive"},
 		{"chat.delete", m{"channel": slack.Clusters, "ts": typed}, "cant_delete_message"},
-		{"chat.getPermalink", m{"channel": slack.Random, "message_ts": ts}, "channel_not_found"},
 	} {
 		require.Equal(t, c.want, call(t, s, c.method, c.args)["error"], "%s %v", c.method, c.args)
 	}

@@ -24,6 +24,8 @@ const (
 	KindObserve = "observe"
 	// KindTag attaches a ready cluster's tags to what was made without them.
 	KindTag = "tag"
+	// KindInform writes a ready cluster's identity card into it, and reads which of its addresses are to be shown.
+	KindInform = "inform"
 )
 
 // Spec is everything that a runner gets, frozen when its attempt was opened.
@@ -70,10 +72,13 @@ type Spec struct {
 	Scale *Scale `json:"scale,omitempty"` // (scale; sleep and wake in mode workers)
 	Power *Power `json:"power,omitempty"` // (sleep, wake)
 
+	Card       *Card  `json:"card,omitempty"`       // (inform)
+	RouteLabel string `json:"routeLabel,omitempty"` // of the Routes that are shown as links, key=value; empty: none is (inform)
+
 	Accepted *Accepted `json:"accepted,omitempty"` // only for the attempt's record in the bucket
 
 	Addons        []Addon `json:"addons,omitempty"`        // the cluster's add-ons, in this order (create, configure)
-	KubeconfigRef string  `json:"kubeconfigRef,omitempty"` // s3://bucket/key, below operate/ (configure, access, observe)
+	KubeconfigRef string  `json:"kubeconfigRef,omitempty"` // s3://bucket/key, below operate/ (configure, access, observe, inform)
 
 	Heartbeat       time.Duration `json:"heartbeat"`
 	CreateDeadline  time.Duration `json:"createDeadline"`
@@ -106,6 +111,22 @@ type Power struct {
 	Mode          string `json:"mode"`          // one of the ways above
 	KubeconfigRef string `json:"kubeconfigRef"` // s3://bucket/key, below operate/
 	ControlPlane  int    `json:"controlPlane"`  // how many machines its control plane was installed with; 0: it is not known
+}
+
+// Card is what a cluster says about itself to everybody who uses it. It contains no secret.
+type Card struct {
+	Owner       string        `json:"owner"`
+	Team        string        `json:"team"`
+	PullRequest string        `json:"pullRequest,omitempty"` // its address
+	Ends        time.Time     `json:"ends"`                  // at the latest, as things stand
+	UnusedFor   time.Duration `json:"unusedFor,omitempty"`   // it ends earlier if nobody uses it for that long; zero: it does not
+	Page        string        `json:"page,omitempty"`        // where it can be extended
+}
+
+// Link is the address of something that runs in the cluster, as a user of the cluster gave it.
+type Link struct {
+	Title string `json:"title,omitempty"`
+	URL   string `json:"url"`
 }
 
 // Addon is something that a cluster gets besides OpenShift. It contains no secret.
@@ -149,22 +170,34 @@ type ConsoleWork struct {
 	Give []Access `json:"give,omitempty"` // to make
 	Take []Access `json:"take,omitempty"` // to remove
 	Keep []Access `json:"keep,omitempty"` // others that are valid
+
+	OpenID *OpenIDClient `json:"openId,omitempty"` // with which the cluster signs readers in through the server; nil: it does not
+}
+
+// OpenIDClient is what a cluster needs to sign readers in through the server, its OpenID provider.
+type OpenIDClient struct {
+	Issuer string `json:"issuer"`       // the cluster reads its metadata below this address
+	ID     string `json:"clientId"`     //
+	Secret string `json:"clientSecret"` // of this cluster alone
+	CA     string `json:"ca,omitempty"` // certificates (PEM) with which the cluster verifies the issuer; empty: those that it trusts
 }
 
 // Access is one credential for one reader.
 type Access struct {
 	ID       string        `json:"id"`
-	Account  string        `json:"account"`  // name of the service account, or of the user of the console
-	Reader   string        `json:"reader"`   // principal id
-	Role     string        `json:"role"`     // view, edit or admin
-	Lifetime time.Duration `json:"lifetime"` // of the token or account, at least ten minutes
+	Account  string        `json:"account"`          // name of the service account, or of the user of the console
+	Reader   string        `json:"reader"`           // principal id
+	Role     string        `json:"role"`             // view, edit or admin
+	Lifetime time.Duration `json:"lifetime"`         // of the token or account, at least ten minutes
+	OpenID   bool          `json:"openId,omitempty"` // its reader signs in through the server, and it has no password
 }
 
 // AccessState is what became of one access.
 type AccessState struct {
 	ID        string    `json:"id"`
 	Console   bool      `json:"console,omitempty"`  // it is an account of the console, and a password was stored instead of a kubeconfig
-	StoredAt  time.Time `json:"storedAt,omitzero"`  // the time in the key of its kubeconfig; zero: it was not made
+	OpenID    bool      `json:"openId,omitempty"`   // its reader signs in through the server, and nothing was stored
+	StoredAt  time.Time `json:"storedAt,omitzero"`  // the time in the key of what was stored, or at which it was made; zero: it was not made
 	ExpiresAt time.Time `json:"expiresAt,omitzero"` // of the token in it, or of the account
 	Removed   bool      `json:"removed,omitempty"`  // its account is gone from the cluster
 	Trouble   string    `json:"trouble,omitempty"`  // why it could be neither made nor removed, for people
@@ -358,6 +391,7 @@ type Result struct {
 	Outcome   string   `json:"outcome"`           // succeeded | failed | stopped | waiting
 	Reason    string   `json:"reason,omitempty"`  // one word, e.g. VPCLimitExceeded, WrongAccount, LeftoversFound
 	Message   string   `json:"message,omitempty"` // what happened, for people
+	Line      string   `json:"line,omitempty"`    // the line of the log by which a failure was recognized, redacted, as it was logged
 	Whose     string   `json:"whose,omitempty"`   // whose problem it is: one of the Whose values
 	Next      string   `json:"next,omitempty"`    // what to do about it, for people
 	Retryable bool     `json:"retryable,omitempty"`
@@ -365,6 +399,8 @@ type Result struct {
 	Workers   *int     `json:"workers,omitempty"` // of a scale: number of ready workers, if they could be counted
 	Addons    *int     `json:"addons,omitempty"`  // of a create or configure: number of installed add-ons
 	Asleep    *bool    `json:"asleep,omitempty"`  // of a sleep or wake: whether the cluster was seen asleep, or awake; of a sleep that failed, false if all of it still runs
+
+	Links *[]Link `json:"links,omitempty"` // of an inform that succeeded: what is to be shown, in a stable order; absent: nobody looked
 
 	LastUse time.Time `json:"lastUse,omitzero"` // of an observe that succeeded: the newest hour, in UTC, in which a person sent requests to the API; absent: none of the last 24
 }

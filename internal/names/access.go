@@ -15,3 +15,6 @@ func AccessUser(account string) string {
 
 // ConsoleProvider is the name of the identity provider in a cluster that has the accounts of its console. People see it when they sign in.
 const ConsoleProvider = "ocpctl"
+
+// OpenIDProvider is the name of the identity provider by which a cluster signs readers in through the server.
+const OpenIDProvider = "ocpctl-sso"

@@ -72,6 +72,12 @@ func Open(c Config) (*Live, error) {
 // Current returns the catalogue in force.
 func (l *Live) Current() Catalogue { return *l.catalogue.Load() }
 
+// Load reads another catalogue as this one is read, for the same installation.
+func (l *Live) Load(files fs.FS) (Catalogue, error) {
+	read, err := Load(files, l.gitHub...)
+	return read.withoutPlatforms(l.off).withRoleIssuers(l.roles), err
+}
+
 // Status returns what is in force since when, and what is wrong with the folder's content.
 func (l *Live) Status() Status { return *l.status.Load() }
 

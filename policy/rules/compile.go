@@ -71,7 +71,7 @@ func (c *compiler) compilePolicy(p profiles.Policy) {
 			id: policy.RuleID(p, r), policy: p.Name, name: r.Name, place: fmt.Sprintf("%s:%d", p.File, r.Line), sources: p.Sources, profiles: p.Profiles,
 			effect: r.Effect, message: r.Message, next: r.Next, approval: toApproval(r.Approval), set: sortSettings(r.Set),
 		}
-		one.program = c.compileExpression(p, r, at)
+		one.program, one.reads = c.compileExpression(p, r, at)
 		c.checkEffect(p, r, at)
 		if len(c.problems) > before {
 			continue
@@ -87,22 +87,22 @@ func (c *compiler) compilePolicy(p profiles.Policy) {
 	}
 }
 
-// compileExpression type-checks and compiles an expression.
-func (c *compiler) compileExpression(p profiles.Policy, r profiles.Rule, at string) cel.Program {
+// compileExpression type-checks and compiles an expression, and returns with it what it reads.
+func (c *compiler) compileExpression(p profiles.Policy, r profiles.Rule, at string) (program cel.Program, reads []string) {
 	if strings.TrimSpace(r.When) == "" {
 		c.addProblem(p, r.Line, at+".when", "missing", `a CEL expression that is a bool, such as "request.ttlHours > 24"`)
-		return nil
+		return nil, nil
 	}
 	ast, issues := c.env.Compile(r.When)
 	if issues.Err() != nil {
 		for _, m := range c.translateErrors(r.When, issues.Errors()) {
 			c.addProblem(p, r.Line, at+".when", m.got, m.accept)
 		}
-		return nil
+		return nil, nil
 	}
 	if !ast.OutputType().IsExactType(cel.BoolType) {
 		c.addProblem(p, r.Line, at+".when", "it is of the type "+cel.FormatCELType(ast.OutputType()), "a bool: a comparison, or several with && and ||")
-		return nil
+		return nil, nil
 	}
 	if r.Effect == profiles.EffectDefault && r.Set["profile"] != "" {
 		c.checkChooser(p, r, at, ast)
@@ -110,9 +110,9 @@ func (c *compiler) compileExpression(p profiles.Policy, r profiles.Rule, at stri
 	program, err := c.env.Program(ast, cel.EvalOptions(cel.OptOptimize), cel.CostLimit(mostCost), cel.InterruptCheckFrequency(checkEvery))
 	if err != nil {
 		c.addProblem(p, r.Line, at+".when", err.Error(), "an expression that can be evaluated")
-		return nil
+		return nil, nil
 	}
-	return program
+	return program, readsOf(ast)
 }
 
 // checkChooser checks that a rule that fills in the profile reads nothing that depends on the profile: it runs while none is known.

@@ -35,6 +35,7 @@ type rule struct {
 	set               []setting
 	approval          *policy.Approval
 	program           cel.Program
+	reads             []string // what the expression reads, such as request.ttlHours
 }
 
 // Len returns the number of rules.
@@ -93,15 +94,27 @@ func (s *Set) Judge(in policy.In) []policy.Check {
 	vars := variableValues(in)
 	for _, r := range s.judges {
 		if !r.appliesTo(in) {
+			if in.Explain {
+				checks = append(checks, r.skipped())
+			}
 			continue
 		}
 		holds, err := r.evaluateRule(ctx, vars)
+		var check policy.Check
 		switch {
 		case err != nil:
-			checks = append(checks, r.refuseBroken(err))
+			check = r.refuseBroken(err)
 		case holds:
-			checks = append(checks, r.toCheck())
+			check = r.toCheck()
+		case in.Explain:
+			check = policy.Check{Name: r.id, Result: policy.Pass, Message: "Does not apply."}
+		default:
+			continue
 		}
+		if in.Explain {
+			check = r.explainCheck(check, vars)
+		}
+		checks = append(checks, check)
 	}
 	return checks
 }

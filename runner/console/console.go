@@ -1,5 +1,6 @@
-// Package console keeps the accounts of a cluster's own OAuth with which readers open its console: one user for each access, whose password is
-// in the htpasswd file of an identity provider of ours. It changes nothing of other identity providers, and it never logs a password.
+// Package console keeps the accounts with which readers open a cluster's console: one user of its OAuth for each access, whose password is in the
+// htpasswd file of an identity provider of ours, or who signs in through the server, the cluster's OpenID provider. It changes nothing of other
+// identity providers, and it never logs a password.
 package console
 
 import (
@@ -48,6 +49,7 @@ const (
 	configNamespace = "openshift-config"         // where OAuth's files are (OpenShift's documentation, "Configuring an htpasswd identity provider")
 	loginNamespace  = "openshift-authentication" // where the OAuth server is
 	fileSecret      = "ocpctl-console"
+	clientSecret    = "ocpctl-openid"     // of the cluster at the server, and the name of the ConfigMap with the certificates that prove the server
 	label           = "ocpctl.io/console" // of a binding; its value is the account
 	roleLabel       = "ocpctl.io/access-role"
 
@@ -56,6 +58,7 @@ const (
 	tokens     = "oauthaccesstokens.oauth.openshift.io"
 	codes      = "oauthauthorizetokens.oauth.openshift.io"
 	bindings   = "clusterrolebindings.rbac.authorization.k8s.io"
+	operators  = "clusteroperators.config.openshift.io"
 
 	// A file without any line is no htpasswd file for the operator, and the OAuth server ignores a line without a colon.
 	firstLine = "# ocpctl makes and removes the accounts in this file"
@@ -103,34 +106,57 @@ func (c *Changer) changeAccounts(ctx context.Context, work contract.ConsoleWork,
 		}
 	}
 	for _, one := range work.Give {
+		if one.OpenID {
+			continue
+		}
 		if lines[one.Account], err = c.makePassword(one.ID, passwords); err != nil {
 			return err
 		}
 	}
-	server, err := c.readServer(ctx)
-	if err != nil {
+	next := wanted{file: formatFile(lines), changed: !maps.Equal(lines, file)}
+	if next.before, err = c.readServer(ctx); err != nil {
 		return err
 	}
-	content, changed := formatFile(lines), !maps.Equal(lines, file)
-	if changed {
-		if err := c.writeFile(ctx, content); err != nil {
-			return err
-		}
-	}
-	added := false
-	if len(lines) > 0 {
-		if added, err = c.addProvider(ctx); err != nil {
-			return err
-		}
+	if err := c.configureServer(ctx, &next, len(lines) > 0, work); err != nil {
+		return err
 	}
 	gone := c.listGone(file, work)
 	err = cmp.Or(c.unbindAccounts(ctx, gone), c.bindAccounts(ctx, work.Give), c.endSessions(ctx, gone))
 	if err == nil {
-		err = c.awaitServer(ctx, content, server, changed, added)
+		err = c.awaitServer(ctx, next)
 	}
-	if err == nil && changed && len(gone) > 0 {
+	if err == nil && next.changed && len(gone) > 0 {
 		err = c.endSessions(ctx, gone)
 	}
+	return err
+}
+
+// configureServer writes what the OAuth server reads: our htpasswd file, and what it needs to sign readers in through the server.
+func (c *Changer) configureServer(ctx context.Context, next *wanted, file bool, work contract.ConsoleWork) (err error) {
+	if next.changed {
+		if err := c.writeFile(ctx, next.file); err != nil {
+			return err
+		}
+	}
+	var providers []object
+	if file {
+		providers = append(providers, newFileProvider())
+	}
+	if work.OpenID != nil {
+		c.Redact(secret.New(work.OpenID.Secret))
+		if next.restarts, err = c.writeClient(ctx, *work.OpenID); err != nil {
+			return err
+		}
+		next.client = work.OpenID.Secret
+		providers = append(providers, newOpenIDProvider(*work.OpenID))
+	} else if slices.ContainsFunc(work.Give, func(a contract.Access) bool { return a.OpenID }) {
+		return errors.New("the server does not say how this cluster signs readers in: console.sign_in was changed meanwhile")
+	}
+	if len(providers) == 0 {
+		return nil
+	}
+	added, err := c.addProviders(ctx, providers)
+	next.restarts = next.restarts || added
 	return err
 }
 
@@ -170,7 +196,7 @@ type object map[string]any
 
 // readFile returns the hashes in our htpasswd file by account. Without the file there are none.
 func (c *Changer) readFile(ctx context.Context) (map[string]string, error) {
-	raw, err := c.readData(ctx, fileSecret, configNamespace)
+	raw, err := c.readData(ctx, "htpasswd", fileSecret, configNamespace)
 	if err != nil {
 		return nil, err
 	}
@@ -183,17 +209,17 @@ func (c *Changer) readFile(ctx context.Context) (map[string]string, error) {
 	return lines, nil
 }
 
-// readData returns the htpasswd file in a Secret; empty: there is none.
-func (c *Changer) readData(ctx context.Context, name, namespace string) (string, error) {
+// readData returns what a Secret has under a key; empty: nothing.
+func (c *Changer) readData(ctx context.Context, key, name, namespace string) (string, error) {
 	raw, err := c.Cluster.Get(ctx, "secret", name, "-n", namespace)
 	if err != nil || raw.Empty() {
 		return "", err
 	}
-	var s struct{ Data struct{ Htpasswd []byte } }
+	var s struct{ Data map[string][]byte }
 	if json.Unmarshal([]byte(raw.Reveal()), &s) != nil {
 		return "", fmt.Errorf("oc get secret %s: the answer is no Secret", name) // without the answer
 	}
-	return string(s.Data.Htpasswd), nil
+	return string(s.Data[key]), nil
 }
 
 func formatFile(lines map[string]string) string {
@@ -206,9 +232,15 @@ func formatFile(lines map[string]string) string {
 }
 
 func (c *Changer) writeFile(ctx context.Context, content string) error {
-	return c.applyObjects(ctx, object{"apiVersion": "v1", "kind": "Secret", "type": "Opaque",
-		"metadata": object{"name": fileSecret, "namespace": configNamespace, "labels": object{"app.kubernetes.io/managed-by": "ocpctl"}},
-		"data":     object{"htpasswd": []byte(content)}})
+	return c.applyObjects(ctx, newSecret(fileSecret, "htpasswd", content))
+}
+
+func newSecret(name, key, content string) object {
+	return object{"apiVersion": "v1", "kind": "Secret", "type": "Opaque", "metadata": newMetadata(name), "data": object{key: []byte(content)}}
+}
+
+func newMetadata(name string) object {
+	return object{"name": name, "namespace": configNamespace, "labels": object{"app.kubernetes.io/managed-by": "ocpctl"}}
 }
 
 func (c *Changer) applyObjects(ctx context.Context, objects ...any) error {
@@ -264,7 +296,7 @@ func (c *Changer) findObjects(ctx context.Context, kind string, accounts []strin
 	var found []string
 	for _, one := range all.Items {
 		name := one.Metadata.Name
-		of := []string{one.UserName, one.Metadata.Labels[label], name, strings.TrimPrefix(name, names.ConsoleProvider+":")}
+		of := []string{one.UserName, one.Metadata.Labels[label], name, strings.TrimPrefix(name, names.ConsoleProvider+":"), strings.TrimPrefix(name, names.OpenIDProvider+":")}
 		if slices.ContainsFunc(accounts, func(a string) bool { return slices.Contains(of, a) }) {
 			found = append(found, name)
 		}

@@ -62,11 +62,12 @@ func (c *cluster) Get(_ context.Context, args ...string) (secret.Text, error) {
 		one := map[string]any{"replicas": 3, "updatedReplicas": 3, "availableReplicas": 3, "observedGeneration": c.generation}
 		answer = map[string]any{"metadata": map[string]any{"generation": c.generation}, "spec": map[string]any{"replicas": 3}, "status": one}
 	case args[0] == "secret" && strings.HasPrefix(args[1], "v4-0-config-user-idp-"):
-		require.Equal(c.t, "v4-0-config-user-idp-1-file-data", args[1], "the place of ours behind the others")
 		if c.late--; c.late >= 0 {
 			return secret.Text{}, nil
 		}
-		answer = c.objects["secret"]["ocpctl-console"]
+		from, known := map[string]string{"v4-0-config-user-idp-1-file-data": "ocpctl-console", "v4-0-config-user-idp-2-file-data": "ocpctl-console", "v4-0-config-user-idp-1-client-secret": "ocpctl-openid", "v4-0-config-user-idp-2-client-secret": "ocpctl-openid"}[args[1]]
+		require.True(c.t, known, "the place of ours behind the others, not %s", args[1])
+		answer = c.objects["secret"][from]
 	case len(args) > 1 && !strings.HasPrefix(args[1], "-"):
 		one, there := c.objects[args[0]][args[1]]
 		if !there {
@@ -98,9 +99,11 @@ func (c *cluster) Run(_ context.Context, input []byte, args ...string) error {
 	case "apply":
 		for _, item := range object["items"].([]any) {
 			one := item.(map[string]any)
-			kind := map[string]string{"Secret": "secret", "ClusterRoleBinding": "clusterrolebindings.rbac.authorization.k8s.io"}[one["kind"].(string)]
-			if kind == "secret" {
-				c.generation++
+			kind := map[string]string{"Secret": "secret", "ConfigMap": "configmap", "ClusterRoleBinding": "clusterrolebindings.rbac.authorization.k8s.io"}[one["kind"].(string)]
+			if before, _ := json.Marshal(c.objects[kind][one["metadata"].(map[string]any)["name"].(string)]); kind == "secret" {
+				if now, _ := json.Marshal(one); string(now) != string(before) {
+					c.generation++
+				}
 			}
 			c.put(kind, one["metadata"].(map[string]any)["name"].(string), one)
 		}
@@ -223,4 +226,66 @@ func TestWithoutAccountsNothingIsAsked(t *testing.T) {
 	c := newCluster(t)
 	c.changer(&[]secret.Text{}).Change(t.Context(), contract.ConsoleWork{})
 	require.Empty(t, c.asked)
+}
+
+// A reader who signs in through the server has no password, and nothing waits for a file.
+func TestAReaderSignsInThroughTheServerBesideThoseWithAPassword(t *testing.T) {
+	c, hidden := newCluster(t), []secret.Text{}
+	ours := &contract.OpenIDClient{Issuer: "https://ocpctl.example.com/openid", ID: "clu_1", Secret: "the-clusters-secret", CA: "PEM"}
+	sso := maya
+	sso.OpenID = true
+	c.late = 2
+	made := c.changer(&hidden).Change(t.Context(), contract.ConsoleWork{Give: []contract.Access{sso}, OpenID: ours})
+	require.Empty(t, made.Trouble)
+	require.Empty(t, made.Passwords)
+	require.Equal(t, []secret.Text{secret.New("the-clusters-secret")}, hidden)
+	require.Nil(t, c.objects["secret"]["ocpctl-console"], "there is no file without a password")
+	providers := func() []any {
+		return c.objects["oauths.config.openshift.io"]["cluster"]["spec"].(map[string]any)["identityProviders"].([]any)
+	}
+	require.Equal(t, map[string]any{"name": "ocpctl-sso", "type": "OpenID", "mappingMethod": "claim", "openID": map[string]any{
+		"clientID": "clu_1", "clientSecret": map[string]any{"name": "ocpctl-openid"}, "issuer": "https://ocpctl.example.com/openid", "ca": map[string]any{"name": "ocpctl-openid"},
+		"claims": map[string]any{"preferredUsername": []any{"preferred_username"}, "name": []any{"name"}, "groups": []any{"groups"}},
+	}}, providers()[1])
+	require.Equal(t, map[string]any{"ca.crt": "PEM"}, c.objects["configmap"]["ocpctl-openid"]["data"])
+
+	// Another reader, and one with a password from before the setting was changed, disturb nobody.
+	providers()[1].(map[string]any)["openID"].(map[string]any)["extraScopes"] = []any{}
+	c.asked = nil
+	another := will
+	another.OpenID = true
+	made = c.changer(&hidden).Change(t.Context(), contract.ConsoleWork{Keep: []contract.Access{sso}, Give: []contract.Access{another}, OpenID: ours})
+	require.Empty(t, made.Trouble)
+	require.False(t, slices.ContainsFunc(c.asked, func(a string) bool { return strings.HasPrefix(a, "replace") }), "no login is interrupted")
+	rob := contract.Access{ID: "acc_3", Account: "saml-rob-a3", Reader: "saml:rob@acme.example", Role: "view", Lifetime: time.Hour}
+	made = c.changer(&hidden).Change(t.Context(), contract.ConsoleWork{Keep: []contract.Access{sso, another}, Give: []contract.Access{rob}, OpenID: ours})
+	require.Len(t, made.Passwords, 1)
+	require.Len(t, providers(), 3)
+
+	c.signsIn(maya.Account)
+	c.put("identities.user.openshift.io", "ocpctl-sso:"+maya.Account, map[string]any{"metadata": map[string]any{"name": "ocpctl-sso:" + maya.Account}})
+	gone := c.changer(&hidden).Change(t.Context(), contract.ConsoleWork{Take: []contract.Access{sso}, Keep: []contract.Access{another, rob}, OpenID: ours})
+	require.Empty(t, gone.Trouble)
+	require.Empty(t, c.names("identities.user.openshift.io"))
+	require.Empty(t, c.names("oauthaccesstokens.oauth.openshift.io"))
+	require.NotContains(t, strings.Join(c.names("clusterrolebindings.rbac.authorization.k8s.io"), " "), maya.Account)
+
+	// A new key of the server is a new secret of the cluster.
+	before := c.generation
+	renewed := *ours
+	renewed.Secret = "another"
+	made = c.changer(&hidden).Change(t.Context(), contract.ConsoleWork{Keep: []contract.Access{another, rob}, OpenID: &renewed})
+	require.Empty(t, made.Trouble)
+	require.Greater(t, c.generation, before)
+}
+
+func TestAnOperatorThatCannotReachTheServerSaysWhy(t *testing.T) {
+	c := newCluster(t)
+	c.late = 1 << 20
+	c.put("clusteroperators.config.openshift.io", "authentication", map[string]any{"status": map[string]any{"conditions": []any{
+		map[string]any{"type": "Degraded", "status": "True", "message": "failed to apply IDP ocpctl-sso config: dial tcp: lookup ocpctl.example.com: no such host"}}}})
+	sso := maya
+	sso.OpenID = true
+	done := c.changer(&[]secret.Text{}).Change(t.Context(), contract.ConsoleWork{Give: []contract.Access{sso}, OpenID: &contract.OpenIDClient{Issuer: "https://ocpctl.example.com/openid", ID: "clu_1", Secret: "s"}})
+	require.ErrorContains(t, done.Trouble[maya.ID], "no such host")
 }

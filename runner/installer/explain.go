@@ -72,7 +72,7 @@ func Explain(e Exit, lines ...string) Failure {
 	}
 	for _, t := range slices.Backward(heard) {
 		if t.complaint {
-			failure.Line = Message(t.line)
+			failure.Line, failure.Raw = Message(t.line), t.line
 			break
 		}
 	}
@@ -107,7 +107,7 @@ func firstFailure(heard []classified, counts func(Class, classified) bool) (Fail
 	if found < 0 {
 		return Failure{}, false
 	}
-	return Failure{Class: classes()[heard[found].class], Line: Message(heard[found].line)}, true
+	return Failure{Class: classes()[heard[found].class], Line: Message(heard[found].line), Raw: heard[found].line}, true
 }
 
 // Recognize finds what the cloud refused in a cluster's messages about its own machines. The last line of the most specific class
@@ -124,5 +124,5 @@ func Recognize(lines ...string) (Failure, bool) {
 	if at == "" {
 		return Failure{}, false
 	}
-	return Failure{Class: classes()[found], Line: Message(at)}, true
+	return Failure{Class: classes()[found], Line: Message(at), Raw: at}, true
 }

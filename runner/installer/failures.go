@@ -56,6 +56,7 @@ type Settings struct {
 type Failure struct {
 	Class
 	Line string // what the installer itself said about it; empty: no line was recognised
+	Raw  string // the same as it was logged
 }
 
 //go:embed failures.yaml

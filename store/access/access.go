@@ -43,6 +43,7 @@ const OwnRight = "role"
 // Ask is what an access is made for.
 type Ask struct {
 	Kind               Kind
+	OpenID             bool   // of the console: its reader signs in through ocpctl, and it has no password
 	Reader, ReaderName string // principal id, and name to show
 	Role               Role
 	Right              string // OwnRight, or the share by which the reader has it
@@ -67,7 +68,7 @@ type Row struct {
 	AskedAt     time.Time  //
 	MintedAt    *time.Time // nil: not yet
 	ExpiresAt   *time.Time // of the token or account; nil: not made yet
-	Ref         string     // of the kubeconfig or password in the bucket; empty: not made yet
+	Ref         string     // of the kubeconfig or password in the bucket; empty: not made yet, or there is none
 	Trouble     string     // why the newest try to make or remove it failed; empty: it did not
 	RevokedAt   *time.Time
 	RevokedBy   string
@@ -85,7 +86,7 @@ const (
 )
 
 // Columns select a Row from access a and clusters c, at the time @now.
-const Columns = `a.id, a.cluster_id AS cluster, a.number, a.kind, a.reader, a.reader_name, a.role, a.by_right AS "right",
+const Columns = `a.id, a.cluster_id AS cluster, a.number, a.kind, a.openid, a.reader, a.reader_name, a.role, a.by_right AS "right",
 	coalesce(a.run_id, '') AS run_id, coalesce(a.run_attempt, 0) AS run_attempt, a.run_job, a.lifetime, a.account,
 	CASE WHEN a.revoked_at < coalesce(a.expires_at, 'infinity') THEN 'revoked' WHEN a.expires_at <= @now THEN 'expired' WHEN a.minted_at IS NOT NULL THEN 'ready'
 		WHEN a.number <= ` + clusters.AccessDone + ` THEN 'failed' ELSE 'asked' END AS state,
@@ -115,14 +116,14 @@ func CountWork(ctx context.Context, from db.Source, cluster lifecycle.Cluster) (
 }
 
 var insertAccess = db.NewInsert("keep the access", "id text, cluster text, number integer, kind text, reader text, name text, role text, by_right text, "+
-	"run text, run_attempt integer, job text, lifetime interval, account text, at timestamptz", `
-	INSERT INTO access (id, cluster_id, number, kind, reader, reader_name, role, by_right, run_id, run_attempt, run_job, lifetime, account, asked_at)
-	SELECT id, cluster, number, kind, reader, name, role, by_right, nullif(run, ''), nullif(run_attempt, 0), job, lifetime, account, at FROM given`)
+	"run text, run_attempt integer, job text, lifetime interval, account text, at timestamptz, openid boolean", `
+	INSERT INTO access (id, cluster_id, number, kind, reader, reader_name, role, by_right, run_id, run_attempt, run_job, lifetime, account, asked_at, openid)
+	SELECT id, cluster, number, kind, reader, name, role, by_right, nullif(run, ''), nullif(run_attempt, 0), job, lifetime, account, at, openid FROM given`)
 
 // Queue writes the row of an access that a runner is to make, and returns the row with its account's name.
 func Queue(c *db.Tx, b *db.Batch, a Row) Row {
 	a.Account, a.Kind = accountOf(a.Reader, a.ID), cmp.Or(a.Kind, Kubeconfig)
-	b.Insert(insertAccess, a.ID, a.Cluster, a.Number, a.Kind, a.Reader, a.ReaderName, a.Role, a.Right, a.RunID, a.RunAttempt, a.RunJob, a.Lifetime, a.Account, c.Now)
+	b.Insert(insertAccess, a.ID, a.Cluster, a.Number, a.Kind, a.Reader, a.ReaderName, a.Role, a.Right, a.RunID, a.RunAttempt, a.RunJob, a.Lifetime, a.Account, c.Now, a.OpenID)
 	return a
 }
 

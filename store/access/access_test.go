@@ -559,3 +559,34 @@ func TestNoAccountOutlivesItsCluster(t *testing.T) {
 	require.Equal(t, access.Revoked, gone.State)
 	require.NotNil(t, gone.RemovedAt)
 }
+
+// A reader has one account of a console, with a password or through the server.
+func TestAReaderWhoSignsInThroughTheServerHasNoPassword(t *testing.T) {
+	t.Parallel()
+	s, clock := storetest.Open(t)
+	row := storetest.Usable(t, s, storetest.Accept(t, s, storetest.Granted("shop")))
+	wants := storetest.Wants(access.RoleView)
+	wants.Kind = access.Console
+	byPassword := storetest.WantsAccess(t, s, row.ID, wants)
+	storetest.Changes(t, s, clock, row.ID)
+	none := func() {
+		t.Helper()
+		_, err := s.Access.OpenIDOf(t.Context(), row.ID, wants.Reader)
+		require.ErrorIs(t, err, db.ErrNotFound)
+	}
+	none()
+	wants.OpenID = true
+	bySignIn := storetest.WantsAccess(t, s, row.ID, wants)
+	require.NotEqual(t, byPassword.ID, bySignIn.ID)
+	require.Equal(t, access.Revoked, storetest.AccessOf(t, s, row.ID, byPassword.ID).State)
+	none()
+	open := storetest.Claims(t, s, row.ID, lifecycle.Access)
+	storetest.Told(t, s, open)
+	require.ErrorIs(t, storetest.ReportsAccess(s, t, open, 1, attempts.AccessState{ID: bySignIn.ID, Kind: access.Console, Ref: "s3://bucket/x", ExpiresAt: clock.Now().Add(time.Hour)}), db.ErrConflict, "a runner that knows passwords only")
+	require.NoError(t, storetest.ReportsAccess(s, t, open, 1, attempts.AccessState{ID: bySignIn.ID, Kind: access.Console, OpenID: true, ExpiresAt: clock.Now().Add(time.Hour)}, attempts.AccessState{ID: byPassword.ID, Removed: true}))
+	found, err := s.Access.OpenIDOf(t.Context(), row.ID, wants.Reader)
+	require.NoError(t, err)
+	require.Equal(t, []any{bySignIn.ID, access.Ready, ""}, []any{found.ID, found.State, found.Ref})
+	require.NoError(t, s.Access.Revoke(t.Context(), row.ID, bySignIn.ID, storetest.Maya("she left")))
+	none()
+}

@@ -160,7 +160,7 @@ func checkCount(ctx context.Context, c *db.Tx, cluster string, ask Ask) error {
 
 // isServedBy reports that an access is what is wanted.
 func (w Wanted) isServedBy(a Row, now time.Time) bool {
-	if a.Kind != cmp.Or(w.Kind, Kubeconfig) || a.Role != w.Role || a.Right != w.Right || a.OfRun != w.OfRun || a.State == Revoked || a.State == Expired {
+	if a.Kind != cmp.Or(w.Kind, Kubeconfig) || a.OpenID != w.OpenID || a.Role != w.Role || a.Right != w.Right || a.OfRun != w.OfRun || a.State == Revoked || a.State == Expired {
 		return false
 	}
 	if a.State == Failed {

@@ -91,8 +91,9 @@ const clockSkew = 5 * time.Minute
 type AccessState struct {
 	ID        string
 	Kind      access.Kind
+	OpenID    bool      // its reader signs in through ocpctl
 	Ref       string    // of the kubeconfig or password; empty: it made none
-	ExpiresAt time.Time // of the token in it, or of the account
+	ExpiresAt time.Time // of the token in it, or of the account; zero: it made none
 	Removed   bool      // its account is gone from the cluster
 	Trouble   string    // why it could be neither made nor removed
 }
@@ -111,7 +112,7 @@ func keepAccess(ctx context.Context, c *db.Tx, f Fenced, states []AccessState) e
 		switch {
 		case said.Removed:
 			err = keepRemoved(ctx, c, f, a)
-		case said.Ref != "":
+		case !said.ExpiresAt.IsZero():
 			err = keepMinted(ctx, c, f, a, said)
 		default:
 			_, err = c.Exec(ctx, `UPDATE access SET trouble = $2 WHERE id = $1`, a.ID, said.Trouble)
@@ -150,8 +151,8 @@ func keepMinted(ctx context.Context, c *db.Tx, f Fenced, a accessRow, said Acces
 		return nil
 	case a.MintedAt != nil:
 		return &Contradiction{Field: "access " + a.ID, Have: a.Ref, Said: said.Ref}
-	case a.Kind != cmp.Or(said.Kind, access.Kubeconfig):
-		return fmt.Errorf("%w: access %s is a %s", db.ErrConflict, a.ID, a.Kind)
+	case a.Kind != cmp.Or(said.Kind, access.Kubeconfig) || a.OpenID != said.OpenID:
+		return fmt.Errorf("%w: access %s is a %s, and with OpenID: %t", db.ErrConflict, a.ID, a.Kind, a.OpenID)
 	case a.Attempt != f.Number:
 		return fmt.Errorf("%w: the attempt was not told to make access %s", db.ErrConflict, a.ID)
 	case said.ExpiresAt.After(latest): // no reason to end a create; it is never handed out, and the next try removes it

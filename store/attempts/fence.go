@@ -232,6 +232,7 @@ type ResultRow struct {
 	Outcome   lifecycle.Outcome
 	Reason    string // one word
 	Message   string // for people
+	Line      string // of the log, by which the failure was recognized
 	Whose     string // whose problem it is
 	Next      string // what to do about it
 	Retryable bool
@@ -239,6 +240,7 @@ type ResultRow struct {
 	Workers   *int              // of a scale, how many were counted
 	Addons    *int              // of a create or configure, how many add-ons are there
 	Asleep    *bool             // of a sleep or wake, whether the cluster was seen asleep, or awake; nil: neither
+	Links     *[]lifecycle.Link // of an inform, what is to be shown; nil: nobody looked
 	LastUse   time.Time         // of an observe, the newest hour in which a person sent requests; zero: none did
 }
 
@@ -291,6 +293,6 @@ func KeepArtifacts(ctx context.Context, c *db.Tx, f Fenced, artifacts []Artifact
 }
 
 func (f Fenced) Repeats(r ResultRow) bool {
-	r.Outputs, r.Workers, r.Addons, r.Asleep, r.LastUse = nil, nil, nil, nil, time.Time{}
+	r.Outputs, r.Workers, r.Addons, r.Asleep, r.Links, r.LastUse, r.Line = nil, nil, nil, nil, nil, time.Time{}, ""
 	return f.result == r
 }

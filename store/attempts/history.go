@@ -8,12 +8,12 @@ import (
 	"github.com/ocpctl/ocpctl/store/db"
 )
 
-// List returns every attempt at a cluster's jobs, oldest first.
+// List returns the attempts at a cluster's jobs, oldest first, without those looks for links that succeeded: they are many, and say nothing.
 func (s *Store) List(ctx context.Context, cluster string) ([]AttemptRow, error) {
 	out, err := db.All[AttemptRow](ctx, s.db.Pool(), `
 		SELECT number, kind, opened_at, claimed_at, phase, recorded_at, tool_exited_at, tool_exit_code,
 			closed_at, coalesce(outcome, '') AS outcome, reason, message, whose, next, retryable, workers_wanted, workers_seen, CASE WHEN kind = 'configure' THEN request END AS addons_wanted, addons_seen
-		FROM attempts WHERE cluster_id = $1 ORDER BY number`, cluster)
+		FROM attempts WHERE cluster_id = $1 AND NOT (kind = 'inform' AND outcome IS NOT DISTINCT FROM 'succeeded') ORDER BY number`, cluster)
 	if err != nil {
 		return nil, fmt.Errorf("read attempts of %s: %w", cluster, err)
 	}

@@ -61,13 +61,13 @@ func (s *Store) Report(ctx context.Context, attemptID, tokenID string, r ReportR
 // keepReport inserts the report. fresh: this seq is new; newest: no higher seq was reported.
 func keepReport(ctx context.Context, c *db.Tx, f Fenced, r ReportRow) (fresh, newest bool, err error) {
 	args := pgx.NamedArgs{
-		"attempt": f.AttemptID, "seq": r.Seq, "phase": r.Phase, "percent": r.Percent, "step": r.Step, "log": r.Log, "now": c.Now,
+		"attempt": f.AttemptID, "seq": r.Seq, "phase": r.Phase, "percent": r.Percent, "step": r.Step, "log": r.Log, "lines": countLines(r.Log), "now": c.Now,
 	}
 	err = c.QueryRow(ctx, `
 		WITH kept AS (
 			INSERT INTO reports (attempt_id, seq, phase, percent, step, received_at)
 			VALUES (@attempt, @seq, @phase, @percent, @step, @now) ON CONFLICT (attempt_id, seq) DO NOTHING RETURNING attempt_id, seq, received_at),
-		logged AS (INSERT INTO log_chunks (attempt_id, seq, body, received_at) SELECT attempt_id, seq, @log, received_at FROM kept WHERE @log <> '')
+		logged AS (INSERT INTO log_chunks (attempt_id, seq, body, received_at, lines) SELECT attempt_id, seq, @log, received_at, @lines FROM kept WHERE @log <> '')
 		SELECT EXISTS (SELECT FROM kept), coalesce(max(seq), 0) < @seq FROM reports WHERE attempt_id = @attempt`, args).Scan(&fresh, &newest)
 	if err != nil {
 		return false, false, fmt.Errorf("keep the report: %w", err)

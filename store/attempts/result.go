@@ -43,6 +43,8 @@ func (s *Store) Result(ctx context.Context, attemptID, tokenID string, r ResultR
 			return fmt.Errorf("%w: only a runner that puts a cluster to sleep or wakes it sees whether it is asleep", db.ErrConflict)
 		case !r.LastUse.IsZero() && (f.Kind != lifecycle.Observe || r.Outcome != lifecycle.Succeeded):
 			return fmt.Errorf("%w: only a look inside that succeeded sees when people used the cluster", db.ErrConflict)
+		case r.Links != nil && (f.Kind != lifecycle.Inform || r.Outcome != lifecycle.Succeeded):
+			return fmt.Errorf("%w: only an attempt that read links, and succeeded, reports them", db.ErrConflict)
 		case r.Outcome == lifecycle.Succeeded && f.Kind == lifecycle.Create && !f.Recorded:
 			return fmt.Errorf("%w: a create that recorded no identity cannot have succeeded", db.ErrConflict)
 		}
@@ -60,12 +62,12 @@ func (s *Store) Result(ctx context.Context, attemptID, tokenID string, r ResultR
 
 func finish(ctx context.Context, c *db.Tx, f Fenced, r ResultRow) error {
 	_, err := c.Exec(ctx, `
-		UPDATE attempts SET closed_at = @now, outcome = @outcome, reason = @reason, message = @message,
+		UPDATE attempts SET closed_at = @now, outcome = @outcome, reason = @reason, message = @message, failing_line = @line,
 			whose = @whose, next = @next, retryable = @retryable, workers_seen = @workers, addons_seen = @addons, asleep_seen = @asleep,
 			use_seen = @use
 		WHERE id = @id`,
 		pgx.NamedArgs{
-			"id": f.AttemptID, "now": c.Now, "outcome": r.Outcome, "reason": r.Reason, "message": r.Message,
+			"id": f.AttemptID, "now": c.Now, "outcome": r.Outcome, "reason": r.Reason, "message": r.Message, "line": r.Line,
 			"whose": r.Whose, "next": r.Next, "retryable": r.Retryable, "workers": r.Workers, "addons": r.Addons, "asleep": r.Asleep,
 			"use": db.Null(r.LastUse),
 		})
@@ -75,6 +77,11 @@ func finish(ctx context.Context, c *db.Tx, f Fenced, r ResultRow) error {
 	clusters.FreeRunner(c)
 	if f.Kind == lifecycle.Observe && !r.LastUse.IsZero() {
 		return clusters.WasActive(ctx, c, f.Held, lifecycle.HourUsed(r.LastUse, c.Now), lifecycle.ActivityRequests)
+	}
+	if r.Links != nil {
+		if _, err := c.Exec(ctx, `UPDATE cluster_outputs SET links = $2 WHERE cluster_id = $1 AND links IS DISTINCT FROM $2`, f.ID, *r.Links); err != nil {
+			return fmt.Errorf("keep the links: %w", err)
+		}
 	}
 	if r.Outputs == nil || r.Outcome != lifecycle.Succeeded || f.Kind != lifecycle.Create {
 		return nil

@@ -8,19 +8,22 @@ import (
 	"github.com/ocpctl/ocpctl/store/usage"
 )
 
+// clockJobs are the types of jobs that follow from the clock. A cluster's newest job, whose log people read, is none of them.
+const clockJobs = `'` + string(lifecycle.JobObserve) + `', '` + string(lifecycle.JobTag) + `', '` + string(lifecycle.JobInform) + `'`
+
 // RowColumns and RowSources select everything that a Row holds.
 var (
 	RowColumns = LifecycleColumns + `,
 	c.name, c.generation, c.platform, c.version, c.profile, c.region, c.base_domain, c.owner, c.team, c.cost_center,
 	c.environment, c.requested_by, c.source, c.ttl, c.hourly_cents, c.effective_tags, c.spec,
 	c.installation, c.repo, c.pr_number, c.pr_head, c.destroy_at, c.created_at, c.updated_at, c.hold_why, c.hold_source, c.nodes, c.asleep_cents, c.worker_micros,
-	o.api_url, o.console_url, o.kubeconfig_s3_uri, o.kubeadmin_secret_ref, o.metadata_s3_uri,
+	o.api_url, o.console_url, o.kubeconfig_s3_uri, o.kubeadmin_secret_ref, o.metadata_s3_uri, o.links,
 	coalesce((SELECT t.since FROM turns t WHERE t.cluster_id = c.id AND c.needs_turn),
 		(SELECT r.since FROM reservations r WHERE r.cluster_id = c.id AND r.state = 'waiting' AND c.phase = 'awaiting_capacity'),
 		(SELECT q.since FROM runner_queue q WHERE q.cluster_id = c.id AND c.position > 0)) AS waits_since,
 	coalesce((SELECT t.eta FROM turns t WHERE t.cluster_id = c.id AND c.needs_turn),
 		(SELECT q.eta FROM runner_queue q WHERE q.cluster_id = c.id AND c.position > 0)) AS turn_eta,
-	(SELECT j.id FROM jobs j WHERE j.cluster_id = c.id ORDER BY j.created_at DESC, j.id DESC LIMIT 1) AS job_id,
+	(SELECT j.id FROM jobs j WHERE j.cluster_id = c.id AND j.job_type NOT IN (` + clockJobs + `) ORDER BY j.created_at DESC, j.id DESC LIMIT 1) AS job_id,
 	ARRAY(` + usage.IdentitiesOf + `) AS identities,
 	rc.run_id, rc.attempt AS run_attempt, rc.slot AS run_slot, rc.lifetime AS run_lifetime, pr.platform AS run_platform, pr.key AS run_key, pr.repo AS run_repo,
 	pr.name AS run_name, pr.url AS run_url, pr.state AS run_state, pr.conclusion AS run_conclusion, pr.unwatched AS run_unwatched, ` + usage.MeterColumns
@@ -62,6 +65,7 @@ type RowRecord struct {
 	AsleepCents, WorkerMicros                            *int
 	APIURL, ConsoleURL                                   *string
 	KubeconfigS3URI, KubeadminSecretRef, MetadataS3URI   *string
+	Links                                                []lifecycle.Link
 	WaitsSince, TurnETA                                  *time.Time
 	JobID                                                string
 	Identities                                           []string
@@ -107,7 +111,7 @@ func (r RowRecord) Row() Row {
 			APIURL: *r.APIURL, ConsoleURL: *r.ConsoleURL,
 			KubeconfigRef: *r.KubeconfigS3URI, KubeadminRef: *r.KubeadminSecretRef, MetadataRef: *r.MetadataS3URI,
 		}
-		row.Card.APIURL, row.Card.ConsoleURL = *r.APIURL, *r.ConsoleURL
+		row.Card.APIURL, row.Card.ConsoleURL, row.Card.Links = *r.APIURL, *r.ConsoleURL, r.Links
 	}
 	return row
 }

@@ -49,8 +49,8 @@ type Effect struct {
 	Installation int64
 	Repo         string
 	Number       int       // of the pull request; 0: of the repository itself
-	Target       int64     // of EffectReact: the comment's id
-	Content      string    // the reaction (eyes, +1, confused), the label, or the head's SHA
+	Target       int64     // the comment's id, of an effect on a comment
+	Content      string    // the reaction (eyes, +1, confused), the label, the head's SHA, or why a comment is minimized
 	CreatedAt    time.Time // filled by the store
 }
 

@@ -21,6 +21,7 @@ func (e *Invalid) access(list []contract.AccessState) {
 	for n, a := range list {
 		at := fmt.Sprintf("access[%d]", n)
 		e.check(!plainAccess.MatchString(a.ID), at+".id", fmt.Sprintf("%.80q is not the id of an access", a.ID), "an id that the server gave")
+		e.check(a.OpenID && !a.Console, at+".openId", "it is a kubeconfig", "an account of the console")
 		e.check(a.Removed && !a.StoredAt.IsZero(), at+".removed", "it was made and removed", "one of the two")
 		e.check(a.StoredAt.IsZero() != a.ExpiresAt.IsZero(), at+".expiresAt", "it does not fit storedAt", "both, for an access that was made, or neither")
 	}
@@ -35,7 +36,10 @@ func accessState(a contract.AccessState, of Scope) attempts.AccessState {
 	}
 	file := artifacts.AccessFile(a.ID)
 	if a.Console {
-		out.Kind, file = access.Console, artifacts.ConsoleFile(a.ID)
+		out.Kind, file, out.OpenID = access.Console, artifacts.ConsoleFile(a.ID), a.OpenID
+	}
+	if out.OpenID {
+		return out
 	}
 	out.Ref = artifacts.CredentialRef(of.Bucket, of.Cluster, of.Attempt, a.StoredAt, file)
 	return out

@@ -111,7 +111,7 @@ func artifactRows(list []contract.Snapshot) []attempts.ArtifactRow {
 var phases = []lifecycle.Phase{
 	lifecycle.Preflight, lifecycle.Claiming, lifecycle.Rendering, lifecycle.Recording, lifecycle.Installing,
 	lifecycle.Configuring, lifecycle.Restoring, lifecycle.DestroyingRuns, lifecycle.Verifying, lifecycle.Scaling, lifecycle.Accessing,
-	lifecycle.GoingToSleep, lifecycle.Waking, lifecycle.Observing, lifecycle.Tagging,
+	lifecycle.GoingToSleep, lifecycle.Waking, lifecycle.Observing, lifecycle.Tagging, lifecycle.Informing,
 }
 
 // Report converts a report to a row.
@@ -269,13 +269,20 @@ func Result(r contract.Result, of Scope) (attempts.ResultRow, error) {
 	bad.check(r.Addons != nil && (*r.Addons < 0 || *r.Addons > maxAddons), "addons", "the number is out of range", fmt.Sprintf("0 to %d", maxAddons))
 	bad.check(!r.LastUse.Equal(r.LastUse.Truncate(time.Hour)), "lastUse", "the time is not the beginning of an hour", "a whole hour in UTC, e.g. 2030-01-01T14:00:00Z")
 	bad.outputs(r.Outputs, of)
+	bad.links(r.Links, of)
 	if len(bad) > 0 {
 		return attempts.ResultRow{}, bad
 	}
 	out := attempts.ResultRow{
-		Outcome: lifecycle.Outcome(r.Outcome), Reason: r.Reason, Message: sentence(r.Message),
+		Outcome: lifecycle.Outcome(r.Outcome), Reason: r.Reason, Message: sentence(r.Message), Line: text(strings.ToValidUTF8(r.Line[:min(len(r.Line), maxSentence)], "")),
 		Whose: r.Whose, Next: sentence(r.Next), Retryable: r.Retryable, Workers: r.Workers, Addons: r.Addons, Asleep: r.Asleep,
 		LastUse: r.LastUse,
+	}
+	if r.Links != nil {
+		out.Links = &[]lifecycle.Link{}
+		for _, l := range *r.Links {
+			*out.Links = append(*out.Links, lifecycle.Link{Title: names.LinkTitle(l.Title), URL: l.URL})
+		}
 	}
 	if r.Outputs != nil {
 		at := r.Outputs.StoredAt
@@ -301,6 +308,19 @@ func (e *Invalid) outputs(o *contract.Outputs, of Scope) {
 		}
 	}
 	e.check(o.StoredAt.IsZero(), "outputs.storedAt", "it is empty", "when the credentials were stored")
+}
+
+// links checks that people are sent to this cluster's own apps only.
+func (e *Invalid) links(links *[]contract.Link, of Scope) {
+	if links == nil {
+		return
+	}
+	e.check(len(*links) > names.MaxLinks, "links", fmt.Sprintf("there are %d", len(*links)), fmt.Sprintf("at most %d", names.MaxLinks))
+	for n, l := range *links {
+		if err := of.CheckAppURL(l.URL); err != nil {
+			e.check(true, fmt.Sprintf("links[%d].url", n), err.Error(), "an address below apps."+of.Domain())
+		}
+	}
 }
 
 func toStrings[T ~string](list []T) []string {

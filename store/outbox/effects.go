@@ -11,11 +11,18 @@ import (
 
 // The kinds.
 const (
-	EffectReact        clusters.EffectKind = "react"         // to a comment
-	EffectAddLabel     clusters.EffectKind = "add_label"     // to a pull request
-	EffectRemoveLabel  clusters.EffectKind = "remove_label"  // from a pull request
-	EffectCheckConfig  clusters.EffectKind = "check_config"  // checks the repository's file at a pull request's head
+	EffectReact       clusters.EffectKind = "react"        // to a comment
+	EffectAddLabel    clusters.EffectKind = "add_label"    // to a pull request
+	EffectRemoveLabel clusters.EffectKind = "remove_label" // from a pull request
+	EffectCheckConfig clusters.EffectKind = "check_config" // checks the repository's file at a pull request's head
+	// EffectCheckCatalogue checks the catalogue's files at a pull request's head.
+	EffectCheckCatalogue clusters.EffectKind = "check_catalogue"
+
+	// EffectProposeCatalogue opens a pull request with a changed document of the catalogue.
+	EffectProposeCatalogue clusters.EffectKind = "propose_catalogue"
+
 	EffectEnsureLabels clusters.EffectKind = "ensure_labels" // creates all our labels in a repository
+	EffectMinimize     clusters.EffectKind = "minimize"      // hides an answer that a newer one made outdated
 )
 
 // SaveEffect asks for a change to be made. A cause has one effect: later ones are ignored.

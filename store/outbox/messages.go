@@ -217,15 +217,83 @@ func (s *Store) Thread(ctx context.Context, thread string) ([]clusters.Reply, er
 	return list, nil
 }
 
-// Replied records that an answer was posted. It removes the handle of a link from the stored text, which is no longer needed.
-func (s *Store) Replied(ctx context.Context, id string, externalID int64) error {
+// threadHeldFor is how long the answers of a thread are held back at most: a process that died releases none.
+const threadHeldFor = time.Minute
+
+func threadMark(thread string) string { return "answers to " + thread }
+
+// HoldThread holds the answers of a thread back until ReleaseThread, because more of them come.
+func (s *Store) HoldThread(ctx context.Context, thread string) error {
 	_, err := s.db.Pool().Exec(ctx, `
-		UPDATE replies SET external_id = $2, body = regexp_replace(body, '/links/[A-Za-z0-9_-]{40,}', '/links/…', 'g'),
-			blocks = regexp_replace(blocks::text, '/links/[A-Za-z0-9_-]{40,}', '/links/…', 'g')::jsonb WHERE id = $1`, id, externalID)
+		WITH clock AS (SELECT coalesce($2::timestamptz, clock_timestamp()) AS now)
+		INSERT INTO marks (name, at, set_at) SELECT $1, now + $3::interval, now FROM clock ON CONFLICT (name) DO UPDATE SET at = excluded.at, set_at = excluded.set_at`,
+		threadMark(thread), s.db.Fixed(), threadHeldFor)
+	if err != nil {
+		return fmt.Errorf("hold the answers to %s back: %w", thread, err)
+	}
+	return nil
+}
+
+// ReleaseThread has the answers of a thread posted.
+func (s *Store) ReleaseThread(ctx context.Context, thread string) error {
+	if _, err := s.db.Pool().Exec(ctx, `DELETE FROM marks WHERE name = $1`, threadMark(thread)); err != nil {
+		return fmt.Errorf("release the answers to %s: %w", thread, err)
+	}
+	return nil
+}
+
+// IsThreadHeld reports whether more answers of a thread come.
+func (s *Store) IsThreadHeld(ctx context.Context, thread string) (held bool, err error) {
+	err = s.db.Pool().QueryRow(ctx, `SELECT EXISTS (SELECT FROM marks WHERE name = $1 AND at > coalesce($2::timestamptz, clock_timestamp()))`,
+		threadMark(thread), s.db.Fixed()).Scan(&held)
+	if err != nil {
+		return false, fmt.Errorf("look whether more answers to %s come: %w", thread, err)
+	}
+	return held, nil
+}
+
+// Replied records that an answer was posted. It removes the handle of a link from the stored text, which is no longer needed. All answers on
+// the same pull request but the newest are outdated now, so it asks for each of them to be minimized, once.
+func (s *Store) Replied(ctx context.Context, id string, externalID int64) error {
+	err := s.db.Write(ctx, func(c *db.Tx) error {
+		_, err := c.Exec(ctx, `
+			UPDATE replies SET external_id = $2, body = regexp_replace(body, '/links/[A-Za-z0-9_-]{40,}', '/links/…', 'g'),
+				blocks = regexp_replace(blocks::text, '/links/[A-Za-z0-9_-]{40,}', '/links/…', 'g')::jsonb WHERE id = $1`, id, externalID)
+		if err != nil || externalID <= 0 {
+			return err
+		}
+		return minimizeOlder(ctx, c, id)
+	})
 	if err != nil {
 		return fmt.Errorf("remember reply %s: %w", id, err)
 	}
 	return nil
+}
+
+// outdated is why GitHub is asked to minimize an answer, in its words.
+const outdated = "OUTDATED"
+
+func minimizeOlder(ctx context.Context, c *db.Tx, id string) error {
+	type answer struct {
+		Installation, Target int64
+		Repo                 string
+		Number               int
+	}
+	older, err := db.All[answer](ctx, c, `
+		UPDATE replies o SET outdated_at = $2 FROM replies n
+		WHERE n.id = $1 AND o.repo = n.repo AND o.number = n.number AND o.external_id > 0 AND o.outdated_at IS NULL
+			AND o.external_id < (SELECT max(external_id) FROM replies WHERE repo = n.repo AND number = n.number AND external_id > 0 AND outdated_at IS NULL)
+		RETURNING o.installation, o.repo, o.number, o.external_id AS target`, id, c.Now)
+	if err != nil {
+		return fmt.Errorf("look for older answers: %w", err)
+	}
+	var effects []clusters.Effect
+	for _, o := range older {
+		effects = append(effects, clusters.Effect{
+			Cause: fmt.Sprintf("minimize:%d", o.Target), Kind: EffectMinimize, Installation: o.Installation, Repo: o.Repo, Number: o.Number, Target: o.Target, Content: outdated,
+		})
+	}
+	return clusters.SaveEffects(ctx, c, effects)
 }
 
 // GiveUpReply records that an answer can never be posted, so that it is not tried again.

@@ -117,6 +117,21 @@ func (s *Store) LinkFor(ctx context.Context, handle, principal string) (Link, er
 	return l, nil
 }
 
+// SpentLink returns a link that the principal could use before, and since when it does not work. ErrNotFound: there is none; a link that was for
+// somebody else is none.
+func (s *Store) SpentLink(ctx context.Context, handle, principal string) (l Link, used bool, err error) {
+	type spent struct {
+		Link
+		Used bool
+	}
+	found, err := db.One[spent](ctx, s.db.Pool(), `SELECT `+linkColumns+`, used_at IS NOT NULL AS used FROM links WHERE hash = $1 AND (principal = $2 OR kind = 'account')`,
+		hashHandle(handle), principal)
+	if err != nil {
+		return Link{}, false, fmt.Errorf("look for a spent link: %w", err)
+	}
+	return found.Link, found.Used, nil
+}
+
 const (
 	linkColumns = `kind, principal, coalesce(cluster_id, '') AS cluster, coalesce(access_id, '') AS access, account, number, asked, role, expires_at`
 	linkWorks   = `hash = @hash AND used_at IS NULL AND expires_at > @now AND (principal = @actor OR kind = 'account')`

@@ -35,7 +35,7 @@ func TestAFindingIsNewOnceAndResolvedWhenItIsNotFoundAnyMore(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, found, 3, "a look that did not look into the cloud says nothing about orphans")
 	require.Equal(t, reports.FindingRow{
-		Kind: lifecycle.Blocked, Cluster: row.ID, Since: begun, Why: blocked.Why, Evidence: []string{"vpc-1", "sg-1"},
+		Kind: lifecycle.Blocked, Cluster: row.ID, ClusterName: "shop", Since: begun, Why: blocked.Why, Evidence: []string{"vpc-1", "sg-1"},
 		FirstSeenAt: begun, LastSeenAt: clock.Now(), TimesSeen: 2,
 	}, found[1])
 	require.Equal(t, begun, found[2].LastSeenAt)

@@ -44,6 +44,7 @@ func (s *Store) Jobs(ctx context.Context, f JobFilter) (page []Job, next string,
 	w := db.Conditions{Args: pgx.NamedArgs{"limit": limit + 1, "principal": f.Principal}}
 	w.Add(f.Cluster != "", "j.cluster_id = @cluster", "cluster", f.Cluster)
 	w.Add(f.Type != "", "j.job_type = @type", "type", f.Type)
+	w.Add(f.Type == "", "NOT (j.job_type = 'INFORM' AND j.status = 'SUCCEEDED')", "", nil) // one each half hour, of which nobody wants to know
 	w.Add(f.Status != "", "j.status = @status", "status", f.Status)
 	w.Add(f.Teams != nil, "j.cluster_id IN (SELECT id FROM clusters WHERE team = ANY (@teams) UNION ALL SELECT s.cluster_id FROM shares s WHERE "+usage.SharedWith+")", "teams", f.Teams)
 	w.Add(f.Cursor != "", "j.id < @cursor", "cursor", f.Cursor)

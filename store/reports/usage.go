@@ -23,6 +23,7 @@ type ReportFilter struct {
 // ReportLine is the usage of one group. Its cents are an estimate by list prices, not an invoice.
 type ReportLine struct {
 	Key          string  // the group; empty: clusters without that tag
+	Name         string  `db:"-"` // of the group's cluster; empty: the key says it
 	Clusters     int     // that existed at some time in between, also those that only waited
 	Ready        int     // of these, those that became ready before To
 	ClusterHours float64 // from the start of the install until everything was removed

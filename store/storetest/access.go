@@ -64,7 +64,11 @@ func Changes(t testing.TB, s *store.Store, c *Clock, cluster string) attempts.Ac
 	work := Told(t, s, open)
 	var states []attempts.AccessState
 	for _, a := range work.Give {
-		states = append(states, attempts.AccessState{ID: a.ID, Kind: a.Kind, Ref: "s3://bucket/" + a.ID, ExpiresAt: c.Now().Add(a.Lifetime)})
+		made := attempts.AccessState{ID: a.ID, Kind: a.Kind, OpenID: a.OpenID, ExpiresAt: c.Now().Add(a.Lifetime)}
+		if !a.OpenID {
+			made.Ref = "s3://bucket/" + a.ID
+		}
+		states = append(states, made)
 	}
 	for _, a := range work.Take {
 		states = append(states, attempts.AccessState{ID: a.ID, Removed: true})

@@ -65,6 +65,11 @@ func (c *Client) ValidateCatalogue(ctx context.Context, body v1.CatalogueFiles) 
 	return c.send(ctx, http.MethodPost, pathOf("/api/v1/catalogue/validate"), nil, body)
 }
 
+// ReplayCatalogue Ask what a changed catalogue would have said to the requests of the last 30 days. Nothing is changed; the call is audited.
+func (c *Client) ReplayCatalogue(ctx context.Context, body v1.CatalogueFiles) (*http.Response, error) {
+	return c.send(ctx, http.MethodPost, pathOf("/api/v1/catalogue/what-if"), nil, body)
+}
+
 // ListClusters List the clusters you may see, newest first.
 func (c *Client) ListClusters(ctx context.Context, params *v1.ListClustersParams) (*http.Response, error) {
 	return c.send(ctx, http.MethodGet, pathOf("/api/v1/clusters"), params, nil)
@@ -393,4 +398,9 @@ func (c *Client) ListTeams(ctx context.Context) (*http.Response, error) {
 // WatchClusters Server-sent events; one `cluster` event with a Cluster for each change of a cluster you may see. The current state comes first.
 func (c *Client) WatchClusters(ctx context.Context, params *v1.WatchClustersParams) (*http.Response, error) {
 	return c.send(ctx, http.MethodGet, pathOf("/api/v1/watch"), params, nil)
+}
+
+// WhatIf Ask what policy would say if somebody else made a request now. Nothing is created.
+func (c *Client) WhatIf(ctx context.Context, body v1.Question) (*http.Response, error) {
+	return c.send(ctx, http.MethodPost, pathOf("/api/v1/what-if"), nil, body)
 }

@@ -52,6 +52,7 @@ const (
 	AttemptKindConfigure AttemptKind = "configure"
 	AttemptKindCreate    AttemptKind = "create"
 	AttemptKindDestroy   AttemptKind = "destroy"
+	AttemptKindInform    AttemptKind = "inform"
 	AttemptKindObserve   AttemptKind = "observe"
 	AttemptKindScale     AttemptKind = "scale"
 	AttemptKindSleep     AttemptKind = "sleep"
@@ -617,6 +618,69 @@ type CatalogueProblems struct {
 	Valid    bool               `json:"valid" yaml:"valid"`
 }
 
+// CatalogueReplay defines model for CatalogueReplay.
+type CatalogueReplay struct {
+	// Accepted Refused by the active catalogue and accepted by this one.
+	Accepted int `json:"accepted" yaml:"accepted"`
+
+	// Groups By the check that changes the verdict, what restricts first.
+	Groups []CatalogueReplayGroup `json:"groups" yaml:"groups"`
+	Hash   string                 `json:"hash,omitempty,omitzero" yaml:"hash,omitempty"`
+
+	// Headline What changes, in one line.
+	Headline string `json:"headline" yaml:"headline"`
+
+	// NeedApproval Accepted without an approval by the active catalogue only.
+	NeedApproval int `json:"needApproval" yaml:"needApproval"`
+
+	// NeedNoApproval In need of an approval by the active catalogue only.
+	NeedNoApproval int  `json:"needNoApproval" yaml:"needNoApproval"`
+	OlderLeftOut   bool `json:"olderLeftOut,omitempty,omitzero" yaml:"olderLeftOut,omitempty"`
+
+	// Problems If there are any, nothing was judged.
+	Problems []CatalogueProblem `json:"problems" yaml:"problems"`
+
+	// Refused Accepted by the active catalogue and refused by this one.
+	Refused int `json:"refused" yaml:"refused"`
+
+	// Requests Judged by both catalogues.
+	Requests int `json:"requests" yaml:"requests"`
+
+	// RolesChange Identities or people differ; each request was judged with the roles that its requester had.
+	RolesChange bool `json:"rolesChange,omitempty,omitzero" yaml:"rolesChange,omitempty"`
+
+	// Uncounted Requests from before usage was recorded: for them, quotas and budgets count as unused.
+	Uncounted int  `json:"uncounted,omitempty,omitzero" yaml:"uncounted,omitempty"`
+	Valid     bool `json:"valid" yaml:"valid"`
+}
+
+// CatalogueReplayExample defines model for CatalogueReplayExample.
+type CatalogueReplayExample struct {
+	At time.Time `json:"at" yaml:"at"`
+	ID string    `json:"id" yaml:"id"`
+
+	// Message Of the check.
+	Message   string `json:"message" yaml:"message"`
+	Name      string `json:"name" yaml:"name"`
+	Principal string `json:"principal" yaml:"principal"`
+	Profile   string `json:"profile" yaml:"profile"`
+	Team      string `json:"team" yaml:"team"`
+}
+
+// CatalogueReplayGroup defines model for CatalogueReplayGroup.
+type CatalogueReplayGroup struct {
+	// Change refused, approval, accepted or free (needs no approval any more).
+	Change string `json:"change" yaml:"change"`
+
+	// Check The check, and the rule or limit.
+	Check    string                   `json:"check" yaml:"check"`
+	Examples []CatalogueReplayExample `json:"examples" yaml:"examples"`
+	People   int                      `json:"people" yaml:"people"`
+	Profiles []string                 `json:"profiles" yaml:"profiles"`
+	Requests int                      `json:"requests" yaml:"requests"`
+	Teams    []string                 `json:"teams" yaml:"teams"`
+}
+
 // CatalogueState defines model for CatalogueState.
 type CatalogueState struct {
 	Hash       string    `json:"hash" yaml:"hash"`
@@ -722,6 +786,9 @@ type Cluster struct {
 	InstallFailed bool   `json:"installFailed,omitempty,omitzero" yaml:"installFailed,omitempty"`
 	JobID         string `json:"jobId" yaml:"jobId"`
 
+	// Links Addresses of what runs in it, from Routes with the label of the setting cluster_info.route_label; absent while it cannot be used.
+	Links []ClusterLink `json:"links,omitempty,omitzero" yaml:"links,omitempty"`
+
 	// MaxDestroyAt The latest possible end.
 	MaxDestroyAt time.Time `json:"maxDestroyAt,omitempty,omitzero" yaml:"maxDestroyAt,omitempty"`
 
@@ -816,6 +883,15 @@ type ClusterDetail struct {
 	Proof    []Pass            `json:"proof" yaml:"proof"`
 	Tags     map[string]string `json:"tags" yaml:"tags"`
 	Timeline []Event           `json:"timeline" yaml:"timeline"`
+}
+
+// ClusterLink The address of something that runs in a cluster. A user of the cluster gave it.
+type ClusterLink struct {
+	// Title The Route's annotation ocpctl/title.
+	Title string `json:"title,omitempty,omitzero" yaml:"title,omitempty"`
+
+	// URL http or https, below the cluster's own apps domain.
+	URL string `json:"url" yaml:"url"`
 }
 
 // ClusterPage defines model for ClusterPage.
@@ -1062,6 +1138,7 @@ type FieldError struct {
 // Finding defines model for Finding.
 type Finding struct {
 	ClusterID   string      `json:"clusterId,omitempty,omitzero" yaml:"clusterId,omitempty"`
+	ClusterName string      `json:"clusterName,omitempty,omitzero" yaml:"clusterName,omitempty"`
 	Evidence    []string    `json:"evidence" yaml:"evidence"`
 	FirstSeenAt time.Time   `json:"firstSeenAt" yaml:"firstSeenAt"`
 	Identity    string      `json:"identity,omitempty,omitzero" yaml:"identity,omitempty"`
@@ -1542,6 +1619,48 @@ type Query struct {
 
 	// Unasked Why a region outside the cluster's own was not asked, which does not count as something left: not_enabled (the account has not enabled the region) or denied_by_organization (a policy of the organization denies it to everybody in the account).
 	Unasked string `json:"unasked,omitempty,omitzero" yaml:"unasked,omitempty"`
+}
+
+// Question defines model for Question.
+type Question struct {
+	// As Who makes the request: a person of the catalogue, or a principal's id such as `github:maya`.
+	As string `json:"as" yaml:"as"`
+
+	// Fork The pull request comes from a fork.
+	Fork bool `json:"fork,omitempty,omitzero" yaml:"fork,omitempty"`
+
+	// Permission Their permission on the repository; default: write.
+	Permission string `json:"permission,omitempty,omitzero" yaml:"permission,omitempty"`
+
+	// Repository owner/name, for the entry points on GitHub.
+	Repository string `json:"repository,omitempty,omitzero" yaml:"repository,omitempty"`
+
+	// Request Unknown fields are refused. Values you leave out come from the profile's defaults or from a policy.
+	Request CreateRequest `json:"request,omitempty,omitzero" yaml:"request,omitempty"`
+
+	// Role The role that they have in the request's team: platform_admin, requester or auditor. Default: as in their last request.
+	Role string `json:"role,omitempty,omitzero" yaml:"role,omitempty"`
+
+	// Source The entry point: pr_label, pr_comment, api (default), web, slack, environment or merge_queue.
+	Source string `json:"source,omitempty,omitzero" yaml:"source,omitempty"`
+
+	// Workers To which the cluster is scaled once it is ready.
+	Workers *int `json:"workers,omitempty" yaml:"workers,omitempty"`
+}
+
+// QuestionAnswer defines model for QuestionAnswer.
+type QuestionAnswer struct {
+	Name string `json:"name" yaml:"name"`
+
+	// Principal Id of whoever makes the request.
+	Principal string `json:"principal" yaml:"principal"`
+
+	// Roles Their roles with the teams, e.g. `requester platform`.
+	Roles []string `json:"roles" yaml:"roles"`
+
+	// RolesOf When they made the request from which the roles are; absent if the question gave one.
+	RolesOf time.Time `json:"rolesOf,omitempty,omitzero" yaml:"rolesOf,omitempty"`
+	Verdict Verdict   `json:"verdict" yaml:"verdict"`
 }
 
 // Quota defines model for Quota.
@@ -2299,6 +2418,9 @@ type UsageLine struct {
 	Clusters     int     `json:"clusters" yaml:"clusters"`
 	Key          string  `json:"key" yaml:"key"`
 
+	// Name The name of the cluster that the key stands for, in a report by cluster.
+	Name string `json:"name,omitempty,omitzero" yaml:"name,omitempty"`
+
 	// NodeHours Of machines that ran.
 	NodeHours float32 `json:"nodeHours" yaml:"nodeHours"`
 
@@ -2788,7 +2910,7 @@ type ListJobsParams struct {
 	// Cluster By id or name.
 	Cluster string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero" yaml:"cluster,omitempty"`
 
-	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS, SLEEP, WAKE, OBSERVE, TAG, JANITOR_DESTROY or ORPHAN_SCAN (a look through a cloud account, seen with a role in every team); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
+	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS, SLEEP, WAKE, OBSERVE, TAG, INFORM (listed only with this filter, unless it failed), JANITOR_DESTROY or ORPHAN_SCAN (a look through a cloud account, seen with a role in every team); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
 	Type string `form:"type,omitempty" json:"type,omitempty,omitzero" yaml:"type,omitempty"`
 
 	// Status PENDING, RUNNING, RETRYING, SUCCEEDED or FAILED.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -12,11 +13,16 @@ type picture struct {
 	Chart
 	svg strings.Builder
 	top float64 // the value at the upper end of the vertical axis
+
+	tallest []Series // that the vertical axis has room for, too
 }
 
 // newPicture begins a chart: title, values as text, axes and legend.
-func newPicture(c Chart) *picture {
-	p := &picture{Chart: c}
+func newPicture(c Chart) *picture { return newPictureFor(c) }
+
+// newPictureFor is newPicture with what the vertical axis has to have room for besides its series.
+func newPictureFor(c Chart, tallest ...Series) *picture {
+	p := &picture{Chart: c, tallest: tallest}
 	ticks := p.chooseTicks()
 	id := template.HTMLEscapeString(c.ID)
 	p.printf(`<svg class="plot" viewBox="0 0 %s %s" role="img" aria-labelledby="%s-title %s-values"><title id="%s-title">%s</title><desc id="%s-values">%s</desc>`,
@@ -53,7 +59,7 @@ func (p *picture) heightOf(value float64) float64 {
 // chooseTicks chooses the values at the vertical axis: steps of 1, 2 or 5 times a power of ten, in whole numbers if all values are.
 func (p *picture) chooseTicks() (ticks []float64) {
 	largest, whole := 0.0, true
-	for _, s := range p.Series {
+	for _, s := range slices.Concat(p.Series, p.tallest) {
 		for i := range p.Labels {
 			value, _ := s.valueAt(i)
 			largest, whole = max(largest, value), whole && value == math.Trunc(value)
@@ -100,7 +106,7 @@ func (p *picture) addLabels() {
 func (p *picture) addLegend() {
 	x := left
 	for i, s := range p.Series {
-		if len(p.Series) > 1 {
+		if len(p.Series) > 1 && !p.Unnamed {
 			p.printf(`<rect class="s%d" x="%s" y="8" width="10" height="10"/>`, i, formatNumber(x))
 			p.addText(x+14, 17, "start", s.Name)
 			x += 14 + float64(len([]rune(s.Name))+2)*charWidth

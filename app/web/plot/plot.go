@@ -18,9 +18,11 @@ type Chart struct {
 	ID     string // unique on the page: lowercase letters, digits and dashes
 	Title  string
 	Labels []string // of the places on the horizontal axis, from left to right
-	Series []Series // at most as many as there are colors in the style sheet: 4
+	Series []Series // at most as many as there are colors in the style sheet: 6
 	Unit   string   // behind a value, e.g. min; empty: none
 	Joined bool     // Bars: they touch each other, as in a histogram
+
+	Unnamed bool // the page names the series itself
 }
 
 // Series is one row of values, one for each label. A value that is not a number (NaN) is missing, and so is one without a label; one

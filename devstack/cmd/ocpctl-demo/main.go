@@ -62,6 +62,8 @@ func run() (err error) {
 	if *play {
 		err = playScenario(ctx, h)
 	} else {
+		login := must.Get(h.StartLogin(ctx, h.Ports.Login))
+		defer login.Stop()
 		welcome(os.Stdout, h, time.Since(began))
 		var preparing sync.WaitGroup
 		preparing.Go(func() { // it may take a minute, which nobody waits for who runs no workflow
@@ -98,7 +100,7 @@ func settings(dir string, play bool) (devstack.Config, error) {
 	if raw := os.Getenv("OCPCTL_DEMO_PORT"); raw != "" {
 		port, err := strconv.Atoi(raw)
 		if err != nil || port < 1024 || port > 65500 {
-			return cfg, fmt.Errorf("OCPCTL_DEMO_PORT is %q; give the first of thirteen ports, 1024 to 65500", raw)
+			return cfg, fmt.Errorf("OCPCTL_DEMO_PORT is %q; give the first of fourteen ports, 1024 to 65500", raw)
 		}
 		cfg.BasePort = port
 	}

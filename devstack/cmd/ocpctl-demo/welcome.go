@@ -34,6 +34,8 @@ ocpctl's server and runners, PostgreSQL and S3 run as they do in production.
   Slack        %s/playground   (type /ocp as maya, rob or ada; will has to link his account first: /ocp link)
   both         %s/playground/beside   (a pull request and Slack in two columns)
   pages, API   %s   (sign in as %s)
+  consoles     a browser in which the clusters' names lead here, e.g. to press Open console on a cluster's page:
+               chromium --user-data-dir=%s --host-resolver-rules='MAP *.example.com 127.0.0.1:%d' --ignore-certificate-errors %s
   webhooks     %s/webhooks/github and /webhooks/slack
   AWS, S3      http://127.0.0.1:%d (stand-in, account %s), http://127.0.0.1:%d
   IBM Cloud    http://127.0.0.1:%d (stand-in, account %s); what is there: http://127.0.0.1:%d/_standin/resources
@@ -76,7 +78,7 @@ Break something, and read what ocpctl says:
 Ctrl-C stops everything, make demo continues where it stopped, and make clean deletes its state.
 `,
 		took.Seconds(), h.GitHub.URL(), duration.Format(h.Grace),
-		h.Slack.URL(), h.GitHub.URL(), h.GitHub.URL(), h.Slack.URL(), h.Slack.URL(), h.PrivateURL(), people(), h.PublicURL(),
+		h.Slack.URL(), h.GitHub.URL(), h.GitHub.URL(), h.Slack.URL(), h.Slack.URL(), h.PrivateURL(), people(), filepath.Join(h.Dir, "chromium"), h.Ports.Login, h.PrivateURL(), h.PublicURL(),
 		h.Ports.AWS, devstack.Account, h.Ports.S3, h.Ports.IBMCloud, devstack.IBMAccount, h.Ports.IBMCloud,
 		h.Ports.Postgres, tokens, devstack.WebhookSecret, devstack.SlackSecret, duration.Format(h.Hour), duration.Format(h.Grace), h.Pace,
 		filepath.Join(tokens, "requester.jwt"), h.PrivateURL(),

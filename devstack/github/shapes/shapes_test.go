@@ -18,14 +18,14 @@ func TestWhatDoesNotFitIsSaid(t *testing.T) {
 		got, want          string
 	}{
 		"good":                    {"POST", "/repos/o/r/labels", `{"name":"bug"}`, 201, label, ""},
-		"good, by number":         {"GET", "/repositories/7/labels/ocp%2Fx", "", 200, label, ""},
+		"good, by number":         {"PATCH", "/repositories/7/labels/ocp%2Fx", `{}`, 200, label, ""},
 		"a field too much":        {"POST", "/repos/o/r/labels", `{"name":"bug","shade":"red"}`, 201, label, "no such field: shade"},
 		"a field missing":         {"POST", "/repos/o/r/labels", `{"color":"ededed"}`, 201, label, "name"},
-		"a parameter too much":    {"GET", "/repos/o/r/labels/bug?deep=yes", "", 200, label, "no such parameter: deep"},
-		"an answer lacks a field": {"GET", "/repos/o/r/labels/bug", "", 200, `{"id":1}`, "node_id"},
-		"a status of its own":     {"GET", "/repos/o/r/labels/bug", "", 202, label, "does not answer 202"},
+		"a parameter too much":    {"PATCH", "/repos/o/r/labels/bug?deep=yes", `{}`, 200, label, "no such parameter: deep"},
+		"an answer lacks a field": {"PATCH", "/repos/o/r/labels/bug", `{}`, 200, `{"id":1}`, "node_id"},
+		"a status of its own":     {"PATCH", "/repos/o/r/labels/bug", `{}`, 202, label, "does not answer 202"},
 		"an unknown path":         {"GET", "/repos/o/r/secrets", "", 200, `{}`, "no such operation"},
-		"an error without words":  {"GET", "/repos/o/r/labels/bug", "", 404, `{}`, "without a message"},
+		"an error without words":  {"PATCH", "/repos/o/r/labels/bug", `{}`, 404, `{}`, "without a message"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -23,8 +23,6 @@ const IBMKey = "ibm-key-of-the-tests"
 // StartIBMCloud starts an empty IBM Cloud for this test.
 func StartIBMCloud(t testing.TB) *World {
 	t.Helper()
-	path, err := binary()
-	require.NoError(t, err)
 	access, err := policies.Runner()
 	require.NoError(t, err)
 	server, err := ibmcloud.Start(context.Background(), ibmcloud.Config{Callers: []ibmcloud.Caller{{Name: "runner", APIKey: IBMKey, Access: &access}}, Settle: 5 * time.Millisecond})
@@ -32,7 +30,7 @@ func StartIBMCloud(t testing.TB) *World {
 	t.Cleanup(func() { require.NoError(t, server.Stop()) })
 	t.Setenv(installer.IBMCloudVariable, server.Base())
 	t.Setenv("IC_API_KEY", IBMKey)
-	return &World{IBM: server, Binary: path, Faults: filepath.Join(t.TempDir(), "faults.json")}
+	return &World{IBM: server, Binary: filepath.Join(folder, "openshift-install"), Faults: filepath.Join(t.TempDir(), "faults.json")}
 }
 
 // IBMConfig returns a small cluster's install-config with the given number of workers. Without a resource group the installer makes one.

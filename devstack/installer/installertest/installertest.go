@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -20,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/devstack/aws"
+	"github.com/ocpctl/ocpctl/devstack/binaries"
 	"github.com/ocpctl/ocpctl/devstack/ibmcloud"
 	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/devstack/s3"
@@ -38,23 +38,10 @@ type World struct {
 	Binary string
 }
 
-// binary is built once per process in a folder that Main deletes.
-var binary = sync.OnceValues(func() (string, error) { return installer.Build(context.Background(), folder) })
-
 var folder string
 
-// Main runs a package's tests with a folder for the program.
-func Main(m *testing.M) {
-	dir, err := os.MkdirTemp("", "ocpctl-installer-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	folder = dir
-	code := m.Run()
-	os.RemoveAll(dir)
-	os.Exit(code)
-}
+// Main runs a package's tests with a folder that has the programs.
+func Main(m *testing.M) { os.Exit(binaries.With(m.Run, &folder, binaries.Tools...)) }
 
 // Start starts an empty cloud for this test, and points the SDK's default chain to it.
 func Start(t testing.TB) *World {
@@ -65,12 +52,10 @@ func Start(t testing.TB) *World {
 // StartWithin is Start with permissions boundaries that exist, by ARN.
 func StartWithin(t testing.TB, boundaries map[string]string) *World {
 	t.Helper()
-	path, err := binary()
-	require.NoError(t, err)
 	server, err := aws.Start(context.Background(), aws.Config{AccessKey: s3test.AccessKey, SecretKey: s3test.SecretKey, Settle: 10 * time.Millisecond, Buckets: s3test.Shared(t).URL(), Boundaries: boundaries})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Stop()) })
-	w := &World{AWS: server, S3: s3test.Shared(t), Binary: path, Faults: filepath.Join(t.TempDir(), "faults.json")}
+	w := &World{AWS: server, S3: s3test.Shared(t), Binary: filepath.Join(folder, "openshift-install"), Faults: filepath.Join(t.TempDir(), "faults.json")}
 	s3test.Setenv(t)
 	t.Setenv("AWS_ENDPOINT_URL", server.URL())
 	t.Setenv(installer.AWSVariable, server.URL())

@@ -101,8 +101,12 @@ func (r *run) removeNamed(ctx context.Context, l *resources.Living, resource str
 			}
 		case "oauthaccesstokens", "oauthauthorizetokens", "users", "identities":
 			there, err = r.removeSession(ctx, l, resource, name)
+		case "route", "routes", "configmap", "configmaps":
+			if o, found := l.Object(keptKinds[strings.TrimSuffix(resource, "s")], r.namespace, name); found {
+				there, err = true, l.Drop(ctx, o)
+			}
 		default:
-			return errors.New("the stand-in deletes service accounts and bindings to cluster roles only")
+			return errors.New("the stand-in deletes service accounts, bindings to cluster roles, Routes and ConfigMaps only")
 		}
 		switch {
 		case err != nil:

@@ -51,7 +51,7 @@ var operators = map[string]struct{ kinds, deployments []string }{
 // builtIn are the API groups that every cluster has.
 var builtIn = []string{
 	"", "apps", "batch", "policy", "networking.k8s.io", "rbac.authorization.k8s.io", "storage.k8s.io", "apiextensions.k8s.io", "operators.coreos.com",
-	"config.openshift.io", "route.openshift.io", "machine.openshift.io", "security.openshift.io",
+	"config.openshift.io", "operator.openshift.io", "cloudcredential.openshift.io", "route.openshift.io", "machine.openshift.io", "security.openshift.io", "console.openshift.io",
 }
 
 // manifest is a part of an applied object.
@@ -141,6 +141,9 @@ func (r *run) applyOne(ctx context.Context, l *resources.Living, raw []byte) (er
 		}
 		return err
 	}
+	if problem := invalid(m.Kind, raw); problem != "" {
+		return act.Fail(1, "Error from server (Invalid): %s.%s %q is invalid: %s", strings.ToLower(m.Kind)+"s", group, m.Metadata.Name, problem)
+	}
 	before, there := l.Object(m.Kind, m.Metadata.Namespace, m.Metadata.Name)
 	if there && before.Manager != r.manager && !r.force {
 		return act.Fail(1, "error: Apply failed with 1 conflict: conflict with %q using %s: .spec", before.Manager, m.APIVersion)
@@ -149,7 +152,14 @@ func (r *run) applyOne(ctx context.Context, l *resources.Living, raw []byte) (er
 	if m.Kind == "Namespace" {
 		object.Edit = m.Metadata.Labels[names.EditLabel]
 	}
-	must.Do(l.Apply(ctx, object, raw))
+	store := l.Apply
+	if isKept(m.Kind) {
+		store = l.ApplyWhole
+	}
+	if m.Kind == "Route" {
+		raw = must.Get(r.admit(l, m, raw))
+	}
+	must.Do(store(ctx, object, raw))
 	called := strings.ToLower(m.Kind)
 	if group != "" {
 		called += "." + group
@@ -195,6 +205,17 @@ func (r *run) wait(ctx context.Context, l *resources.Living, args []string) erro
 			there = there || subscribed(l, called) && slices.Contains(o.deployments, r.namespace+"/"+name)
 		}
 		return r.await(ctx, "available", "deployment", "apps", name, there, condition == "Available")
+	case "certificate", "certificates":
+		_, there := l.Object("Certificate", r.namespace, name)
+		if there {
+			if err := issueCertificate(ctx, l, r.namespace, name); err != nil {
+				return act.Fail(1, "error: timed out waiting for the condition on certificates/%s: %v", name, err)
+			}
+		}
+		return r.await(ctx, "issued", "certificate", "cert-manager.io", name, there, r.condition == "condition=Ready=True")
+	case "ingresscontroller", "ingresscontrollers":
+		_, there := l.Object("IngressController", r.namespace, name)
+		return r.await(ctx, "rolled-out", "ingresscontroller", "operator.openshift.io", name, there, r.condition == "condition=Progressing=False")
 	case "subscription", "subscriptions":
 		_, there := l.Object("Subscription", r.namespace, name)
 		return r.await(ctx, "healthy", "subscription", "operators.coreos.com", name, there, condition == "CatalogSourcesUnhealthy=False")

@@ -191,7 +191,7 @@ func (r *run) authorize(verb, resource, in string) error {
 		}
 		return false
 	}
-	if r.who.account == "" || slices.ContainsFunc(r.who.rolesIn(in), allowed) {
+	if r.who.account == "" || slices.ContainsFunc(r.who.rolesIn(in), allowed) || verb == "list" && one == "configmap" && in == infoNamespace && r.infoForAll {
 		return nil
 	}
 	where := "in the namespace \"" + in + "\""

@@ -67,6 +67,7 @@ func (r *run) inCluster(command string, do func(context.Context, *resources.Livi
 			return act.Fail(1, "Unable to connect to the server: dial tcp: lookup api.%s: i/o timeout", domain) // its machines are stopped
 		}
 		must.Do(r.authenticate(ctx, living))
+		r.infoForAll = infoIsPublic(living)
 		must.Do(r.allow(command, args))
 		if r.who.account != "" { // what the installer's certificate sends is the same everywhere
 			must.Do(living.CountRequest(ctx, r.who.name(), time.Now()))
@@ -143,7 +144,11 @@ func (r *run) get(_ context.Context, l *resources.Living, args []string) error {
 	if len(args) > 1 {
 		name = args[1]
 	}
-	if document, known := r.getOAuth(l, kind, name); known {
+	document, known := r.getOAuth(l, kind, name)
+	if !known {
+		document, known = r.getKept(l, kind, name)
+	}
+	if known {
 		switch {
 		case document != nil:
 			return r.print(document)

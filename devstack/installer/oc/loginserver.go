@@ -15,6 +15,7 @@ import (
 	"math/big"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -39,6 +40,7 @@ type loginServer struct {
 // grant is what somebody proved to the OAuth server of a cluster.
 type grant struct {
 	domain, user, provider      string
+	subject, groups             string // of a user whom an OpenID provider signed in
 	client, redirect, challenge string
 	expires                     time.Time
 }
@@ -57,9 +59,12 @@ func (r *run) loginCommand() *cobra.Command {
 		key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
 		issued := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().AddDate(1, 0, 0), DNSNames: []string{"*.apps.example.com"}}
 		raw := must.Get(x509.CreateCertificate(rand.Reader, issued, issued, key.Public(), key))
+		login, own := &loginServer{run: r, codes: map[string]grant{}, logins: map[string]grant{}}, &tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: key}
 		server := &http.Server{
-			Addr: args[0], Handler: &loginServer{run: r, codes: map[string]grant{}, logins: map[string]grant{}}, ReadHeaderTimeout: time.Minute,
-			TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{{Certificate: [][]byte{raw}, PrivateKey: key}}},
+			Addr: args[0], Handler: login, ReadHeaderTimeout: time.Minute,
+			TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+				return login.serveCertificate(hello.Context(), hello.ServerName, own)
+			}},
 		}
 		return server.ListenAndServeTLS("", "")
 	}}
@@ -89,6 +94,8 @@ func (s *loginServer) serveOAuth(w http.ResponseWriter, r *http.Request, domain 
 	switch {
 	case r.URL.Path == "/oauth/authorize":
 		s.authorizeClient(w, r, domain, l)
+	case strings.HasPrefix(r.URL.Path, callbackPath):
+		s.finishSignIn(w, r, domain, l)
 	case strings.HasPrefix(r.URL.Path, "/login/"):
 		s.signIn(w, r, domain, l)
 	case r.URL.Path == "/oauth/token" && r.Method == http.MethodPost:
@@ -118,7 +125,7 @@ func (s *loginServer) authorizeClient(w http.ResponseWriter, r *http.Request, do
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
-		token, err := s.beginSession(r.Context(), l, user, provider)
+		token, err := s.beginSession(r.Context(), l, grant{user: user, provider: provider})
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
@@ -165,11 +172,19 @@ func (s *loginServer) loginOf(r *http.Request, domain string, l *resources.Livin
 	}
 	g := s.logins[cookie.Value]
 	for _, p := range providersOf(l) {
-		if p.Name == g.provider && g.domain == domain && time.Now().Before(g.expires) && l.Passwords(p.Htpasswd.FileData.Name)[g.user] != "" {
+		if p.Name == g.provider && g.domain == domain && time.Now().Before(g.expires) && p.hasUser(l, g.user) {
 			return g
 		}
 	}
 	return grant{}
+}
+
+// hasUser reports that the provider still has a user: a line of its file, or one who signed in and was not deleted.
+func (p identityProvider) hasUser(l *resources.Living, user string) bool {
+	if p.Type == "OpenID" {
+		return slices.ContainsFunc(l.Sessions(), func(s resources.Session) bool { return s.User == user && s.Provider == p.Name })
+	}
+	return l.Passwords(p.Htpasswd.FileData.Name)[user] != ""
 }
 
 var loginPage = template.Must(template.New("login").Parse(`<!doctype html><title>Login - Red Hat OpenShift</title>{{with .Error}}<p role="alert">{{.}}</p>{{end}}
@@ -187,6 +202,12 @@ func (s *loginServer) chooseProvider(w http.ResponseWriter, r *http.Request, l *
 
 func (s *loginServer) signIn(w http.ResponseWriter, r *http.Request, domain string, l *resources.Living) {
 	then := r.FormValue("then")
+	for _, p := range providersOf(l) {
+		if p.Type == "OpenID" && "/login/"+p.Name == r.URL.Path {
+			s.redirectTo(w, r, domain, l, p)
+			return
+		}
+	}
 	if r.Method != http.MethodPost {
 		_ = loginPage.Execute(w, object{"Then": then})
 		return
@@ -198,10 +219,15 @@ func (s *loginServer) signIn(w http.ResponseWriter, r *http.Request, domain stri
 		_ = loginPage.Execute(w, object{"Then": then, "Error": "Invalid login or password. Please try again."})
 		return
 	}
-	id := newSecret()
-	s.logins[id] = grant{domain: domain, user: user, provider: provider, expires: time.Now().Add(grantLasts)}
-	http.SetCookie(w, &http.Cookie{Name: loginCookie, Value: id, Path: "/", HttpOnly: true, Secure: true, SameSite: http.SameSiteLaxMode})
+	s.rememberLogin(w, grant{domain: domain, user: user, provider: provider, expires: time.Now().Add(grantLasts)})
 	http.Redirect(w, r, then, http.StatusFound)
+}
+
+// rememberLogin begins a session of the OAuth server itself.
+func (s *loginServer) rememberLogin(w http.ResponseWriter, g grant) {
+	id := newSecret()
+	s.logins[id] = g
+	http.SetCookie(w, &http.Cookie{Name: loginCookie, Value: id, Path: "/", HttpOnly: true, Secure: true, SameSite: http.SameSiteLaxMode})
 }
 
 // verifyPassword returns the identity provider that knows the user with this password; empty: none does. A user whom another provider has is
@@ -223,9 +249,9 @@ func verifyPassword(l *resources.Living, user, password string) string {
 }
 
 // beginSession makes a token, and with it the user and the identity.
-func (s *loginServer) beginSession(ctx context.Context, l *resources.Living, user, provider string) (token string, err error) {
+func (s *loginServer) beginSession(ctx context.Context, l *resources.Living, g grant) (token string, err error) {
 	token = "sha256~" + newSecret()
-	return token, l.Begin(ctx, resources.Session{User: user, Provider: provider, Hash: hashToken(token), Expires: time.Now().Add(tokenLasts)})
+	return token, l.Begin(ctx, resources.Session{User: g.user, Provider: g.provider, Subject: g.subject, Groups: g.groups, Hash: hashToken(token), Expires: time.Now().Add(tokenLasts)})
 }
 
 // exchange gives a token for a code, once; refused says why not.
@@ -239,7 +265,7 @@ func (s *loginServer) exchange(ctx context.Context, l *resources.Living, domain,
 	case g.challenge != "" && g.challenge != base64.RawURLEncoding.EncodeToString(sum[:]):
 		return "", "The code verifier does not fit."
 	}
-	token, err := s.beginSession(ctx, l, g.user, g.provider)
+	token, err := s.beginSession(ctx, l, g)
 	if err != nil {
 		return "", err.Error()
 	}
@@ -261,8 +287,14 @@ func (s *loginServer) serveConsole(w http.ResponseWriter, r *http.Request, domai
 	}
 	if cookie, err := r.Cookie(consoleCookie); err == nil {
 		if user := s.userOf(l, cookie.Value); user != "" {
-			fmt.Fprintf(w, "<!doctype html><title>Overview · Red Hat OpenShift</title><p>Signed in as <b>%s</b> with the cluster roles %s.</p>",
-				template.HTMLEscapeString(user), template.HTMLEscapeString(strings.Join(l.RolesOf("", user, ""), ", ")))
+			groups := ""
+			for _, s := range l.Sessions() {
+				if s.User == user && s.Groups != "" {
+					groups = " and the groups " + s.Groups
+				}
+			}
+			fmt.Fprintf(w, "<!doctype html><title>Overview · Red Hat OpenShift</title>%s<p>Signed in as <b>%s</b> with the cluster roles %s%s.</p>",
+				banners(l), template.HTMLEscapeString(user), template.HTMLEscapeString(strings.Join(l.RolesOf("", user, ""), ", ")), template.HTMLEscapeString(groups))
 			return
 		}
 	}

@@ -34,6 +34,7 @@ const (
 type identityProvider struct {
 	Name, Type, MappingMethod string
 	Htpasswd                  struct{ FileData struct{ Name string } }
+	OpenID                    openIDProvider
 }
 
 func providersOf(l *resources.Living) (all []identityProvider) {
@@ -63,6 +64,8 @@ func (r *run) getOAuth(l *resources.Living, kind, name string) (document object,
 		}
 		return object{"apiVersion": "config.openshift.io/v1", "kind": "OAuth", "metadata": object{"name": "cluster", "resourceVersion": strconv.Itoa(l.Configured())},
 			"spec": object{"identityProviders": providers}}, true
+	case "clusteroperator", "clusteroperators":
+		return authenticationOperator(l), name == "authentication"
 	case "secret", "secrets":
 		if name == "" {
 			return nil, false
@@ -89,10 +92,14 @@ func (r *run) getOAuth(l *resources.Living, kind, name string) (document object,
 func (r *run) fileSecret(l *resources.Living, name string) object {
 	file := name
 	if r.namespace == loginNamespace {
-		at, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(name, copyPrefix), "-file-data"))
+		place, _, _ := strings.Cut(strings.TrimPrefix(name, copyPrefix), "-")
+		at, err := strconv.Atoi(place)
 		if providers := providersOf(l); err == nil && at < len(providers) {
-			file = providers[at].Htpasswd.FileData.Name
+			file = cmp.Or(providers[at].Htpasswd.FileData.Name, providers[at].OpenID.ClientSecret.Name)
 		}
+	}
+	if key := l.Kept("Secret/" + file); key != "" {
+		return object{"apiVersion": "v1", "kind": "Secret", "metadata": object{"name": name, "namespace": r.namespace}, "data": object{"clientSecret": []byte(key)}}
 	}
 	if _, there := l.Object("Secret", configNamespace, file); !there {
 		return nil
@@ -118,11 +125,14 @@ func formatFile(lines map[string]string) string {
 func sessionAs(kind string, s resources.Session) []any {
 	switch kind {
 	case "oauthaccesstokens":
+		if strings.HasPrefix(s.Hash, noToken) {
+			return nil
+		}
 		return []any{object{"apiVersion": "oauth.openshift.io/v1", "kind": "OAuthAccessToken", "metadata": object{"name": s.Hash}, "userName": s.User}}
 	case "users":
-		return []any{object{"apiVersion": "user.openshift.io/v1", "kind": "User", "metadata": object{"name": s.User}, "identities": []string{s.Provider + ":" + s.User}}}
+		return []any{object{"apiVersion": "user.openshift.io/v1", "kind": "User", "metadata": object{"name": s.User}, "identities": []string{s.Provider + ":" + s.Subject}}}
 	case "identities":
-		return []any{object{"apiVersion": "user.openshift.io/v1", "kind": "Identity", "metadata": object{"name": s.Provider + ":" + s.User}, "providerName": s.Provider, "providerUserName": s.User}}
+		return []any{object{"apiVersion": "user.openshift.io/v1", "kind": "Identity", "metadata": object{"name": s.Provider + ":" + s.Subject}, "providerName": s.Provider, "providerUserName": s.Subject}}
 	}
 	return nil
 }
@@ -130,7 +140,7 @@ func sessionAs(kind string, s resources.Session) []any {
 // removeSession deletes what a name means, and what of a session hangs on it: a token whose user is gone opens nothing.
 func (r *run) removeSession(ctx context.Context, l *resources.Living, kind, name string) (there bool, err error) {
 	for _, s := range l.Sessions() {
-		if name == s.Hash && kind == "oauthaccesstokens" || name == s.User && kind == "users" || name == s.Provider+":"+s.User && kind == "identities" {
+		if name == s.Hash && kind == "oauthaccesstokens" || name == s.User && kind == "users" || name == s.Provider+":"+s.Subject && kind == "identities" {
 			there = true
 			err = errors.Join(err, l.End(ctx, s))
 		}
@@ -140,9 +150,24 @@ func (r *run) removeSession(ctx context.Context, l *resources.Living, kind, name
 
 // applyFile applies a Secret with an htpasswd file; it reports false for any other object.
 func (r *run) applyFile(ctx context.Context, l *resources.Living, m manifest, raw []byte) (applied bool, err error) {
-	var s struct{ Data struct{ Htpasswd []byte } }
-	if m.Kind != "Secret" || m.Metadata.Namespace != configNamespace || json.Unmarshal(raw, &s) != nil || s.Data.Htpasswd == nil {
+	if m.Metadata.Namespace != configNamespace {
 		return false, nil
+	}
+	var config struct{ Data map[string]string }
+	if m.Kind == "ConfigMap" && json.Unmarshal(raw, &config) == nil && config.Data["ca.crt"] != "" {
+		return true, l.Keep(ctx, "ConfigMap/"+m.Metadata.Name, config.Data["ca.crt"])
+	}
+	var s struct {
+		Data struct{ Htpasswd, ClientSecret []byte }
+	}
+	if m.Kind != "Secret" || json.Unmarshal(raw, &s) != nil || s.Data.Htpasswd == nil && s.Data.ClientSecret == nil {
+		return false, nil
+	}
+	if where, key := "Secret/"+m.Metadata.Name, string(s.Data.ClientSecret); key != "" {
+		if l.Kept(where) == key {
+			return true, nil
+		}
+		return true, cmp.Or(l.Keep(ctx, where, key), l.Configure(ctx))
 	}
 	lines := map[string]string{}
 	for line := range strings.Lines(string(s.Data.Htpasswd)) {
@@ -177,9 +202,42 @@ func (r *run) replaceOAuth(ctx context.Context, l *resources.Living, _ []string)
 	for _, p := range config.Spec.IdentityProviders {
 		all = append(all, string(p))
 	}
-	must.Do(cmp.Or(l.SetProviders(ctx, all), l.Configure(ctx)))
+	must.Do(l.SetProviders(ctx, all))
+	if l, err = l.Again(ctx); err != nil {
+		return err
+	}
+	degraded := observeProviders(ctx, l)
+	must.Do(l.Keep(ctx, degradedNote, degraded))
+	if degraded == "" {
+		must.Do(l.Configure(ctx))
+	}
 	_, err = fmt.Fprintln(r.stdout, "oauth.config.openshift.io/cluster replaced")
 	return err
+}
+
+// degradedNote keeps why the operator does not give the OAuth server its configuration; nothing: it does.
+const degradedNote = "authentication/degraded"
+
+// observeProviders returns why the operator cannot use a provider; empty: it can use all.
+func observeProviders(ctx context.Context, l *resources.Living) string {
+	for _, p := range providersOf(l) {
+		if p.Type != "OpenID" {
+			continue
+		}
+		if err := observeProvider(ctx, l, p); err != nil {
+			return "OAuthServerConfigObservationDegraded: " + err.Error()
+		}
+	}
+	return ""
+}
+
+// authenticationOperator is the cluster operator that keeps the OAuth server.
+func authenticationOperator(l *resources.Living) object {
+	condition := object{"type": "Degraded", "status": "False", "reason": "AsExpected"}
+	if why := l.Kept(degradedNote); why != "" {
+		condition = object{"type": "Degraded", "status": "True", "reason": "OAuthServerConfigObservation_Error", "message": why}
+	}
+	return object{"apiVersion": "config.openshift.io/v1", "kind": "ClusterOperator", "metadata": object{"name": "authentication"}, "status": object{"conditions": []object{condition}}}
 }
 
 // hashToken returns the name under which the API keeps a token (openshift/oauth-apiserver: sha256~ and the hash of what follows it in the token).

@@ -2,7 +2,7 @@
 // release image. It contacts no registry: it knows the stand-in installer's versions, and their programs are the stand-ins beside it.
 // The other queries a cluster for its machine sets, machines and nodes, scales its workers, applies objects and waits for them, lists and approves the certificate
 // requests of nodes whose machines were stopped, and makes and removes service accounts and
-// their tokens, which it then lets in with their roles, and whose requests it counts. There
+// their tokens, which it then lets in with their roles, and whose requests it counts. It keeps Routes, ConfigMaps and ConsoleNotifications. There
 // is no cluster: the stand-in clouds hold its state, and the machine API runs inside the command that scales. Like the real one it has no
 // credentials of a cloud: what a cluster's operators do with theirs is done with what the clouds' administration APIs give.
 package oc
@@ -47,6 +47,7 @@ type run struct {
 	everywhere    bool // in all namespaces
 	login         login
 	who           user
+	infoForAll    bool // everybody who is signed in may read the ConfigMap ocpctl-info
 }
 
 // Main runs the program and returns its exit code. Like the real tool it dies of a signal at once.

@@ -2,6 +2,7 @@ package resources
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -138,3 +139,29 @@ func (c *Cloud) records(ctx context.Context, zone string) ([]types.ResourceRecor
 }
 
 func zoneID(z types.HostedZone) string { return strings.TrimPrefix(aws.ToString(z.Id), "/hostedzone/") }
+
+// ChangeText writes or removes a TXT record of the cluster's in the public zone, as an operator of the cluster does.
+func (l *Living) ChangeText(ctx context.Context, name, value string, add bool) error {
+	on, ok := l.On.(awsLiving)
+	if !ok {
+		return errors.New("the stand-in has no DNS of the cluster's own on this cloud")
+	}
+	zones, err := on.zones(ctx)
+	if err != nil {
+		return err
+	}
+	action := types.ChangeActionUpsert
+	if !add {
+		action = types.ChangeActionDelete
+	}
+	for _, z := range zones {
+		if !strings.HasSuffix(name, "."+aws.ToString(z.Name)) || z.Config != nil && z.Config.PrivateZone {
+			continue
+		}
+		_, err := on.r53.ChangeResourceRecordSets(ctx, &route53.ChangeResourceRecordSetsInput{HostedZoneId: aws.String(zoneID(z)), ChangeBatch: &types.ChangeBatch{Changes: []types.Change{{
+			Action: action, ResourceRecordSet: &types.ResourceRecordSet{Name: &name, Type: types.RRTypeTxt, TTL: aws.Int64(60), ResourceRecords: []types.ResourceRecord{{Value: &value}}},
+		}}}})
+		return err
+	}
+	return fmt.Errorf("no public zone has %s", name)
+}

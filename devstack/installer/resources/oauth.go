@@ -1,6 +1,7 @@
 package resources
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -15,6 +16,8 @@ import (
 // Session is what a user of the cluster's OAuth has after signing in: a user with an identity, and a token until it expires.
 type Session struct {
 	User, Provider string
+	Subject        string // under which the provider knows the user
+	Groups         string // that the provider named, with commas; empty: none
 	Hash           string // of the token; it is the token's name in the API (sha256~…)
 	Expires        time.Time
 }
@@ -26,6 +29,7 @@ const (
 	providerTag   = "ocpctl-standin/identity-provider/"
 	sessionTag    = "ocpctl-standin/session/"
 	configuredTag = "ocpctl-standin/oauth-generation"
+	keptTag       = "ocpctl-standin/kept/"
 )
 
 // Passwords returns the hashes in the htpasswd file of a Secret of openshift-config, by user.
@@ -97,13 +101,24 @@ func (l *Living) Configure(ctx context.Context) error {
 	return l.remember(ctx, l.Network, configuredTag, strconv.Itoa(l.Configured()))
 }
 
+// Kept returns a text that was kept under a name; empty: none.
+func (l *Living) Kept(where string) string {
+	raw, _ := base64.StdEncoding.DecodeString(l.Notes[l.Network][keptTag+short(where)])
+	return string(raw)
+}
+
+// Keep keeps a text, or forgets it if it is empty.
+func (l *Living) Keep(ctx context.Context, where, text string) error {
+	return l.remember(ctx, l.Network, keptTag+short(where), base64.StdEncoding.EncodeToString([]byte(text)))
+}
+
 // Sessions returns the sessions, by user.
 func (l *Living) Sessions() (all []Session) {
 	for key, value := range l.Notes[l.Network] {
 		var s Session
 		var until int64
-		if n, _ := fmt.Sscan(value, &s.User, &s.Provider, &s.Hash, &until); strings.HasPrefix(key, sessionTag) && n == 4 {
-			s.Expires = time.Unix(until, 0)
+		if n, _ := fmt.Sscan(value, &s.User, &s.Provider, &s.Hash, &until, &s.Subject, &s.Groups); strings.HasPrefix(key, sessionTag) && n >= 4 {
+			s.Expires, s.Subject = time.Unix(until, 0), cmp.Or(s.Subject, s.User)
 			all = append(all, s)
 		}
 	}
@@ -113,7 +128,7 @@ func (l *Living) Sessions() (all []Session) {
 
 // Begin stores a session.
 func (l *Living) Begin(ctx context.Context, s Session) error {
-	return l.remember(ctx, l.Network, sessionTag+short(s.Hash), fmt.Sprintf("%s %s %s %d", s.User, s.Provider, s.Hash, s.Expires.Unix()))
+	return l.remember(ctx, l.Network, sessionTag+short(s.Hash), fmt.Sprintf("%s %s %s %d %s %s", s.User, s.Provider, s.Hash, s.Expires.Unix(), s.Subject, s.Groups))
 }
 
 // End removes a session. The user's account goes with the last one here.

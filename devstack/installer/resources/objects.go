@@ -53,14 +53,35 @@ func (l *Living) Object(kind, namespace, name string) (Object, bool) {
 
 // Apply stores an object, or counts that it was applied again.
 func (l *Living) Apply(ctx context.Context, o Object, content []byte) error {
-	sum, name := sha256.Sum256(content), sha256.Sum256([]byte(o.Kind+"/"+o.Namespace+"/"+o.Name))
+	sum := sha256.Sum256(content)
 	before, _ := l.Object(o.Kind, o.Namespace, o.Name)
 	value := fmt.Sprintf("%s %s %s/%s %s %s %d", o.APIVersion, o.Kind, o.Namespace, o.Name, o.Manager, hex.EncodeToString(sum[:6]), before.Applied+1)
 	if o.Edit != "" {
 		value += " " + o.Edit
 	}
-	return l.remember(ctx, l.Network, objectTag+hex.EncodeToString(name[:8]), value)
+	return l.remember(ctx, l.Network, objectTag+o.key(), value)
 }
 
 // Again reads the cluster's current state.
 func (l *Living) Again(ctx context.Context) (*Living, error) { return l.On.Again(ctx) }
+
+func (o Object) key() string { return short(o.Kind + "/" + o.Namespace + "/" + o.Name) }
+
+// ApplyWhole stores an object with its content.
+func (l *Living) ApplyWhole(ctx context.Context, o Object, content []byte) error {
+	if err := l.Apply(ctx, o, content); err != nil {
+		return err
+	}
+	return l.Keep(ctx, o.key(), string(content))
+}
+
+// Content returns what an object was stored with; empty: nothing was kept.
+func (l *Living) Content(o Object) []byte { return []byte(l.Kept(o.key())) }
+
+// Drop removes an object.
+func (l *Living) Drop(ctx context.Context, o Object) error {
+	if err := l.Keep(ctx, o.key(), ""); err != nil {
+		return err
+	}
+	return l.remember(ctx, l.Network, objectTag+o.key(), "")
+}

@@ -22,6 +22,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/api"
 	"github.com/ocpctl/ocpctl/app/auth"
 	"github.com/ocpctl/ocpctl/app/credentials"
+	"github.com/ocpctl/ocpctl/devstack/binaries"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
@@ -37,20 +38,7 @@ import (
 var bin string
 
 func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "pipelines-")
-		if err != nil {
-			panic(err)
-		}
-		defer os.RemoveAll(dir)
-		bin = filepath.Join(dir, "bin")
-		build := exec.Command("go", "build", "-o", filepath.Join(bin, "ocpctl"), "github.com/ocpctl/ocpctl/cmd/ocpctl")
-		build.Stdout, build.Stderr = os.Stderr, os.Stderr
-		if err := build.Run(); err != nil {
-			panic(err)
-		}
-		return m.Run()
-	}())
+	os.Exit(binaries.With(m.Run, &bin, "cmd/ocpctl"))
 }
 
 // become says what becomes of a cluster as soon as it is accepted.

@@ -161,7 +161,7 @@ func (s *Settings) serviceAccount(kind string) string {
 	return map[string]string{
 		"create": a.Create, "destroy": a.Destroy, "scale": cmp.Or(a.Scale, a.Create), "configure": cmp.Or(a.Configure, a.Create),
 		"access": cmp.Or(a.Access, a.Configure, a.Create), "sleep": cmp.Or(a.Scale, a.Create), "wake": cmp.Or(a.Scale, a.Create),
-		"observe": cmp.Or(a.Access, a.Configure, a.Create), "tag": cmp.Or(a.Scale, a.Create), dispatch.KindScan: a.Scan,
+		"observe": cmp.Or(a.Access, a.Configure, a.Create), "tag": cmp.Or(a.Scale, a.Create), "inform": cmp.Or(a.Access, a.Configure, a.Create), dispatch.KindScan: a.Scan,
 	}[kind]
 }
 

@@ -150,6 +150,9 @@ func isURL(raw string, schemes ...string) bool {
 	return slices.Contains(schemes, u.Scheme)
 }
 
+// routeLabel matches a label of a Kubernetes object: an optional prefix, a name and a value.
+var routeLabel = regexp.MustCompile(`^([a-z0-9.-]{1,253}/)?[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?=[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$`)
+
 // checkDurations refuses durations that would stop the server's loops or make them spin.
 func (c Config) checkDurations() []error {
 	var bad []error
@@ -160,7 +163,7 @@ func (c Config) checkDurations() []error {
 	}{
 		{"api.timeout", c.API.Timeout, time.Second}, {"hour", c.Hour, 1}, {"grace", c.Grace, 0}, {"github.pace", c.GitHub.Pace, 0}, {"github.max_grace", c.GitHub.MaxGrace, 0},
 		{"github.progress", c.GitHub.Progress, time.Second}, {"github.look", c.GitHub.Look, hooks.LeastLook}, {"github.run_look", c.GitHub.RunLook, hooks.LeastRunLook}, {"github.deliveries", c.GitHub.Deliveries, time.Second},
-		{"artifacts.retention", c.Artifacts.Retention, time.Hour},
+		{"artifacts.retention", c.Artifacts.Retention, time.Hour}, {"cluster_info.every", c.ClusterInfo.Every, 0},
 		{"catalogue.reload", c.Catalogue.Reload, time.Second},
 		{"runner.lease", c.Runner.Lease, time.Second}, {"runner.heartbeat", c.Runner.Heartbeat, 1},
 		{"limits.launch_patience", l.LaunchPatience, 1}, {"limits.lease_grace", l.LeaseGrace, 1}, {"limits.look_again", l.LookAgain, 1},
@@ -194,6 +197,9 @@ func (c Config) checkDurations() []error {
 		if n.value < 0 {
 			bad = append(bad, fmt.Errorf("%s is %d; give 1 or more, or 0 for no limit", n.field, n.value))
 		}
+	}
+	if label := c.ClusterInfo.RouteLabel; label != "" && !routeLabel.MatchString(label) {
+		bad = append(bad, fmt.Errorf("cluster_info.route_label is %q; give a label as key=value, e.g. ocpctl/show=true, or leave it empty", label))
 	}
 	if l.BlockAfter < 1 {
 		bad = append(bad, fmt.Errorf("limits.block_after is %d; give 1 or more", l.BlockAfter))

@@ -71,7 +71,23 @@ func (c Config) checkIdentity() []error {
 	if len(c.AWS.STSEndpoints) > 0 && !c.AWS.On() {
 		wrong("aws.accounts and aws.organizations are empty; give the accounts or organizations that may sign in, or omit aws")
 	}
-	return append(bad, c.checkSession()...)
+	return slices.Concat(bad, c.checkSession(), c.checkConsole())
+}
+
+// checkConsole checks how people sign in to consoles. OpenShift takes an OpenID provider over https alone (cluster-authentication-operator, isValidURL).
+func (c Config) checkConsole() []error {
+	var bad []error
+	switch openID := c.Console.SignIn == ConsoleOpenID; {
+	case !openID && c.Console.SignIn != ConsoleAccounts:
+		bad = append(bad, fmt.Errorf("console.sign_in is %q; give %s or %s", c.Console.SignIn, ConsoleAccounts, ConsoleOpenID))
+	case !openID && c.Console.CAFile != "":
+		bad = append(bad, fmt.Errorf("console.ca_file is set, but console.sign_in is not %s; omit it, or set that", ConsoleOpenID))
+	case openID && c.SAML.Metadata == "":
+		bad = append(bad, fmt.Errorf("console.sign_in is %s, but nobody can sign in to the pages; set saml.metadata", ConsoleOpenID))
+	case openID && !isURL(c.UIURL, "https"):
+		bad = append(bad, fmt.Errorf("console.sign_in is %s, but ui_url is %q; give an https:// address, because OpenShift takes no other", ConsoleOpenID, maskURL(c.UIURL)))
+	}
+	return bad
 }
 
 func (c Config) checkSession() []error {

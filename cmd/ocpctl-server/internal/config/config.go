@@ -37,6 +37,7 @@ type Config struct {
 	SAML         SAML          `yaml:"saml"`         // sign-in to the pages
 	AWS          AWS           `yaml:"aws"`          // sign-in with AWS identities
 	Session      Session       `yaml:"session"`      // people's sessions
+	Console      Console       `yaml:"console"`      // how people sign in to the consoles of clusters
 	Metrics      Metrics       `yaml:"metrics"`      // who reads which
 	Artifacts    Artifacts     `yaml:"artifacts"`    // the bucket for installer state
 	Runner       Runner        `yaml:"runner"`       // how runners are started, and what they get
@@ -44,6 +45,7 @@ type Config struct {
 	Account      string        `yaml:"account"`      // the AWS account for clusters; empty: clouds.aws.account
 	Clouds       Clouds        `yaml:"clouds"`       // accounts and keys by platform
 	Scan         Scan          `yaml:"scan"`         // cloud accounts that are looked through for orphans
+	ClusterInfo  ClusterInfo   `yaml:"cluster_info"` // what a ready cluster says about itself, and which of its addresses are shown
 	Limits       Limits        `yaml:"limits"`       // time limits of the controller
 	Hour         time.Duration `yaml:"hour"`         // real length of one hour of a time to live; 1h outside the demo
 	Grace        time.Duration `yaml:"grace"`        // after a pull request was closed or a label removed; 0: the profile's
@@ -204,6 +206,18 @@ type Session struct {
 	NotBefore string        `yaml:"not_before"` // sessions from before this time (2026-01-31T12:00:00Z) have ended
 }
 
+// The ways to sign in to a cluster's console.
+const (
+	ConsoleAccounts = "accounts"
+	ConsoleOpenID   = "openid"
+)
+
+// Console configures how people sign in to the consoles of clusters.
+type Console struct {
+	SignIn string `yaml:"sign_in"` // accounts: with an account of the cluster's own; openid: with the sign-in to the pages, for which clusters must reach ui_url
+	CAFile string `yaml:"ca_file"` // with openid, CA certificates (PEM) with which clusters verify ui_url; empty: those that OpenShift trusts
+}
+
 // Metrics configures who reads metrics with names of teams and profiles.
 type Metrics struct {
 	TokenRef string `yaml:"token_ref"` // the bearer token for metrics with names of teams and profiles; empty: nobody gets them
@@ -269,6 +283,12 @@ type Repository struct {
 	Environment string `yaml:"environment"` // tag of its clusters
 }
 
+// ClusterInfo is about what stands in a ready cluster for its users, and what of theirs is shown outside.
+type ClusterInfo struct {
+	Every      time.Duration `yaml:"every"`       // the longest time between two looks for links, each by a runner; 0: clusters have neither links nor an identity card
+	RouteLabel string        `yaml:"route_label"` // Routes with this label are shown as links; empty: none is
+}
+
 // defaults are the values of settings that a file omits.
 func Defaults() Config {
 	return Config{
@@ -282,10 +302,13 @@ func Defaults() Config {
 		Artifacts: Artifacts{Retention: 60 * 24 * time.Hour},
 		SAML:      SAML{Name: "AWS IAM Identity Center"},
 		Session:   Session{Life: 8 * time.Hour},
+		Console:   Console{SignIn: ConsoleAccounts},
 		API:       API{Rate: 20, Burst: 60, Timeout: 30 * time.Second},
 		Scan:      Scan{Every: 6 * time.Hour, MinAge: 30 * time.Minute, MinSights: 2, CallsPerSecond: 5},
 		Hour:      time.Hour,
 		Bill:      Bill{Every: 6 * time.Hour},
+
+		ClusterInfo: ClusterInfo{Every: 30 * time.Minute, RouteLabel: "ocpctl/show=true"},
 		Limits: Limits{
 			LaunchPatience: 10 * time.Minute, LeaseGrace: 2 * time.Minute, LookAgain: 15 * time.Second,
 			RetryBase: 30 * time.Second, RetryMax: 24 * time.Hour, BlockAfter: 3, VerifyGap: 3 * time.Minute,
@@ -295,10 +318,11 @@ func Defaults() Config {
 	}
 }
 
-func (l Limits) Lifecycle() lifecycle.Limits {
+func (c Config) Lifecycle() lifecycle.Limits {
+	l := c.Limits
 	return lifecycle.Limits{
 		LaunchPatience: l.LaunchPatience, LeaseGrace: l.LeaseGrace, LookAgain: l.LookAgain, RetryBase: l.RetryBase,
-		RetryMax: l.RetryMax, BlockAfter: l.BlockAfter, VerifyGap: l.VerifyGap, WarnBefore: l.WarnBefore, LetPast: l.LetPast,
+		RetryMax: l.RetryMax, BlockAfter: l.BlockAfter, VerifyGap: l.VerifyGap, WarnBefore: l.WarnBefore, LetPast: l.LetPast, InformEvery: c.ClusterInfo.Every,
 		Runners: lifecycle.RunnerCaps{All: l.Runners, Account: l.PerAccount, Region: l.PerRegion},
 	}
 }

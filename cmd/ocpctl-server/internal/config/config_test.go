@@ -58,7 +58,7 @@ func TestASoundFileLoadsOverTheDefaults(t *testing.T) {
 	require.Equal(t, 5*time.Minute, cfg.Limits.VerifyGap)
 	require.Equal(t, Defaults().Limits.Findings, cfg.Limits.Findings)
 	require.Equal(t, "127.0.0.1:8081", cfg.Listen.Public)
-	require.Equal(t, 24*time.Hour, cfg.Limits.Lifecycle().RetryMax)
+	require.Equal(t, 24*time.Hour, cfg.Lifecycle().RetryMax)
 	require.Equal(t, 3*time.Hour, cfg.FindingLimits().StillFor)
 }
 
@@ -355,6 +355,8 @@ func TestARoleDemandsOnlyWhatItNeeds(t *testing.T) {
 		"a weekly report at no time": {everything, sound + "reports: {weekly: {channel: '#week', weekday: someday, hour: 24, zone: Middle/Earth}}", []string{
 			`reports.weekly.channel is "#week"; give the channel's id`, `reports.weekly.weekday is "someday"; give a day in English`, "reports.weekly.hour is 24; give an hour from 0 to 23", `reports.weekly.zone is "Middle/Earth"; give the name of a time zone`}},
 		"a weekly report in a zone":  {everything, sound + "reports: {weekly: {channel: C012AB3CD, weekday: Friday, hour: 0, zone: Europe/Berlin}}", nil},
+		"an odd label of Routes":     {everything, sound + "cluster_info: {route_label: ocpctl/show}", []string{`cluster_info.route_label is "ocpctl/show"; give a label as key=value`}},
+		"no label of Routes":         {everything, sound + "cluster_info: {every: 0s, route_label: ''}", nil},
 		"the machine's zone":         {everything, sound + "reports: {weekly: {zone: Local}}", []string{`reports.weekly.zone is "Local"`}},
 		"domains that are addresses": {everything, sound + "slack: {email_domains: [example.com, '@acme.example', EXAMPLE.com]}", []string{`slack.email_domains[1] is "@acme.example"`, `slack.email_domains[2] is "EXAMPLE.com"`}},
 		"hooks without a secret":     {Roles{HooksRole}, "database_url_ref: file:/db", []string{"github.webhook_secret_ref is empty; the role hooks needs"}},

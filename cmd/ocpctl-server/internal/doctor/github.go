@@ -83,7 +83,7 @@ var spareEvents = map[string]spare{
 }
 
 // optional are permissions beyond those of deploy/github-app.yaml that something uses.
-var optional = []string{"contents: write"} // to start workflows when a cluster is ready: on-ready: dispatch
+var optional = []string{"contents: write"} // to start workflows when a cluster is ready (on-ready: dispatch), and to propose changes of the catalogue
 
 // splitSpare separates what an App can do without from what it needs.
 func splitSpare(missing []string, known map[string]spare) (needed, spares []string) {

@@ -22,8 +22,8 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/doctor"
 	"github.com/ocpctl/ocpctl/devstack"
+	"github.com/ocpctl/ocpctl/devstack/binaries"
 	"github.com/ocpctl/ocpctl/devstack/github"
-	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/devstack/slack"
 )
 
@@ -37,10 +37,7 @@ type clinic struct {
 func built(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", append([]string{"build", "-buildvcs=false", "-o", dir, "./cmd/ocpctl-server", "./cmd/ocpctl-runner"}, installer.Programs()...)...)
-	build.Dir = "../../../.."
-	out, err := build.CombinedOutput()
-	require.NoError(t, err, string(out))
+	require.NoError(t, binaries.Build(t.Context(), dir, slices.Concat(binaries.Product, binaries.Tools)...))
 	return dir
 }
 

@@ -23,18 +23,35 @@ func (a *app) newAccessCommand() *cobra.Command {
 		return a.printAccesses(api.ListAccess(ctx, id))
 	})
 	revoke := &cobra.Command{
-		Use: "revoke CLUSTER ACCESS", Short: "Revoke a kubeconfig or console account of a cluster: yours, or anybody's if you may share the cluster",
-		Long: `Revoke a kubeconfig or a console account. It is not handed out from now on, and stops working as soon as a runner has deleted its account in
+		Use: "revoke CLUSTER [ACCESS]", Short: "Revoke a kubeconfig or console account of a cluster: yours, or anybody's if you may share the cluster",
+		Long: `Revoke a kubeconfig or a console account; without its id, your only one. It is not handed out from now on, and stops working as soon as a runner has deleted its account in
 the cluster, usually within seconds; access list then shows it as removed. Anyone who may still use the cluster can get a new one: to end
 that too, use ocpctl unshare. Revoking does not sign anybody out: if a machine is lost, end its sign-in first.`,
-		Example: "  ocpctl access revoke team-a-smoke-01 acc_01J9ZQ0M7V3N6WZ6M4C8Q2K5S3 --reason \"the file was in a public log\"",
+		Example: "  ocpctl access revoke team-a-smoke-01\n  ocpctl access revoke team-a-smoke-01 acc_01J9ZQ0M7V3N6WZ6M4C8Q2K5S3 --reason \"the file was in a public log\"",
 	}
 	reasonFlag(revoke, &reason)
-	a.onCluster(revoke, 1, 1, func(ctx context.Context, api *connect.API, id string, rest []string) error {
-		return a.printAccesses(api.RevokeAccess(ctx, id, rest[0], &v1.RevokeAccessParams{Reason: reason}))
+	a.onCluster(revoke, 0, 1, func(ctx context.Context, api *connect.API, id string, rest []string) error {
+		which := id
+		if len(rest) > 0 {
+			which = rest[0]
+		}
+		return a.printAccesses(api.RevokeAccess(ctx, id, which, &v1.RevokeAccessParams{Reason: reason}))
 	})
-	return newGroupCommand("access", "Who has access to a cluster",
+	group := newGroupCommand("access", "Who has access to a cluster",
 		"Who has access to a cluster: every kubeconfig and console account is made for one reader, with a role and an end, and can be revoked. See ocpctl kubeconfig.", list, revoke)
+	group.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 1 { // people who name a cluster want its list
+			return nil
+		}
+		return noSuchCommand(cmd, args)
+	}
+	group.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		return list.RunE(cmd, args)
+	}
+	return group
 }
 
 // printAccesses shows the accesses after a call.

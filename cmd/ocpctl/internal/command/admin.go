@@ -113,13 +113,13 @@ func (a *app) newFindingsCommand() *cobra.Command {
 				name:  func(f v1.Finding) string { return cmp.Or(f.ClusterID, f.Identity) },
 				heads: []string{"KIND", "CLUSTER", "IDENTITY", "SINCE", "SEEN", "RESOLVED", "WHY"},
 				row: func(s *table.Screen, f v1.Finding) []any {
-					return []any{f.Kind, f.ClusterID, f.Identity, duration.Away(f.Since, s.Now), humanize.Count(f.TimesSeen, "time"), duration.Away(f.ResolvedAt, s.Now), f.Why}
+					return []any{f.Kind, cmp.Or(f.ClusterName, f.ClusterID), f.Identity, duration.Away(f.Since, s.Now), humanize.Count(f.TimesSeen, "time"), duration.Away(f.ResolvedAt, s.Now), f.Why}
 				},
 				none: "No findings.",
 				after: func(s *table.Screen, all []v1.Finding) {
 					for _, f := range all {
 						if s.Wide {
-							writeParagraphs(s, fmt.Sprintf("Evidence for %s %s", f.Kind, cmp.Or(f.ClusterID, f.Identity)), f.Evidence)
+							writeParagraphs(s, fmt.Sprintf("Evidence for %s %s", f.Kind, cmp.Or(f.ClusterName, f.ClusterID, f.Identity)), f.Evidence)
 						}
 					}
 				},

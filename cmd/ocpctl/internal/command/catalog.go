@@ -26,7 +26,7 @@ func (a *app) newCatalogCommand() *cobra.Command {
 		a.newSimpleCommand("teams", "List the teams you may see, with their budgets", (*connect.API).ListTeams, a.printTeams),
 		a.newSimpleCommand("quotas", "List the limits that apply to you and your teams, and their use", (*connect.API).ListQuotas, a.printQuotas),
 		a.newSimpleCommand("status", "Show the active catalogue, and why a newer one was rejected", (*connect.API).GetCatalogue, a.printCatalogueState),
-		a.newValidateCommand())
+		a.newValidateCommand(), a.newReplayCommand())
 	c.Aliases = []string{"catalogue"}
 	return c
 }
@@ -132,9 +132,7 @@ It prints a line for each problem, with the file, the line and what is accepted,
 				names = append(names, p.File)
 			}
 			err = a.printAnswer(answer.Raw, names, func(s *table.Screen) {
-				for _, p := range found.Problems {
-					s.Linef("%s", humanize.Line(fmt.Sprintf("%s:%d: %s", filepath.Join(args[0], p.File), p.Line, strings.TrimPrefix(p.Field+": "+p.Detail, ": "))))
-				}
+				writeProblems(s, args[0], found.Problems)
 				if found.Valid {
 					s.Linef("Valid: %s, hash %s", humanize.Count(len(files), "file"), humanize.Line(found.Hash))
 				}
@@ -144,6 +142,12 @@ It prints a line for each problem, with the file, the line and what is accepted,
 			}
 			return err
 		}),
+	}
+}
+
+func writeProblems(s *table.Screen, dir string, problems []v1.CatalogueProblem) {
+	for _, p := range problems {
+		s.Linef("%s", humanize.Line(fmt.Sprintf("%s:%d: %s", filepath.Join(dir, p.File), p.Line, strings.TrimPrefix(p.Field+": "+p.Detail, ": "))))
 	}
 }
 

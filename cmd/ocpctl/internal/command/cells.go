@@ -155,6 +155,9 @@ func (a *app) writeCluster(s *table.Screen, c v1.Cluster, brief bool) {
 	}
 	f.Add("next attempt", humanize.When(c.RetryAt, s.Now))
 	if c.Desired == v1.Present {
+		for _, l := range c.Links {
+			f.Add("app", strings.TrimSpace(l.URL+" "+l.Title))
+		}
 		f.Add("console", openingCommand(c.ConsoleURL, c.Name))
 		f.Add("API", c.APIURL)
 	}

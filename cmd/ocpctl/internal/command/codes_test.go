@@ -18,6 +18,7 @@ func TestWhatTheCommandLineCannotSayEndsWithTwo(t *testing.T) {
 	for line, text := range map[string]string{
 		"lst":                                       `"lst" is not a command of ocpctl. Did you mean list?`,
 		"creat --name x":                            `"creat" is not a command of ocpctl. Did you mean create?`,
+		"access revok a b":                          `"revok" is not a command of ocpctl access. Did you mean revoke?`,
 		"catalog foo":                               `"foo" is not a command of ocpctl catalog.`,
 		"list --bogus":                              "unknown flag: --bogus",
 		"list -o xml":                               `--output: "xml" is not supported. Accepted: json, yaml, name, wide, field=NAME, e.g. field=destroyAt.`,
@@ -40,7 +41,7 @@ func TestWhatTheCommandLineCannotSayEndsWithTwo(t *testing.T) {
 		"share a --team b --access all":             `--access: "all" is not an access right. Accepted: see, use.`,
 		"share a --team b --role root":              `--role: "root" is not a role. Accepted: view, edit, admin.`,
 		"share a --team b --access see --role view": "--role: Who only sees the cluster has no role in it. Accepted: --access use.",
-		"access revoke a":                           "an argument is missing: ocpctl access revoke CLUSTER ACCESS",
+		"access revoke":                             "no cluster given. Give its name or id: ocpctl access revoke CLUSTER [ACCESS]",
 		"transfer a":                                "--team: Required.",
 		"scale-workers a":                           "--replicas: Required.",
 		"scale-workers a --replicas -1":             "--replicas: -1 is negative.",
@@ -135,6 +136,14 @@ func TestADryRunThatIsRefusedEndsWithSix(t *testing.T) {
 	require.Empty(t, d.err.String(), "it was said already")
 }
 
+func TestAQuestionAboutSomebodyElseIsADryRun(t *testing.T) {
+	d := newService(t)
+	require.Equal(t, exit.Usage, d.run("create", "--name", "x", "--as", "maya"))
+	require.Contains(t, d.err.String(), "give --dry-run with it")
+	require.Equal(t, exit.Usage, d.run("create", "--name", "x", "--dry-run", "--fork"))
+	require.Contains(t, d.err.String(), "give --as PERSON")
+}
+
 func TestWhatAPartOfACheckSaysIsSaidOnce(t *testing.T) {
 	d := newService(t)
 	full := map[string]any{"name": "team live", "result": "fail", "message": "You have 3 of 3.", "next": "Destroy one."}
@@ -166,8 +175,10 @@ func TestAWaitThatEndsBadlyPrintsTheClusterToo(t *testing.T) {
 	d.change("getCluster", failed)
 	require.Equal(t, exit.Failed, d.run("wait", "team-a-smoke-01"))
 	require.Contains(t, d.out.String(), "team-a-smoke-01  FAILED create failed\n")
-	require.Contains(t, d.err.String(), "team-a-smoke-01 will not be ready: there are 5 of 5 VPCs")
+	require.Contains(t, d.err.String(), "team-a-smoke-01 will not be ready: VPCLimitExceeded.\nSee: ocpctl explain clu_")
+	require.Equal(t, 1, strings.Count(d.out.String()+d.err.String(), "there are 5 of 5 VPCs"), "a failure is written in full once")
 	require.Equal(t, exit.Failed, d.run("create", "--name", "x", "--wait", "-o", "json"))
+	require.Contains(t, d.err.String(), "team-a-smoke-01 will not be ready: there are 5 of 5 VPCs")
 	require.Contains(t, d.out.String(), `"idempotencyKey": "6f1e6f0e`)
 
 	d = newService(t)

@@ -30,6 +30,7 @@ func (a *app) newCreateCommand() *cobra.Command {
 	var waits waiting
 	var dry bool
 	var key string
+	var what question
 	c := fromTable("create", &cobra.Command{
 		Long: `Create a cluster. Values you leave out come from the profile's defaults or from a policy.
 
@@ -42,6 +43,9 @@ new key.`,
   ocpctl create -f request.yaml --wait --timeout 90m -o json`,
 		Args: rangeArgs(0, 1), ValidArgsFunction: completeFirst(a.completeProfiles),
 		RunE: a.runCommand(func(ctx context.Context, args []string) error {
+			if err := what.check(dry, &w); err != nil {
+				return err
+			}
 			r, err := a.readRequest(w, args)
 			if err != nil {
 				return err
@@ -50,6 +54,8 @@ new key.`,
 			switch {
 			case err != nil:
 				return err
+			case what.As != "":
+				return what.answer(ctx, a, api, r)
 			case dry:
 				return a.dryRun(ctx, api, r)
 			case key == "":
@@ -61,6 +67,7 @@ new key.`,
 	a.addCreateFlags(c, &w)
 	waits.addFlags(c, "create", createTime)
 	c.Flags().BoolVar(&dry, "dry-run", false, optionUsage("create", "dry-run"))
+	what.addFlags(c)
 	c.Flags().StringVar(&key, "idempotency-key", "", optionUsage("create", "idempotency-key"))
 	return c
 }
@@ -116,7 +123,7 @@ func (a *app) writeAccepted(s *table.Screen, c v1.Accepted, replayed bool) {
 	fmt.Fprintf(s.Out, "%s %s\n", s.Painted(humanize.Line(c.Name), table.Bold), head)
 	f := s.Facts()
 	f.Add("status", string(c.Status))
-	f.Add("next", c.Message)
+	f.Add("verdict", c.Message)
 	if c.ApprovalID != "" {
 		f.Paint("approval", c.ApprovalID+": it must be approved first; see ocpctl approvals "+c.ApprovalID, table.Warn)
 	}
@@ -136,8 +143,13 @@ func (a *app) dryRun(ctx context.Context, api *connect.API, r v1.CreateRequest) 
 	if err != nil {
 		return err
 	}
-	v := answer.Value
-	err = a.printAnswer(answer.Raw, []string{v.Name}, func(s *table.Screen) {
+	return a.printPreview(answer.Raw, answer.Value, func(*table.Screen) {})
+}
+
+// printPreview shows a verdict after a head, with what was granted.
+func (a *app) printPreview(raw []byte, v v1.Verdict, head func(*table.Screen)) error {
+	err := a.printAnswer(raw, []string{v.Name}, func(s *table.Screen) {
+		head(s)
 		a.writeVerdict(s, v)
 		if !v.Allowed {
 			s.Linef("Nothing was created.")

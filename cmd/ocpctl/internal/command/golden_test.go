@@ -26,6 +26,7 @@ var typed = map[string][]string{
 	"create":      {"create aws-minimal-test --name team-a-smoke-01 --ttl 2d --owner team-a --cost-center cc-1234 --environment test --region us-east-1 --version 4.20.3 --base-domain labs.example.com --team team-a --tag RequestSource=cli"},
 	"create-run":  {"create --name team-a-smoke-01 --reuse run --slot e2e --run-name e2e-7xk2p --run-uid 6a1b2c3d-0000-4000-8000-000000000003 -o field=clusterId", "create --run-kind Job"},
 	"dry-run":     {"create --name team-a-smoke-01 --ttl 48h --dry-run"},
+	"what-if":     {"create aws-minimal-test --dry-run --as maya --as-role requester --team platform --workers 2"},
 	"create-wait": {"create --name team-a-smoke-01 --wait"},
 	"list":        {"list", "list -o wide", "list -o name", "list --all --status ready --team team-a --limit 2", "list -o yaml", "list -o field=items.name", "list -o field=name"},
 	"status":      {"status team-a-smoke-01", "status team-a-smoke-01 -o field=destroyAt", "get --cluster-id " + cluster, "status team-a-smoke-01 -o wide"},
@@ -117,6 +118,9 @@ func (d *service) delivers(asked map[string]bool) {
 	require.NoError(d, os.WriteFile(filepath.Join(dir, "profiles", "new.yaml"), []byte("name: new\n"), 0o644))
 	require.EqualValues(d, 1, d.run("catalog", "validate", dir))
 	require.Contains(d, d.out.String(), "profiles/new.yaml:3: regions[0].name: there is no us-esat-1; did you mean us-east-1?\n")
+	require.EqualValues(d, 0, d.run("catalog", "what-if", dir))
+	require.Contains(d, d.out.String(), "412 requests, 7 now refused\n\nrules names/no-two: 7 requests of 2 principals now refused\n")
+	require.Contains(d, d.out.String(), "Maya, aws-minimal-test, team platform: Not two.")
 	for _, a := range d.Asked() {
 		asked[a.Operation] = true
 	}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -66,7 +67,7 @@ func (a *app) printUsage(res *http.Response, err error) error {
 		name:  func(l v1.UsageLine) string { return l.Key },
 		heads: []string{"KEY", "CLUSTERS", "READY", "CLUSTER HOURS", "NODE HOURS", "SPEND", "SAVED"},
 		row: func(_ *table.Screen, l v1.UsageLine) []any {
-			return []any{l.Key, l.Clusters, l.Ready, fmt.Sprintf("%.1f", l.ClusterHours), fmt.Sprintf("%.1f", l.NodeHours), price.Dollars(l.Cents), price.Dollars(l.SavedCents)}
+			return []any{cmp.Or(l.Name, l.Key), l.Clusters, l.Ready, fmt.Sprintf("%.1f", l.ClusterHours), fmt.Sprintf("%.1f", l.NodeHours), price.Dollars(l.Cents), price.Dollars(l.SavedCents)}
 		},
 		none: "No usage.",
 	}

@@ -102,6 +102,8 @@ var acts = []act{
 	{line: "catalog quotas", want: "0 0 0 0 0 0 3 3 3 3 3"},
 	{line: "catalog status", want: "0 0 0 0 0 0 3 3 3 3 3"},
 	{line: "catalog validate {catalogue}", want: "3 0 3 3 3 3 3 3 3 3 3"},
+	{line: "catalog what-if {catalogue}", want: "3 0 3 3 3 3 3 3 3 3 3", does: true},
+	{line: "create aws-minimal-test --name mine --dry-run --as github:maya --as-role platform_admin", want: "3 6 3 3 3 3 3 3 3 3 3"},
 	{line: "report usage", want: "0 0 0 0 0 0 3 3 3 3 3"},
 	{line: "report forecast", want: "0 0 0 0 0 0 3 3 3 3 3"},
 	{line: "report actual", want: "4 4 4 4 4 4 3 3 3 3 3"}, // no bill was read
@@ -206,7 +208,7 @@ func TestEveryCommandEndsForEverybodyAsItsRowSays(t *testing.T) {
 var next = regexp.MustCompile(`Ask |Add |Name |See |Choose another |Load |Request |Destroy it first|choose one of|The list of|Accepted: |ocpctl (list|login|approvals)|lists your|Retry|next: `)
 
 // records are where it is written down that something was asked and refused.
-var records = []string{"audit_events", "audit_head", "cluster_requests", "request_keys"}
+var records = []string{"audit_events", "audit_head", "cluster_requests", "request_checks", "request_keys"}
 
 // cell types a line as one of the cast and says how it ended. What it changed is taken back.
 func (o *office) cell(a act, who string) string {

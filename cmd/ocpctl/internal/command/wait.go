@@ -63,7 +63,13 @@ func (a *app) awaitAndPrint(ctx context.Context, api *connect.API, of follow.Tar
 		}
 	}
 	c := answer.Value.Cluster
-	if shown := a.printAnswer(answer.Raw, []string{handleOf(c)}, func(s *table.Screen) { a.writeCluster(s, c, true) }); shown != nil {
+	shown := a.printAnswer(answer.Raw, []string{handleOf(c)}, func(s *table.Screen) {
+		a.writeCluster(s, c, true)
+		if !a.inAction { // its log does not have what is printed here
+			err = exit.Shorten(err)
+		}
+	})
+	if shown != nil {
 		return shown
 	}
 	return err

@@ -96,6 +96,16 @@ type Problem struct {
 	Title  string
 	Fields []Field
 	Next   string
+	Short  string // instead of title and fields where they were shown a moment before; empty: they are always shown
+}
+
+// Shorten returns an error that leaves out what was shown a moment before.
+func Shorten(err error) error {
+	var p *Problem
+	if errors.As(err, &p) && p.Short != "" {
+		return With(CodeOf(err), &Problem{Title: p.Short, Next: p.Next})
+	}
+	return err
 }
 
 // shown is how many accepted values a line lists.

@@ -158,7 +158,8 @@ func (g Goal) checkHope(c v1.Cluster, asked bool) error {
 		if c.Phase == "destroy_blocked" || c.Phase == "abandoned" {
 			return exit.With(exit.Failed, &exit.Problem{
 				Title: fmt.Sprintf("The teardown of %s is blocked: %s", c.Name, humanize.Line(c.Why)), Fields: blockerFields(c),
-				Next: "It is retried automatically. Remove the blockers, or retry now: ocpctl retry " + c.Name + " --reason \"…\"",
+				Next:  "It is retried automatically. Remove the blockers, or retry now: ocpctl retry " + c.Name + " --reason \"…\"",
+				Short: fmt.Sprintf("The teardown of %s is blocked by what is listed above.", c.Name),
 			})
 		}
 		return nil
@@ -180,10 +181,13 @@ func (g Goal) checkHope(c v1.Cluster, asked bool) error {
 	if c.FailWhose != "" {
 		said.Fields = append(said.Fields, exit.Field{Name: "Who can fix it", Detail: humanize.Line(humanize.Whose(c.FailWhose))})
 	}
-	said.Next = "See: ocpctl explain " + c.ClusterID
 	if c.FailNext != "" {
-		said.Next = "Next: " + humanize.Line(c.FailNext) + "\n" + said.Next
+		said.Fields = append(said.Fields, exit.Field{Name: "Next", Detail: humanize.Line(c.FailNext)})
 	}
+	if c.FailMessage != "" {
+		said.Short = fmt.Sprintf("%s will not be %s: %s.", c.Name, g, cmp.Or(c.FailReason, "it failed"))
+	}
+	said.Next = "See: ocpctl explain " + c.ClusterID
 	return exit.With(exit.Failed, said)
 }
 

@@ -158,7 +158,7 @@ func TestHowAWaitEnds(t *testing.T) {
 		"a try that failed is not the end": {follow.Ready, []map[string]any{moved("CREATING", "cleaning"), moved("READY", "ready")}, exit.OK, ""},
 		"a blocked install that goes down": {follow.Destroyed, []map[string]any{moved("FAILED", "create_failed"), moved("DESTROYED", "released")}, exit.OK, ""},
 		"failed": {follow.Ready, []map[string]any{{"status": "FAILED", "phase": "create_failed", "failMessage": "there are 5 of 5 VPCs", "failWhose": "quota", "failNext": "raise L-F678F1CE"}},
-			exit.Failed, "team-a-smoke-01 will not be ready: there are 5 of 5 VPCs\n  Who can fix it: the owner of the cloud account's limits.\nNext: raise L-F678F1CE\nSee: ocpctl explain clu_"},
+			exit.Failed, "team-a-smoke-01 will not be ready: there are 5 of 5 VPCs\n  Who can fix it: the owner of the cloud account's limits.\n  Next: raise L-F678F1CE.\nSee: ocpctl explain clu_"},
 		"somebody took it down":      {follow.Ready, []map[string]any{{"status": "DESTROYING", "phase": "stopping", "desired": "absent", "desiredWhy": "ana asked for it"}}, exit.Failed, "ana asked for it"},
 		"it goes while it is scaled": {follow.Scaled, []map[string]any{{"desired": "absent", "desiredWhy": "its time is over", "workersWanted": 7}}, exit.Failed, "its time is over"},
 		"blocked": {follow.Destroyed, []map[string]any{{"status": "FAILED", "phase": "destroy_blocked", "why": "one thing is left", "blockers": []string{"vpc vpc-1: delete the peering"}}},

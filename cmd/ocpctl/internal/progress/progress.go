@@ -16,9 +16,10 @@ import (
 
 // Lines writes a line for each change, for logs.
 type Lines struct {
-	Out  io.Writer
-	Now  func() time.Time
-	last string
+	Out   io.Writer
+	Now   func() time.Time
+	last  string
+	phase string
 }
 
 // Show writes what changed; a new expected time alone is not a change.
@@ -28,6 +29,10 @@ func (l *Lines) Show(s follow.State) {
 		return
 	}
 	l.last = text
+	if note := describeFailedTry(l.phase, s.Cluster); note != "" {
+		l.Note(note)
+	}
+	l.phase = s.Phase
 	fmt.Fprintf(l.Out, "%s  %s%s\n", l.Now().UTC().Format("15:04:05"), text, describeArrival(s.Cluster, l.Now()))
 }
 
@@ -61,6 +66,17 @@ func describeParts(c v1.Cluster) []string {
 		out = append(out, humanize.Line(c.Progress.Step))
 	}
 	return out
+}
+
+// cleaning is the phase after a try that failed, before the next one.
+const cleaning = "cleaning"
+
+// describeFailedTry says that a try failed, why, and what follows, when that is news after an earlier phase; otherwise it is empty.
+func describeFailedTry(before string, c v1.Cluster) string {
+	if c.Status != v1.CREATING || c.Phase != cleaning || before == cleaning {
+		return ""
+	}
+	return c.Name + ": " + c.Why
 }
 
 // Status returns a cluster's status, with the phase if that says more.
@@ -100,7 +116,11 @@ const (
 
 // Show draws the new state.
 func (b *Bar) Show(s follow.State) {
-	b.state = s
+	note := describeFailedTry(b.state.Phase, s.Cluster)
+	if b.state = s; note != "" {
+		b.Note(note)
+		return
+	}
 	b.drawLine(b.Now())
 }
 

@@ -47,6 +47,22 @@ func TestALogGetsALineForEachChange(t *testing.T) {
 	require.Zero(t, l.Every())
 }
 
+func TestATryThatFailedIsToldOnceWithWhatFollows(t *testing.T) {
+	failed := installing(0, "destroying")
+	failed.Phase, failed.Why = "cleaning", "attempt 1 of 2 did not finish (no capacity); what it created is removed, then the next attempt begins"
+	const told = "smoke: attempt 1 of 2 did not finish (no capacity); what it created is removed, then the next attempt begins\n"
+	var log, terminal bytes.Buffer
+	l := &progress.Lines{Out: &log, Now: func() time.Time { return noon }}
+	b := &progress.Bar{Out: &terminal, Now: func() time.Time { return noon }, Width: func() int { return 80 }, Since: noon}
+	for _, s := range []follow.State{installing(45, ""), failed, failed, installing(5, "")} {
+		l.Show(s)
+		b.Show(s)
+	}
+	require.Equal(t, 1, strings.Count(log.String(), told))
+	require.Equal(t, 1, strings.Count(terminal.String(), told))
+	require.Contains(t, terminal.String(), "done in about 20 min", "80 columns are enough for the expected end")
+}
+
 func TestATerminalHasOneLineThatIsDrawnOver(t *testing.T) {
 	var out bytes.Buffer
 	now, width := noon, 200

@@ -31,8 +31,6 @@ assert.equal(posted.message.bot_id, me.bot_id);
 await slack.chat.postMessage({ channel: clusters, thread_ts: posted.ts, text: "Launch began" });
 await slack.chat.update({ channel: clusters, ts: posted.ts, text: "ready", blocks: blocks.slice(0, 1) });
 await slack.chat.postEphemeral({ channel: clusters, user: "U0DEMOMAYA", text: "for you" });
-const { permalink } = await slack.chat.getPermalink({ channel: clusters, message_ts: posted.ts });
-assert.match(permalink, /\/archives\/C0DEMOCLUS\/p\d{16}$/);
 
 const history = await slack.conversations.history({ channel: clusters, include_all_metadata: true });
 assert.deepEqual(history.messages.map((m) => [m.text, m.reply_count, m.metadata.event_payload.id]), [["ready", 1, "not_1"]]);
@@ -42,20 +40,16 @@ await slack.chat.delete({ channel: clusters, ts: posted.ts });
 await refused("message_not_found", slack.chat.update({ channel: clusters, ts: posted.ts, text: "late" }));
 await refused("not_in_channel", slack.chat.postMessage({ channel: "C0DEMORAND", text: "x" }));
 await refused("invalid_blocks", slack.chat.postMessage({ channel: clusters, text: "x", blocks: [{ type: "header" }] }));
-await refused("missing_scope", slack.conversations.join({ channel: "C0DEMORAND" }));
+await refused("missing_scope", slack.conversations.open({ users: "U0DEMOMAYA,U0DEMOROBB" }));
 await refused("invalid_trigger_id", slack.views.open({ trigger_id: "1.2.abc", view: { type: "modal", title: { type: "plain_text", text: "x" }, blocks: [] } }));
 
-const names = [];
-for await (const page of slack.paginate("conversations.list", { limit: 2, types: "public_channel,private_channel" })) {
-  names.push(...page.channels.map((c) => c.name));
+const members = [];
+for await (const page of slack.paginate("conversations.members", { channel: clusters, limit: 2 })) {
+  members.push(...page.members);
 }
-assert.deepEqual(names, ["clusters", "random", "payments", "admins", "platform-private", "partners", "partners-soon", "old-project"]);
+assert.ok(members.length > 2 && members.includes(me.user_id));
 assert.equal((await slack.conversations.info({ channel: "C0DEMOOLDP" })).channel.is_archived, true);
-assert.ok((await slack.conversations.members({ channel: clusters })).members.includes(me.user_id));
 assert.equal((await slack.users.info({ user: "U0OTHERSAM" })).user.team_id, "T0OTHERCOM");
-assert.equal((await slack.users.lookupByEmail({ email: "ada@acme.example" })).user.id, "U0DEMOADAA");
-assert.equal((await slack.users.list({})).members.length, 10);
-assert.deepEqual((await slack.usergroups.users.list({ usergroup: (await slack.usergroups.list()).usergroups[0].id })).users, ["U0DEMOMAYA", "U0DEMOROBB"]);
 const { channel } = await slack.conversations.open({ users: "U0DEMOMAYA" });
 await slack.chat.postMessage({ channel: channel.id, text: "hello" });
 

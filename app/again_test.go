@@ -1,0 +1,60 @@
+package app_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/devstack/servicetest"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store/clusters"
+)
+
+// onPull returns the released cluster of the fixture's pull request.
+func onPull(t *testing.T) (*servicetest.Fixture, clusters.Row) {
+	h := servicetest.New(t)
+	h.Open()
+	h.Comment(1, "will", "/ocp create")
+	row := h.Only()
+	h.Release(row)
+	return h, row
+}
+
+func TestAClusterOfAPullRequestIsCreatedAgainInItsPlace(t *testing.T) {
+	h, row := onPull(t)
+	byWeb := app.Origin{Source: policy.SourceWeb}
+	made, again, err := h.Service.Retry(t.Context(), maya, row.ID, byWeb)
+	require.NoError(t, err)
+	require.True(t, again)
+	require.Equal(t, []any{row.PR.Number, row.Generation + 1, row.Profile, row.Owner}, []any{made.PR.Number, made.Generation, made.Profile, made.Owner}, "who helps does not become the owner")
+	require.NotEqual(t, row.ID, made.ID)
+
+	same, _, err := h.Service.Retry(t.Context(), willOf("platform"), row.ID, byWeb)
+	require.NoError(t, err)
+	require.Equal(t, made.ID, same.ID, "whoever asks first")
+}
+
+func TestAClusterOfAPullRequestIsNotCreatedAgainBesideAnother(t *testing.T) {
+	h, row := onPull(t)
+	h.Comment(2, "will", "/ocp create")
+	newest := h.Clusters()[1]
+	_, _, err := h.Service.Retry(t.Context(), maya, row.ID, app.Origin{Source: policy.SourceWeb})
+	require.Equal(t, app.Conflict, app.KindOf(err), "%v", err)
+	require.ErrorContains(t, err, "acme/shop#41 has a cluster of profile "+row.Profile+": "+newest.Name)
+}
+
+func TestAClusterOfAPullRequestIsNotCreatedAgainForNobody(t *testing.T) {
+	h, row := onPull(t)
+	byWeb := app.Origin{Source: policy.SourceWeb}
+	h.Sync(h.Event("closed", "will", false))
+	_, _, err := h.Service.Retry(t.Context(), maya, row.ID, byWeb)
+	require.Equal(t, app.Conflict, app.KindOf(err), "%v", err)
+	require.ErrorContains(t, err, "acme/shop#41 is closed")
+
+	h.Query(`DELETE FROM pull_requests RETURNING number::text`)
+	_, _, err = h.Service.Retry(t.Context(), maya, row.ID, byWeb)
+	require.Equal(t, app.Conflict, app.KindOf(err), "%v", err)
+	require.ErrorContains(t, err, "Nothing is known of acme/shop#41 any more")
+	require.Len(t, h.Clusters(), 1)
+}

@@ -1,0 +1,124 @@
+package github
+
+import (
+	"encoding/base64"
+	"maps"
+	"net/http"
+	"strings"
+)
+
+// reference is a branch as the Git API shows it.
+func (sc scene) reference(ref, sha string) object {
+	api := sc.repoAPI() + "/git/"
+	return object{"ref": "refs/" + ref, "node_id": "REF_" + sha, "url": api + "refs/" + ref, "object": object{"type": "commit", "sha": sha, "url": api + "commits/" + sha}}
+}
+
+// getRef returns one branch by its whole name.
+// https://docs.github.com/rest/git/refs#get-a-reference
+func (s *Server) getRef(w http.ResponseWriter, r *http.Request, c caller) {
+	ref, sha := r.PathValue("ref"), ""
+	c.at.look(func(_ *world, repo *repository) {
+		if name, isBranch := strings.CutPrefix(ref, "heads/"); isBranch && repo.Commits[name] == nil {
+			sha = repo.resolve(name)
+		}
+	})
+	if sha == "" {
+		notFound(w)
+		return
+	}
+	answer(w, http.StatusOK, s.sceneOf(c.at.repo).reference(ref, sha))
+}
+
+// postRef makes a branch at a commit.
+// https://docs.github.com/rest/git/refs#create-a-reference
+func (s *Server) postRef(w http.ResponseWriter, r *http.Request, c caller) {
+	var body struct{ Ref, SHA string }
+	decodeBody(r, &body)
+	name, isBranch := strings.CutPrefix(body.Ref, "refs/heads/")
+	problem := ""
+	err := c.at.do(func(_ *world, repo *repository) ([]Event, error) {
+		switch {
+		case !isBranch || name == "":
+			problem = "Reference name must start with 'refs/' and have at least two slashes."
+		case repo.Commits[body.SHA] == nil:
+			problem = "Object does not exist"
+		case repo.resolve(name) != "":
+			problem = "Reference already exists"
+		default:
+			repo.Branches[name] = body.SHA
+		}
+		return nil, nil
+	})
+	if problem != "" {
+		complain(w, http.StatusUnprocessableEntity, problem)
+		return
+	}
+	show(w, http.StatusCreated, s.sceneOf(c.at.repo).reference("heads/"+name, body.SHA), err)
+}
+
+// putContents commits a file to a branch. An existing file is changed only with git's id of what it was.
+// https://docs.github.com/rest/repos/contents#create-or-update-file-contents
+func (s *Server) putContents(w http.ResponseWriter, r *http.Request, c caller) {
+	var body struct {
+		Message, Content, SHA, Branch string
+		Author                        struct{ Name, Email string }
+	}
+	decodeBody(r, &body)
+	text, err := base64.StdEncoding.DecodeString(body.Content)
+	if err != nil || body.Message == "" {
+		complain(w, http.StatusUnprocessableEntity, "content is not valid Base64")
+		return
+	}
+	path, branch, status, commit := r.PathValue("path"), body.Branch, http.StatusCreated, ""
+	if branch == "" {
+		branch = Branch
+	}
+	err = c.at.do(func(_ *world, repo *repository) ([]Event, error) {
+		files := repo.Commits[repo.Branches[branch]]
+		if files == nil {
+			status = http.StatusNotFound
+			return nil, nil
+		}
+		if was, there := files[path]; there {
+			if status = http.StatusOK; blobID(was) != body.SHA {
+				status = http.StatusConflict
+				return nil, nil
+			}
+		}
+		commit = repo.commit(branch, withFile(maps.Clone(files), path, string(text)))
+		return nil, nil
+	})
+	switch {
+	case status == http.StatusNotFound:
+		complain(w, status, "Branch "+branch+" not found")
+	case status == http.StatusConflict:
+		complain(w, status, path+" does not match "+body.SHA)
+	default:
+		sc := s.sceneOf(c.at.repo)
+		person := object{"name": body.Author.Name, "email": body.Author.Email, "date": stamp(s.now())}
+		show(w, status, object{"content": sc.content(path, branch, string(text)), "commit": object{
+			"sha": commit, "node_id": "C_" + commit, "message": body.Message, "author": person, "committer": person, "parents": []object{},
+			"url": sc.repoAPI() + "/git/commits/" + commit, "html_url": sc.web() + sc.repo.Name + "/commit/" + commit,
+			"tree":         object{"sha": commit, "url": sc.repoAPI() + "/git/trees/" + commit},
+			"verification": object{"verified": false, "reason": "unsigned", "signature": nil, "payload": nil},
+		}}, err)
+	}
+}
+
+// postPull opens a pull request from a branch of the repository.
+// https://docs.github.com/rest/pulls/pulls#create-a-pull-request
+func (s *Server) postPull(w http.ResponseWriter, r *http.Request, c caller) {
+	var body struct {
+		Title, Head, Base, Body string
+		Draft                   bool
+	}
+	decodeBody(r, &body)
+	number, err := c.at.openBranch(body.Title, body.Head, body.Base, c.login, body.Draft)
+	if err != nil {
+		complain(w, http.StatusUnprocessableEntity, "Validation Failed")
+		return
+	}
+	pr, _ := c.at.PullRequest(number)
+	one, err := s.sceneOf(c.at.repo).pull(pr, 0)
+	show(w, http.StatusCreated, one, err)
+}
