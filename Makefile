@@ -71,6 +71,12 @@ test-tekton: ## check the Tekton documents with Tekton's own code, and the look 
 test-jenkins: ## run the Jenkins library in Groovy 2.4, the version in Jenkins, against a real API (needs groovy, e.g. from Debian's package)
 	JAVA_HOME="$${JAVA_HOME:-$$(dirname "$$(dirname "$$(readlink -f "$$(command -v java)")")")}" go test -count=1 -tags jenkins -run WithCluster ./devstack/pipelines/scripts
 
+.PHONY: build-installer
+build-installer: ## build the real openshift-install and ccoctl, which run behind devstack/gateway (the first time: 10 minutes of two cores, 460 MB)
+	@mkdir -p $(DEMO_DIR)/real
+	go -C tools/installer build -ldflags '-s -w' -o $(abspath $(DEMO_DIR))/real/openshift-install github.com/openshift/installer/cmd/openshift-install
+	go -C tools/installer build -ldflags '-s -w' -o $(abspath $(DEMO_DIR))/real/ccoctl ./ccoctl
+
 .PHONY: demo
 demo: $(DEMO_BUILD) $(if $(wildcard $(DEMO_DIR)/bin/act),build-act) ## start everything on this machine, to label a pull request and watch (Ctrl-C stops, .demo keeps the state; KUBERNETES=1: runners are Jobs)
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) $(ON_KUBERNETES)

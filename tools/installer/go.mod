@@ -1,3 +1,5 @@
+// The real openshift-install and ccoctl, built from their modules to try ocpctl with them. The requirements and replacements are those
+// of github.com/openshift/installer at this version; ccoctl's module is compiled with the same.
 module github.com/ocpctl/ocpctl/tools/installer
 
 go 1.26.0
@@ -144,6 +146,8 @@ require (
 	sigs.k8s.io/json v0.0.0-20241014173422-cfa47c3a1cc8
 	sigs.k8s.io/yaml v1.4.0
 )
+
+require github.com/go-jose/go-jose/v4 v4.0.1 // indirect
 
 require (
 	cloud.google.com/go v0.116.0 // indirect
