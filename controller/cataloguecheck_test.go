@@ -2,6 +2,7 @@ package controller_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,14 +38,18 @@ func TestAProposalIsOpenedOnceHoweverOftenItIsTried(t *testing.T) {
 	allowContents(f)
 	f.hub.FailNext(1, hub.APIFault{After: true, Method: "POST", Path: "/pulls"})
 	state := propose(t, f, "propose:1", "")
-	require.Equal(t, "pull request #45", state.Note)
 	require.False(t, state.GivenUp)
-	opened, _ := f.hub.PullRequest(45)
+	var number int
+	_, err := fmt.Sscanf(state.Note, "pull request #%d", &number)
+	require.NoError(t, err, state.Note)
+	opened, _ := f.hub.PullRequest(number)
 	require.Equal(t, "Add the shop", opened.Title)
 	require.Contains(t, opened.Body, "Proposed by Maya")
 	document, _ := f.hub.FileAt(opened.HeadSHA, "catalogue/teams/shop.yaml")
 	require.Equal(t, "name: shop\n", document)
-	_, another := f.hub.PullRequest(46)
+	earlier, _ := f.hub.PullRequest(number - 1)
+	require.NotEqual(t, opened.Title, earlier.Title)
+	_, another := f.hub.PullRequest(number + 1)
 	require.False(t, another)
 }
 
