@@ -7,8 +7,10 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -81,7 +83,9 @@ func (l *life) setScene() scene {
 	for _, name := range []string{"shown", "gone", "stuck", "coming", "broken"} {
 		s.Clusters[name] = l.requested(name, name)
 	}
-	s.Clusters["waiting"] = l.as("requester").create(v1.CreateRequest{Name: "waiting", Profile: "aws-minimal-test", Team: "platform", TTLHours: 72}, "waiting").ClusterID
+	_, at, page := l.signIn("maya").visit("/new", url.Values{"key": {"waiting"}, "name": {"waiting"}, "profile": {"aws-minimal-test"}, "team": {"platform"}, "ttl": {"72h"}, "do": {"create"}})
+	require.Regexp(l.t, "^/clusters/clu_", at, page)
+	s.Clusters["waiting"] = path.Base(at)
 	for _, name := range []string{"shown", "gone", "stuck"} {
 		l.as("admin").until(name, "ready", isReady)
 	}

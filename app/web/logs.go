@@ -59,7 +59,7 @@ var logGroups = []struct {
 	kinds []lifecycle.Kind
 }{{"Create", []lifecycle.Kind{lifecycle.Create}}, {"Teardown", []lifecycle.Kind{lifecycle.Destroy}}, {"Other", nil}}
 
-// showLogs leads to the log of the newest attempt, and there to what failed.
+// showLogs leads to the log that is shown first, and there to what failed.
 func (p *pages) showLogs(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	row, logs, err := p.App.Logs(r.Context(), who, r.PathValue("id"))
 	if err != nil {
@@ -70,23 +70,28 @@ func (p *pages) showLogs(w http.ResponseWriter, r *http.Request, who policy.Prin
 		p.renderPage(w, r, who, http.StatusOK, "logs", logView{Row: row})
 		return
 	}
-	newest := logs[len(logs)-1]
-	for _, l := range slices.Backward(logs) { // what keeps a cluster running is seldom what somebody looks for
-		if l.Kind == lifecycle.Create || l.Kind == lifecycle.Destroy {
-			newest = l
-			break
-		}
-	}
-	v := logView{Row: row, Log: newest, Wraps: true}
-	if v.Fails, err = p.App.FailingLine(r.Context(), row, newest); err != nil {
+	shown := logShownFirst(row, logs)
+	v := logView{Row: row, Log: shown, Wraps: true}
+	if v.Fails, err = p.App.FailingLine(r.Context(), row, shown); err != nil {
 		p.showError(w, r, who, err)
 		return
 	}
-	to := v.address(max(newest.Lines-app.LogPageLines+1, 1))
+	to := v.address(max(shown.Lines-app.LogPageLines+1, 1))
 	if v.Fails > 0 {
 		to = v.lineAddress(v.Fails)
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+// logShownFirst returns what somebody looks for: the log of the newest create or teardown, and of an install that failed not that of its
+// cleanup. What keeps a cluster running comes last.
+func logShownFirst(row clusters.Row, logs []attempts.AttemptLog) attempts.AttemptLog {
+	for _, l := range slices.Backward(logs) {
+		if l.Kind == lifecycle.Create || l.Kind == lifecycle.Destroy && !row.CleanedUp() {
+			return l
+		}
+	}
+	return logs[len(logs)-1]
 }
 
 // showLog shows a page of the log of one attempt.

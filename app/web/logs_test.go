@@ -45,6 +45,13 @@ func TestTheWholeLogOfEachAttemptIsAPage(t *testing.T) {
 	require.Contains(t, page, `Lines 1980 to <span id="last">2500</span> of <span id="total">2500</span>`)
 	require.Contains(t, page, `aria-label="Other"><strong>Other</strong><a href="/clusters/`+row.ID+`/logs/2?from=1">attempt 2, configure</a>`)
 
+	h.logged(row, 3, "destroy", "", "nothing is left")
+	_, _, answer = b.get(at)
+	require.Equal(t, at+"/3?from=1", answer.Request.URL.RequestURI(), "the newest create or teardown")
+	h.fail(row.ID)
+	_, _, answer = b.get(at)
+	require.Equal(t, at+"/1?from=1980", answer.Request.URL.RequestURI(), "the cleanup does not hide the install that failed")
+
 	_, page, _ = b.get(at + "/1?find=NUMBER+123&wrap=no")
 	require.Contains(t, page, "11 lines with “NUMBER 123”")
 	require.Contains(t, page, `<a href="/clusters/`+row.ID+`/logs/1?find=NUMBER&#43;123&amp;from=1212&amp;wrap=no#L1232">1232</a> <code>line number 1232</code>`)

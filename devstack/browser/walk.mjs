@@ -9,14 +9,14 @@ test("a cluster's life on the pages", async () => {
   const maya = await open("maya");
   await maya.goto("/");
   await maya.locator("#todo").getByText("waiting").waitFor(); // her request, which others decide
-  await maya.getByRole("link", { name: "Profiles" }).click();
-  await maya.getByRole("link", { name: "Create a cluster of aws-minimal-test" }).click();
+  await maya.getByRole("link", { name: "Profiles", exact: true }).click();
+  await maya.getByRole("link", { name: "Create a cluster of aws-minimal-test", exact: true }).click();
   assert.equal(await maya.locator("#profile").inputValue(), "aws-minimal-test");
   await maya.locator("#name").fill("Walked");
   await maya.getByRole("button", { name: "Create", exact: true }).click();
   await maya.locator("#errors a", { hasText: "Name" }).waitFor();
   await maya.locator("#name").fill("walked");
-  await maya.getByRole("button", { name: "Check" }).click();
+  await maya.getByRole("button", { name: "Check", exact: true }).click();
   await maya.getByRole("heading", { name: /^It would be accepted/ }).waitFor();
   await maya.getByRole("button", { name: "Create", exact: true }).click();
 
@@ -36,7 +36,7 @@ test("a cluster's life on the pages", async () => {
 
   await maya.locator("summary", { hasText: "Extend" }).click();
   await maya.getByLabel("Extend by").fill("2h");
-  await maya.getByRole("button", { name: "Extend" }).click();
+  await maya.getByRole("button", { name: "Extend", exact: true }).click();
   await maya.locator("p.fine").waitFor();
 
   await maya.locator("summary", { hasText: /^Share/ }).click();
@@ -47,20 +47,20 @@ test("a cluster's life on the pages", async () => {
   const rob = await open("rob");
   await rob.goto(at);
   await rob.locator("#state .pill", { hasText: "READY" }).waitFor();
-  assert.equal(await rob.getByRole("link", { name: "Destroy …" }).count(), 0, "rob may look");
+  assert.equal(await rob.getByRole("link", { name: "Destroy …", exact: true }).count(), 0, "rob may look");
 
   await maya.goto("/clusters");
   await maya.getByLabel("Filter", { exact: true }).fill("walked status:ready");
-  await maya.getByRole("button", { name: "Search" }).click();
+  await maya.getByRole("button", { name: "Search", exact: true }).click();
   assert.deepEqual(await maya.locator("#clusters tbody a strong").allInnerTexts(), ["walked"]);
   await maya.getByLabel("Filter", { exact: true }).fill("status:nothing");
-  await maya.getByRole("button", { name: "Search" }).click();
+  await maya.getByRole("button", { name: "Search", exact: true }).click();
   await maya.locator("#wrong").waitFor();
   assert.equal(await maya.evaluate(() => document.activeElement.id), "wrong");
   assert.equal(await maya.getByLabel("Filter", { exact: true }).inputValue(), "status:nothing");
 
   await maya.goto(at);
-  await maya.getByRole("link", { name: "Destroy …" }).click();
+  await maya.getByRole("link", { name: "Destroy …", exact: true }).click();
   await maya.getByRole("button", { name: /^Destroy/ }).click();
   await maya.waitForURL(url => url.pathname === at);
   await maya.locator("#state .pill", { hasText: "DESTROYED" }).waitFor({ timeout: 120000 });
@@ -75,13 +75,13 @@ test("a cluster's life on the pages", async () => {
   await will.goto("/approvals");
   const asked = will.locator("article", { hasText: "waiting" }).first();
   await asked.getByLabel(/^(Why|Reason)/).fill("looks fine");
-  await asked.getByRole("button", { name: "Approve" }).click();
+  await asked.getByRole("button", { name: "Approve", exact: true }).click();
   await will.locator("p.fine").waitFor();
   await will.goto("/clusters/" + scene.clusters.waiting);
   await will.locator("#state .pill", { hasText: "READY" }).waitFor({ timeout: 120000 });
 
   await will.goto("/audit");
-  await will.getByRole("button", { name: "Verify the hash chain" }).click();
+  await will.getByRole("button", { name: "Verify the hash chain", exact: true }).click();
   await will.locator("p.fine").waitFor();
   for (const page of [maya, rob, will]) await page.context().close();
 });

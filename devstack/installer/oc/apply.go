@@ -135,14 +135,14 @@ func (r *run) applyOne(ctx context.Context, l *resources.Living, raw []byte) (er
 	if !applied && err == nil {
 		applied, err = r.applyFile(ctx, l, m, raw)
 	}
-	if !applied && err == nil {
-		applied, err = r.applyKept(ctx, l, m, raw)
-	}
 	if applied || err != nil {
 		if err == nil {
 			_, err = fmt.Fprintf(r.stdout, "%s/%s serverside-applied\n", strings.ToLower(m.Kind), m.Metadata.Name)
 		}
 		return err
+	}
+	if problem := invalid(m.Kind, raw); problem != "" {
+		return act.Fail(1, "Error from server (Invalid): %s.%s %q is invalid: %s", strings.ToLower(m.Kind)+"s", group, m.Metadata.Name, problem)
 	}
 	before, there := l.Object(m.Kind, m.Metadata.Namespace, m.Metadata.Name)
 	if there && before.Manager != r.manager && !r.force {
@@ -152,10 +152,14 @@ func (r *run) applyOne(ctx context.Context, l *resources.Living, raw []byte) (er
 	if m.Kind == "Namespace" {
 		object.Edit = m.Metadata.Labels[names.EditLabel]
 	}
-	must.Do(l.Apply(ctx, object, raw))
-	if slices.Contains(contentKinds, m.Kind) {
-		must.Do(l.Keep(ctx, keptAs(m.Kind, m.Metadata.Namespace, m.Metadata.Name), string(raw)))
+	store := l.Apply
+	if isKept(m.Kind) {
+		store = l.ApplyWhole
 	}
+	if m.Kind == "Route" {
+		raw = must.Get(r.admit(l, m, raw))
+	}
+	must.Do(store(ctx, object, raw))
 	called := strings.ToLower(m.Kind)
 	if group != "" {
 		called += "." + group

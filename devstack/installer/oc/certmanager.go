@@ -1,6 +1,7 @@
 package oc
 
 import (
+	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -47,22 +48,21 @@ type certificate struct {
 	}
 }
 
-// contentKinds are the kinds whose content decides what the stand-in does.
-var contentKinds = []string{"ClusterIssuer", "Certificate", "IngressController"}
-
-func keptAs(kind, namespace, name string) string { return kind + "/" + namespace + "/" + name }
+// readContent returns the content of an applied object; empty: there is none.
+func readContent(l *resources.Living, kind, namespace, name string) []byte {
+	return l.Content(resources.Object{Kind: kind, Namespace: namespace, Name: name})
+}
 
 // issueCertificate has the ACME server issue a certificate, once, and puts it into its Secret.
 func issueCertificate(ctx context.Context, l *resources.Living, namespace, name string) (err error) {
 	defer must.Catch(&err)
 	var c certificate
 	var issuer acmeIssuer
-	must.Do(json.Unmarshal([]byte(l.Kept(keptAs("Certificate", namespace, name))), &c))
-	secret := keptAs("Secret", namespace, c.Spec.SecretName)
-	if l.Kept(secret) != "" {
+	must.Do(json.Unmarshal(readContent(l, "Certificate", namespace, name), &c))
+	if len(readContent(l, "Secret", namespace, c.Spec.SecretName)) > 0 {
 		return nil
 	}
-	must.Wrap(json.Unmarshal([]byte(l.Kept(keptAs("ClusterIssuer", "", c.Spec.IssuerRef.Name))), &issuer), "the ClusterIssuer "+c.Spec.IssuerRef.Name)
+	must.Wrap(json.Unmarshal(readContent(l, "ClusterIssuer", "", c.Spec.IssuerRef.Name), &issuer), "the ClusterIssuer "+c.Spec.IssuerRef.Name)
 	if len(issuer.Spec.ACME.Solvers) != 1 || issuer.Spec.ACME.Solvers[0].DNS01.Route53 == nil {
 		return errors.New("the stand-in solves DNS-01 with Route 53 only")
 	}
@@ -74,21 +74,17 @@ func issueCertificate(ctx context.Context, l *resources.Living, namespace, name 
 	for _, at := range order.AuthzURLs {
 		must.Do(proveName(ctx, l, client, at))
 	}
-	uri := order.URI
-	order = must.Get(client.WaitOrder(ctx, uri))
+	must.Get(client.WaitOrder(ctx, order.URI))
 	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
 	request := must.Get(x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{DNSNames: c.Spec.DNSNames}, key))
-	chain, _, err := client.CreateOrderCert(ctx, order.FinalizeURL, request, true)
-	if err != nil { // the answer to a request that is still worked on has no address of the order
-		order = must.Get(client.WaitOrder(ctx, uri))
-		chain = must.Get(client.FetchCert(ctx, order.CertURL, true))
-	}
-	var text strings.Builder
+	chain, _ := must.Get2(client.CreateCertFromOrder(ctx, order, request, true))
+	var text bytes.Buffer
 	for _, one := range chain {
 		must.Do(pem.Encode(&text, &pem.Block{Type: "CERTIFICATE", Bytes: one}))
 	}
 	must.Do(pem.Encode(&text, &pem.Block{Type: "PRIVATE KEY", Bytes: must.Get(x509.MarshalPKCS8PrivateKey(key))}))
-	return l.Keep(ctx, secret, text.String())
+	secret := resources.Object{APIVersion: "v1", Kind: "Secret", Namespace: namespace, Name: c.Spec.SecretName, Manager: "cert-manager-certificates-issuing"}
+	return l.ApplyWhole(ctx, secret, text.Bytes())
 }
 
 func newACMEClient(issuer acmeIssuer) (*acme.Client, error) {
@@ -134,12 +130,12 @@ func (s *loginServer) serveCertificate(ctx context.Context, host string, own *tl
 	var controller struct {
 		Spec struct{ DefaultCertificate struct{ Name string } }
 	}
-	_ = json.Unmarshal([]byte(l.Kept(keptAs("IngressController", "openshift-ingress-operator", "default"))), &controller) // none: its own
-	text := l.Kept(keptAs("Secret", "openshift-ingress", controller.Spec.DefaultCertificate.Name))
-	if text == "" {
+	_ = json.Unmarshal(readContent(l, "IngressController", "openshift-ingress-operator", "default"), &controller) // none: its own
+	text := readContent(l, "Secret", "openshift-ingress", controller.Spec.DefaultCertificate.Name)
+	if len(text) == 0 {
 		return own, nil
 	}
-	pair, err := tls.X509KeyPair([]byte(text), []byte(text))
+	pair, err := tls.X509KeyPair(text, text)
 	if err != nil {
 		return nil, fmt.Errorf("the certificate of %s: %w", host, err)
 	}

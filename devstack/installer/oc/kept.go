@@ -1,7 +1,6 @@
 package oc
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,15 +9,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ocpctl/ocpctl/devstack/installer/act"
 	"github.com/ocpctl/ocpctl/devstack/installer/resources"
 )
 
-// This file is the API of the objects that are read with their content: ConfigMaps, Routes (route.openshift.io/v1) and ConsoleNotifications
-// (console.openshift.io/v1), with what openshift/api refuses of them and what the router does.
+// This file is the API of the objects that are read with their content: ConfigMaps, Routes (route.openshift.io/v1), ConsoleNotifications
+// (console.openshift.io/v1) and those of certmanager.go, with what openshift/api refuses of them and what the router does.
 
 // keptKinds are their kinds by the name in a command.
-var keptKinds = map[string]string{"configmap": "ConfigMap", "route": "Route", "consolenotification": "ConsoleNotification"}
+var keptKinds = map[string]string{
+	"configmap": "ConfigMap", "route": "Route", "consolenotification": "ConsoleNotification",
+	"clusterissuer": "ClusterIssuer", "certificate": "Certificate", "ingresscontroller": "IngressController",
+}
 
 // consoleKinds are the definitions that the console brings.
 var consoleKinds = []string{"consolelinks.console.openshift.io", "consolenotifications.console.openshift.io", "consoleplugins.console.openshift.io"}
@@ -28,26 +29,8 @@ const (
 	infoName      = "ocpctl-info"
 )
 
-// applyKept applies one of them; it reports false for any other object.
-func (r *run) applyKept(ctx context.Context, l *resources.Living, m manifest, raw []byte) (applied bool, err error) {
-	kind, known := keptKinds[strings.ToLower(m.Kind)]
-	if !known || kind != m.Kind {
-		return false, nil
-	}
-	if problem := invalid(m.Kind, raw); problem != "" {
-		return false, act.Fail(1, "Error from server (Invalid): %s.%s %q is invalid: %s", strings.ToLower(m.Kind)+"s", strings.Split(m.APIVersion, "/")[0], m.Metadata.Name, problem)
-	}
-	before, there := l.Object(m.Kind, m.Metadata.Namespace, m.Metadata.Name)
-	if there && before.Manager != r.manager && !r.force {
-		return false, act.Fail(1, "error: Apply failed with 1 conflict: conflict with %q using %s: .spec", before.Manager, m.APIVersion)
-	}
-	if m.Kind == "Route" {
-		if raw, err = r.admit(l, m, raw); err != nil {
-			return false, err
-		}
-	}
-	return true, l.ApplyWhole(ctx, resources.Object{APIVersion: m.APIVersion, Kind: m.Kind, Namespace: m.Metadata.Namespace, Name: m.Metadata.Name, Manager: r.manager}, raw)
-}
+// isKept says whether the stand-in stores the content of objects of a kind.
+func isKept(kind string) bool { return keptKinds[strings.ToLower(kind)] == kind }
 
 // invalid says what the API server refuses in a ConsoleNotification or a Route; empty: nothing.
 func invalid(kind string, raw []byte) string {
@@ -57,6 +40,9 @@ func invalid(kind string, raw []byte) string {
 			Link                 *struct{ Href, Text string }
 			To                   struct{ Kind, Name string }
 		}
+	}
+	if kind != "ConsoleNotification" && kind != "Route" {
+		return ""
 	}
 	switch err := json.Unmarshal(raw, &o); {
 	case err != nil:
