@@ -70,7 +70,10 @@ func TestAClusterSaysWhoseItIsAndWhatRunsInItIsLinked(t *testing.T) {
 	l.runUntil("the card is written", 30*time.Second, written)
 	require.Equal(t, []string{name, "maya", "platform", "ocpctl extend " + name + " 4h"}, []string{card.Data["cluster"], card.Data["owner"], card.Data["team"], card.Data["extend"]})
 	require.True(t, strings.HasSuffix(card.Data["pull-request"], fmt.Sprintf("/acme/shop/pull/%d", number)), card.Data)
-	maya.read(file, &banner, "consolenotifications.console.openshift.io", "ocpctl-info")
+	l.runUntil("the banner is shown", 30*time.Second, func() bool { // it is written after the card
+		out, _ := maya.oc(file, "get", "consolenotifications.console.openshift.io", "ocpctl-info", "-o", "json")
+		return json.Unmarshal([]byte(out), &banner) == nil
+	})
 	require.Contains(t, banner.Spec.Text, fmt.Sprintf("%s belongs to maya (acme/shop#%d) and ends at ", name, number))
 	require.Contains(t, banner.Spec.Text, "or comment /ocp extend 4h on the pull request")
 

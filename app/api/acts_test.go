@@ -201,7 +201,7 @@ func TestAnExplanationSaysWhyUntilWhenAndWhatNext(t *testing.T) {
 	h.ready(made.ClusterID)
 	h.does(http.MethodPost, "/api/v1/clusters/shop/hold", h.as(oidc.Requester), v1.Hold{Hours: 30, Reason: "a bug"}, http.StatusOK, nil)
 	h.get("/api/v1/clusters/shop/explain", &e)
-	require.Equal(t, "hold", e.Ends[1].Kind)
+	require.Equal(t, []string{"hold", "ttl", "maximum"}, []string{e.Ends[0].Kind, e.Ends[1].Kind, e.Ends[2].Kind}, "the hold comes first: it postpones the others")
 	require.Contains(t, e.Next[0], "ocpctl kubeconfig shop")
 	var line v1.Timeline
 	h.get("/api/v1/clusters/shop/timeline", &line)

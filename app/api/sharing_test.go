@@ -99,10 +99,11 @@ func TestALinkToAKubeconfigWorksOnceForItsOwnerAlone(t *testing.T) {
 	require.Equal(t, "application/yaml", answer.Header.Get("Content-Type"))
 	require.Equal(t, "no-store", answer.Header.Get("Cache-Control"))
 	require.Contains(t, string(raw), "kind: Config")
-	require.Equal(t, unknown, h.refused(http.MethodPost, redeem, h.as(oidc.Requester), nil, http.StatusNotFound), "it was used")
+	require.Contains(t, h.refused(http.MethodPost, redeem, h.as(oidc.Requester), nil, http.StatusNotFound).Detail, "was used before", "its owner is told")
+	require.Equal(t, unknown, h.refused(http.MethodPost, redeem, h.as(oidc.Admin), nil, http.StatusNotFound), "nobody else is")
 	var line v1.Timeline
 	h.get("/api/v1/clusters/"+made.ClusterID+"/timeline", &line)
-	require.Equal(t, "kubeconfig.read", line.Items[len(line.Items)-2].Action, "and then the refusal")
+	require.Equal(t, "kubeconfig.read", line.Items[len(line.Items)-3].Action, "and then the two refusals")
 }
 
 func TestALinkToAKubeconfigThatIsBeingMadeIsNotUsedUp(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	endsSoon  = 24 * time.Hour // clusters that end within it are listed first
-	shownMine = 10             // of the person's clusters, in the table
+	endsSoon  = 8 * time.Hour // clusters that end within it are listed first: in a working day
+	shownMine = 10            // of the person's clusters, in the table
 )
 
 // setupCookie hides the steps of the set-up for somebody who does not want them.

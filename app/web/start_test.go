@@ -29,7 +29,7 @@ func TestTheStartShowsWhatWaitsForOneAndWhatIsOnes(t *testing.T) {
 	todo = between(page, `id="todo"`, `id="yours"`)
 	require.Contains(t, todo, `Your request for <a href="/clusters/`+soak.Row.ID+`"><strong>soak</strong></a> waits for an approval.`)
 	require.Contains(t, todo, `<strong>shop</strong></a>: its end has passed`)
-	require.Contains(t, todo, `<strong>shop</strong></a> ends <time`, "within a day")
+	require.Contains(t, todo, `<strong>shop</strong></a> ends <time`, "within a working day")
 	require.NotContains(t, todo, "theirs is late")
 	require.NotContains(t, page, `class="badge"`)
 	mine := between(page, `id="yours"`, `id="others"`)
