@@ -71,7 +71,10 @@ func (c *Controller) proposeCatalogue(ctx context.Context, e clusters.Effect) (s
 		Author: p.By, Address: "ocpctl@users.noreply.github.com",
 	})
 	if errors.Is(err, github.ErrChanged) {
-		return "no pull request was opened: " + p.Path + " on the default branch differs from the active document. Wait until its newest version is active, and propose the change again", nil
+		return "", fmt.Errorf("%s on the default branch differs from the active document; wait until its newest version is active, and propose the change again: %w", p.Path, err)
+	}
+	if errors.Is(err, github.ErrRefused) {
+		return "", fmt.Errorf("the App needs the permissions contents: write and pull_requests: write for %s: %w", e.Repo, err)
 	}
 	if err != nil {
 		return "", err

@@ -78,7 +78,10 @@ func (w *effectWorker) isRefusedForLong(ctx context.Context, e clusters.Effect, 
 	if _, waits := w.c.pause(err, e.CreatedAt); err == nil || waits && !isRefusal(err) { // for its turn, or a rate limit
 		return false, nil
 	}
-	since, failed := w.c.Store.Outbox.EffectFailed(context.WithoutCancel(ctx), e.ID, isRefusal(err))
+	if errors.Is(err, github.ErrChanged) { // the person has to propose another change
+		return true, nil
+	}
+	since, failed := w.c.Store.Outbox.EffectFailed(context.WithoutCancel(ctx), e.ID, isRefusal(err), err.Error())
 	return failed == nil && isRefusal(err) && w.c.Now().Sub(since) >= patienceFor(e.Kind), failed
 }
 

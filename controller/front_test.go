@@ -236,11 +236,19 @@ func (f *front) effect(e clusters.Effect) string {
 	return id
 }
 
-// note is what came of an effect; empty: nothing yet.
+// note is what came of an effect, or why its last try failed.
 func (f *front) note(id string) (note string) {
 	f.t.Helper()
 	require.NoError(f.t, f.store.Pool().QueryRow(f.ctx, `SELECT note FROM effects WHERE id = $1`, id).Scan(&note))
 	return note
+}
+
+// isDone reports whether an effect was made or given up.
+func (f *front) isDone(id string) bool {
+	f.t.Helper()
+	_, done, err := f.store.Outbox.Effect(f.ctx, id)
+	require.NoError(f.t, err)
+	return done
 }
 
 func (f *front) String() string {

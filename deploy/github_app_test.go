@@ -97,6 +97,11 @@ var calls = map[string]func(t *testing.T, s *standin.Server, c *github.Client) e
 		_, err := c.Installations(t.Context())
 		return err
 	},
+	"MinimizeComment": func(t *testing.T, s *standin.Server, c *github.Client) error {
+		comment, err := s.Comment(41, "/ocp status", "maya")
+		require.NoError(t, err)
+		return c.MinimizeComment(t.Context(), standin.Installation, standin.Repo, comment, "OUTDATED")
+	},
 	"OwnLogin": func(t *testing.T, _ *standin.Server, c *github.Client) error {
 		_, err := c.OwnLogin(t.Context())
 		return err

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +19,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/github"
 )
 
-// A change of the catalogue is checked on its pull request by what people asked for, and a proposal is accepted, end to end.
+// A change of the catalogue is checked on its pull request by what people asked for, and proposed from a page, end to end.
 func TestAChangeOfTheCatalogueIsReplayedAndProposed(t *testing.T) {
 	l := newLifeOf(t, devstack.Config{Hour: time.Hour})
 	home := l.GitHub.In(github.SecondRepo)
@@ -67,4 +68,22 @@ func TestAChangeOfTheCatalogueIsReplayedAndProposed(t *testing.T) {
 	will := l.signIn("will")
 	_, _, page := will.visit("/policy/propose", url.Values{"file": {"policies/strict.yaml"}, "document": {refusing}, "title": {"Refuse the API"}})
 	require.Contains(t, page, "The pull request is being opened.")
+	again := regexp.MustCompile(`/policy/propose\?asked=eff_[0-9A-Z]+`).FindString(page)
+	require.NotEmpty(t, again)
+	l.runUntil("the pull request is open", time.Minute, func() bool {
+		require.NotContains(t, page, "could not be opened")
+		if !strings.Contains(page, "Done: pull request #") {
+			_, _, page = will.visit(again, nil)
+		}
+		return strings.Contains(page, "Done: pull request #")
+	})
+	number++
+	opened, _ := home.PullRequest(number)
+	require.True(t, opened.Open)
+	require.Equal(t, "Refuse the API", opened.Title)
+	require.Regexp(t, "(?i)proposed by will", opened.Body)
+	document, there := home.FileAt(opened.HeadSHA, "catalogue/policies/strict.yaml")
+	require.True(t, there)
+	require.Equal(t, refusing, document)
+	require.Equal(t, "neutral", check("1 request, 1 now refused").Conclusion)
 }

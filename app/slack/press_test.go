@@ -355,7 +355,7 @@ func TestAnOfferedClusterIsTakenOrDeclinedByButton(t *testing.T) {
 			offer := h.Query(`SELECT id FROM handovers`)[0]
 			id := h.notice(blocks.HandoverAsk, row.ID, blocks.Facts{Handover: offer})
 			p := blocks.Press{Verb: c.verb, Cluster: row.ID, Notice: id, Value: offer}
-			require.Contains(t, h.press("UPAY", p), "There is no offer", "it is not theirs")
+			require.Contains(t, h.press("UPAY", p), "you may not see this cluster", "it is not theirs")
 			facts, _ := h.told(id)
 			require.Empty(t, facts.Done)
 			e := h.pressOf("UROB", p)

@@ -58,7 +58,7 @@ func TestAWindowOpensBeforeAnythingIsAskedAndThenShowsWhatItIsFor(t *testing.T) 
 		"the command":            {h.typed("UMATE", "create --name shop-smoke"), "Create a cluster", "shop-smoke"},
 		"sharing":                {h.pressOf("UMATE", blocks.Press{Verb: chatops.VerbShare, Cluster: row.ID}), "Share a cluster", "Person"},
 		"the button of the form": {h.pressOf("UMATE", blocks.Press{Verb: chatops.VerbOpenForm}), "Create a cluster", "It would"},
-		"a cluster that is gone": {h.pressOf("UMATE", blocks.Press{Verb: chatops.VerbShare, Cluster: "clu_nothing"}), "Share a cluster", "You have no cluster"},
+		"a cluster that is gone": {h.pressOf("UMATE", blocks.Press{Verb: chatops.VerbShare, Cluster: "clu_nothing"}), "Share a cluster", "you may not see this cluster"},
 	} {
 		h.opensWindow(name, c.request, c.title, c.want)
 	}

@@ -1,4 +1,4 @@
-// Walks through a cluster's life in the browser: sign in, create with a mistake, watch it to ready, extend, share, search, destroy with proof, approve, audit.
+// Walks through a cluster's life in the browser: sign in, create with a mistake, watch it to ready, extend, share, search, destroy with proof, approve, ask policy, propose a change of it, audit.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { close, open, scene } from "./chromium.mjs";
@@ -79,6 +79,33 @@ test("a cluster's life on the pages", async () => {
   await will.locator("p.fine").waitFor();
   await will.goto("/clusters/" + scene.clusters.waiting);
   await will.locator("#state .pill", { hasText: "READY" }).waitFor({ timeout: 120000 });
+
+  await will.goto("/policy");
+  await will.getByRole("link", { name: "What if", exact: true }).click();
+  await will.getByLabel(/^Who asks/).fill("maya");
+  await will.getByLabel("Team", { exact: true }).fill("platform");
+  await will.getByLabel(/^Workers/).fill("many");
+  await will.getByRole("button", { name: "Ask", exact: true }).click();
+  await will.locator("#errors a", { hasText: "Workers" }).click();
+  assert.equal(await will.evaluate(() => document.activeElement.id), "workers");
+  await will.getByLabel(/^Workers/).fill("");
+  await will.getByLabel(/^Lifetime/).fill("72h");
+  await will.getByRole("button", { name: "Ask", exact: true }).click();
+  await will.getByRole("heading", { name: /^It would be accepted/ }).waitFor();
+  await will.getByText("More than two days need an approval.").first().waitFor();
+
+  await will.getByRole("link", { name: "Propose a change", exact: true }).click();
+  await will.locator("#pick").selectOption("policies/long.yaml");
+  await will.getByRole("button", { name: "Open", exact: true }).click();
+  await will.locator("#subject").fill("One day needs an approval");
+  const rule = await will.locator("#document").inputValue();
+  await will.locator("#document").fill(rule.replace("request.ttlHours", "request.hours"));
+  await will.getByRole("button", { name: "Open a pull request", exact: true }).click();
+  await will.locator("#errors").waitFor();
+  assert.equal(await will.evaluate(() => document.activeElement.id), "errors");
+  await will.locator("#document").fill(rule.replace("> 48", "> 24"));
+  await will.getByRole("button", { name: "Open a pull request", exact: true }).click();
+  await will.getByText("The pull request is being opened.").waitFor();
 
   await will.goto("/audit");
   await will.getByRole("button", { name: "Verify the hash chain", exact: true }).click();

@@ -57,7 +57,7 @@ func (p Place) open(title, branch, as, head string, draft bool) (int, error) {
 }
 
 // openBranch opens a pull request from a branch that has commits.
-func (p Place) openBranch(title, branch, base, as string, draft bool) (number int, err error) {
+func (p Place) openBranch(title, body, branch, base, as string, draft bool) (number int, err error) {
 	err = p.do(func(w *world, r *repository) ([]Event, error) {
 		head := r.Branches[branch]
 		if strings.TrimSpace(title) == "" || base != Branch || head == "" || head == r.Branches[base] || r.headOf(Org, branch) != nil {
@@ -69,7 +69,7 @@ func (p Place) openBranch(title, branch, base, as string, draft bool) (number in
 		number++
 		now := p.s.now().UTC().Truncate(1e9)
 		pr := &PullRequest{
-			Number: number, Title: title, Author: as, HeadOwner: Org, Open: true, Draft: draft, Labels: []string{},
+			Number: number, Title: title, Body: body, Author: as, HeadOwner: Org, Open: true, Draft: draft, Labels: []string{},
 			HeadRef: branch, HeadSHA: head, BaseSHA: r.Branches[base], Pushes: 1, CreatedAt: now, UpdatedAt: now,
 		}
 		delete(r.Branches, branch) // from now on the pull request has it

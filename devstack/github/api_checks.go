@@ -207,11 +207,27 @@ func (s *Server) getOfCommit(w http.ResponseWriter, r *http.Request, c caller) {
 
 // listPullsOf is GET commits/{sha}/pulls for a commit that is not in the default branch: the open pull requests with it.
 func (s *Server) listPullsOf(w http.ResponseWriter, r *http.Request, c caller, sha string) {
+	page(w, r, s.base, s.showPulls(c, func(pr *PullRequest) bool { return pr.Open && pr.HeadSHA == sha }), nil)
+}
+
+// listPulls returns pull requests, the newest first, and by default the open ones.
+// https://docs.github.com/rest/pulls/pulls#list-pull-requests
+func (s *Server) listPulls(w http.ResponseWriter, r *http.Request, c caller) {
+	state, head, base := cmp.Or(r.FormValue("state"), "open"), r.FormValue("head"), r.FormValue("base")
+	all := s.showPulls(c, func(pr *PullRequest) bool {
+		return (state == "all" || state == stateWord(pr.Open)) && (head == "" || head == pr.HeadOwner+":"+pr.HeadRef) && (base == "" || base == pr.base())
+	})
+	slices.Reverse(all)
+	page(w, r, s.base, all, nil)
+}
+
+// showPulls returns the repository's pull requests that are wanted, as the API shows them.
+func (s *Server) showPulls(c caller, isWanted func(*PullRequest) bool) []object {
 	sc, all := s.sceneOf(c.at.repo), []object{}
 	var err error
 	c.at.look(func(world *world, repo *repository) {
 		for _, pr := range repo.Pulls {
-			if err == nil && pr.Open && pr.HeadSHA == sha {
+			if err == nil && isWanted(pr) {
 				var one object
 				one, err = sc.pull(world.snapshot(repo, pr), len(repo.conversation(pr.Number)))
 				all = append(all, one)
@@ -219,7 +235,7 @@ func (s *Server) listPullsOf(w http.ResponseWriter, r *http.Request, c caller, s
 		}
 	})
 	endOnError(err, "", "")
-	page(w, r, s.base, all, nil)
+	return all
 }
 
 // listChecks is GET commits/{ref}/check-runs: the newest first, and only the latest of each name unless all are requested.

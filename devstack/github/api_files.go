@@ -19,6 +19,7 @@ func (s *Server) fileCalls() []endpoint {
 		{"GET", "/git/ref/{ref...}", readFiles, true, s.getRef},
 		{"POST", "/git/refs", writeFiles, false, s.postRef},
 		{"PUT", "/contents/{path...}", writeFiles, false, s.putContents},
+		{"GET", "/pulls", readPulls, true, s.listPulls},
 		{"POST", "/pulls", "pull_requests:write", false, s.postPull},
 	}
 }

@@ -113,7 +113,7 @@ func (s *Server) postPull(w http.ResponseWriter, r *http.Request, c caller) {
 		Draft                   bool
 	}
 	decodeBody(r, &body)
-	number, err := c.at.openBranch(body.Title, body.Head, body.Base, c.login, body.Draft)
+	number, err := c.at.openBranch(body.Title, body.Body, body.Head, body.Base, c.login, body.Draft)
 	if err != nil {
 		complain(w, http.StatusUnprocessableEntity, "Validation Failed")
 		return

@@ -21,6 +21,12 @@ func (p Place) MakeBranch(name string) error {
 	})
 }
 
+// FileAt returns a file at a commit.
+func (p Place) FileAt(sha, path string) (content string, exists bool) {
+	p.look(func(_ *world, r *repository) { content, exists = r.Commits[sha][path] })
+	return content, exists
+}
+
 // OpenTo opens another pull request of the branch of an open one, to another base, and returns its number. Both have one head.
 func (p Place) OpenTo(base string, of int, as string) (number int, err error) {
 	return p.openTwin(of, as, func(pr *PullRequest) { pr.Base = base })

@@ -163,6 +163,8 @@ func TestEveryAnswerHasGitHubsShape(t *testing.T) {
 	in.want(409, "PUT "+repo+"/contents/teams/shop.yaml", `{"message":"Add it","content":"bmFtZQ==","branch":"proposal"}`)
 	in.want(201, "POST "+repo+"/pulls", `{"title":"Add it","head":"proposal","base":"main","body":"words"}`)
 	in.want(422, "POST "+repo+"/pulls", `{"title":"Add it","head":"proposal","base":"main","body":"words"}`)
+	require.Len(t, in.list("GET "+repo+"/pulls?state=all&head=acme:proposal"), 1)
+	require.Empty(t, in.list("GET "+repo+"/pulls?state=closed&head=acme:proposal"))
 	in.want(200, "GET "+repo, "")
 	in.want(200, "GET "+repo+"/pulls/45", "")
 	in.list("GET " + repo + "/pulls/41/files")

@@ -82,13 +82,14 @@ func (s *Store) HasNewer(ctx context.Context, e clusters.Effect) (newer bool, er
 	return newer, nil
 }
 
-// EffectFailed records that an effect was not made, and returns since when GitHub refuses it, without another answer in between; the zero
+// EffectFailed records that an effect was not made, and why, and returns since when GitHub refuses it, without another answer in between; the zero
 // time: GitHub does not.
-func (s *Store) EffectFailed(ctx context.Context, id string, refused bool) (since time.Time, err error) {
+func (s *Store) EffectFailed(ctx context.Context, id string, refused bool, why string) (since time.Time, err error) {
 	var at *time.Time
 	err = s.db.Pool().QueryRow(ctx, `
-		UPDATE effects SET refused_since = CASE WHEN $2 THEN coalesce(refused_since, $3::timestamptz, clock_timestamp()) END
-		WHERE id = $1 RETURNING refused_since`, id, refused, s.db.Fixed()).Scan(&at)
+		UPDATE effects SET refused_since = CASE WHEN $2 THEN coalesce(refused_since, $3::timestamptz, clock_timestamp()) END,
+			note = CASE WHEN done_at IS NULL THEN $4 ELSE note END
+		WHERE id = $1 RETURNING refused_since`, id, refused, s.db.Fixed(), why).Scan(&at)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("record that effect %s was not made: %w", id, db.Plain(err))
 	}
@@ -110,7 +111,7 @@ func (s *Store) Awaited(ctx context.Context, kind clusters.EffectKind, repo stri
 type EffectState struct {
 	clusters.Effect
 	DoneAt  *time.Time // nil: it is still to be made
-	Note    string     // the result
+	Note    string     // the result; of one that is still to be made: why the last try failed
 	GivenUp bool       // it could not be made; the note says why
 }
 

@@ -14,9 +14,9 @@ import (
 // lostFor is how long a lost delivery is a finding. It stays in the list of deliveries for longer.
 const lostFor = 3 * 24 * time.Hour
 
-// WorkFindings returns the deliveries that have failed for five minutes, those that were given up or refused, and the jobs that used up their tries. Such a job
-// counts until a later one of the same kind and subject completes, and for a day at most: WakeDue enqueues unfinished work
-// again. Inbox jobs do not count: their deliveries do.
+// WorkFindings returns the deliveries that have failed for five minutes, those that were given up or refused, the jobs that used up their tries,
+// and the newest proposal of a day that GitHub refused. A job counts until a later one of the same kind and subject completes, and for a day at
+// most: WakeDue enqueues unfinished work again. Inbox jobs do not count: their deliveries do. A proposal counts until a later one is opened.
 func (s *Store) WorkFindings(ctx context.Context) ([]lifecycle.Finding, error) {
 	now, err := s.db.Now(ctx)
 	if err != nil {
@@ -54,5 +54,14 @@ func (s *Store) WorkFindings(ctx context.Context) ([]lifecycle.Finding, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look for jobs that used up their tries: %w", err)
 	}
-	return slices.Concat(deliveries, lost, jobs), nil
+	proposals, err := db.All[lifecycle.Finding](ctx, s.db.Pool(), `
+		SELECT DISTINCT ON (repo) 'job_failed' AS kind, '' AS cluster, 'effect ' || id AS identity, done_at AS since,
+			'GitHub refuses to open a pull request with a proposed change of the catalogue in ' || repo AS why, ARRAY[note] AS evidence
+		FROM effects e WHERE kind = 'propose_catalogue' AND given_up AND refused_since IS NOT NULL AND done_at > $1
+			AND NOT EXISTS (SELECT FROM effects o WHERE o.kind = e.kind AND o.repo = e.repo AND o.done_at > e.done_at AND NOT o.given_up)
+		ORDER BY repo, done_at DESC LIMIT $2`, now.Add(-24*time.Hour), queue.MostWorkFindings)
+	if err != nil {
+		return nil, fmt.Errorf("look for proposals that GitHub refuses: %w", err)
+	}
+	return slices.Concat(deliveries, lost, jobs, proposals), nil
 }

@@ -34,6 +34,7 @@ var operations = []string{
 	"GET /repos/{owner}/{repo}/issues/{issue_number}/comments",
 	"GET /repos/{owner}/{repo}/issues/{issue_number}/labels",
 	"GET /repos/{owner}/{repo}/labels",
+	"GET /repos/{owner}/{repo}/pulls",
 	"GET /repos/{owner}/{repo}/pulls/{pull_number}",
 	"GET /repos/{owner}/{repo}/pulls/{pull_number}/files",
 	"POST /repos/{owner}/{repo}/actions/runs/{run_id}/cancel",
