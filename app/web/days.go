@@ -57,7 +57,7 @@ func (p *pages) showDays(w http.ResponseWriter, r *http.Request, who policy.Prin
 		status = http.StatusBadRequest
 	} else {
 		v.addWays(by)
-		v.Figures = []figure{stackedDays(v.Days), sumsPlot(v.Days)}
+		v.Figures = []figure{plotDays(v.Days), sumsPlot(v.Days)}
 	}
 	p.renderPage(w, r, who, status, "days", v)
 }
@@ -78,8 +78,8 @@ func (v *daysView) addWays(by string) {
 	}
 }
 
-// stackedDays shows each day's cost by group.
-func stackedDays(d costs.Days) figure {
+// plotDays shows each day's cost by group.
+func plotDays(d costs.Days) figure {
 	c := plot.Chart{ID: "days", Title: "Cost by day", Unit: "$", Unnamed: true}
 	for _, day := range d.Days {
 		c.Labels = append(c.Labels, day.Day.Format("2 Jan"))

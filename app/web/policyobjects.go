@@ -38,7 +38,7 @@ type hitsView struct {
 
 func newHitsView(v policyView, hits []store.CheckHits) hitsView { return hitsView{v, hits} }
 
-func sortedKeys[T any](of map[string]T) []string { return slices.Sorted(maps.Keys(of)) }
+func sortKeys[T any](of map[string]T) []string { return slices.Sorted(maps.Keys(of)) }
 
 // lineUp makes a line of each object.
 func lineUp[T any](all []admin.Placed[T], line func(T) (name, says string)) []objectLine {
@@ -113,7 +113,7 @@ func (v policyView) IdentityLines() []objectLine {
 		if i.Issuer != "" {
 			says += " of " + i.Issuer
 		}
-		for _, name := range sortedKeys(i.Match) {
+		for _, name := range sortKeys(i.Match) {
 			says += fmt.Sprintf(", %s %s", name, strings.Join(i.Match[name], " or "))
 		}
 		return i.Name, says

@@ -52,7 +52,7 @@ func (p *pages) newProposal(r *http.Request, who policy.Principal) (v proposeVie
 		return v, nil, err
 	}
 	state, err := p.Admin.Catalogue(who)
-	return proposeView{Tabs: policyTabs(state, proposePath), Repository: state.Repository, Files: sortedKeys(documents), At: map[string][]string{}, Site: p.GitHub}, documents, err
+	return proposeView{Tabs: policyTabs(state, proposePath), Repository: state.Repository, Files: sortKeys(documents), At: map[string][]string{}, Site: p.GitHub}, documents, err
 }
 
 // propose asks for a pull request with the document, or shows the form again with what is wrong.

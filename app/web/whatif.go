@@ -42,7 +42,7 @@ func (p *pages) showWhatIf(w http.ResponseWriter, r *http.Request, who policy.Pr
 		p.showError(w, r, who, err)
 		return
 	}
-	v := whatIfView{Fields: askedFields(found, r), Tabs: policyTabs(found.State, r.URL.Path)}
+	v := whatIfView{Fields: listAskedFields(found, r), Tabs: policyTabs(found.State, r.URL.Path)}
 	if r.FormValue("ask") == "" {
 		p.renderPage(w, r, who, http.StatusOK, "whatif", v)
 		return
@@ -83,8 +83,8 @@ func readQuestion(r *http.Request) (q admin.Question, wrong []app.Field) {
 	return q, wrong
 }
 
-// askedFields are the fields of the form with the values from the page's address.
-func askedFields(found admin.Policy, r *http.Request) []askedField {
+// listAskedFields are the fields of the form with the values from the page's address.
+func listAskedFields(found admin.Policy, r *http.Request) []askedField {
 	var people, teams, names, sources, roles []string
 	for _, one := range found.People {
 		people = append(people, one.Value.Name)

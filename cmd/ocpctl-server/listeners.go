@@ -70,7 +70,7 @@ func httpsAlone(next http.Handler, home string) http.Handler {
 // wireHooks builds the public listener: webhooks and nothing else.
 func wireHooks(ctx context.Context, cfg config.Config, s *store.Store, m *metrics.Metrics, log *slog.Logger) (*http.Server, error) {
 	c := hooks.Config{
-		Store: s, App: cfg.GitHub.AppID, Installations: cfg.GitHub.Installations, Repositories: handledRepositories(cfg), Workspaces: cfg.Slack.Workspaces, SlackAPI: cfg.Slack.APIURL, Log: log, Counts: m,
+		Store: s, App: cfg.GitHub.AppID, Installations: cfg.GitHub.Installations, Repositories: listRepositories(cfg), Workspaces: cfg.Slack.Workspaces, SlackAPI: cfg.Slack.APIURL, Log: log, Counts: m,
 		Proxies: config.Networks(cfg.Listen.TrustedProxies), GitHubAddresses: config.Networks(cfg.GitHub.HookAddresses),
 	}
 	var err error

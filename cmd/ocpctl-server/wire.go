@@ -200,8 +200,8 @@ func repositoryTable(c config.Config) (list []app.Repository) {
 	return list
 }
 
-// handledRepositories are those whose webhooks are handled: those that may have clusters, and the catalogue's.
-func handledRepositories(c config.Config) []app.Repository {
+// listRepositories are those whose webhooks are handled: those that may have clusters, and the catalogue's.
+func listRepositories(c config.Config) []app.Repository {
 	list := repositoryTable(c)
 	if home := c.Catalogue.Repository; home != "" && len(list) > 0 {
 		list = append(list, app.Repository{Match: home})

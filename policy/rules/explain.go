@@ -37,8 +37,8 @@ func (r rule) explainCheck(check policy.Check, vars map[string]any) policy.Check
 	return check
 }
 
-// skipped is the check of a rule whose policy is about other profiles or entry points.
-func (r rule) skipped() policy.Check {
+// explainSkip is the check of a rule whose policy is about other profiles or entry points.
+func (r rule) explainSkip() policy.Check {
 	var only []string
 	if len(r.profiles) > 0 {
 		only = append(only, "the profiles "+strings.Join(r.profiles, ", "))

@@ -95,7 +95,7 @@ func (s *Set) Judge(in policy.In) []policy.Check {
 	for _, r := range s.judges {
 		if !r.appliesTo(in) {
 			if in.Explain {
-				checks = append(checks, r.skipped())
+				checks = append(checks, r.explainSkip())
 			}
 			continue
 		}
