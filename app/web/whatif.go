@@ -73,6 +73,7 @@ func readQuestion(r *http.Request) (q admin.Question, wrong []app.Field) {
 		As: strings.TrimSpace(r.FormValue("as")), Role: r.FormValue("role"), Source: r.FormValue("source"), CreateRequest: createform.Read(r.FormValue).Request(policy.SourceAPI),
 		On: admin.QuestionGitHub{Repository: strings.TrimSpace(r.FormValue("repository")), Permission: r.FormValue("permission"), Fork: r.FormValue("fork") != ""},
 	}
+	wrong = append(wrong, q.Wrong...)
 	if text := strings.TrimSpace(r.FormValue("workers")); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 0 {
