@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"strings"
@@ -88,13 +89,12 @@ func TestIBMCloudIsReachedByItsRealNames(t *testing.T) {
 	defer cloud.Stop()
 	client := through(t, startGateway(t, gateway.Config{IBMCloud: cloud.Base()}))
 	for host, path := range map[string]string{
-		"iam.cloud.ibm.com":                                  "/v1/apikeys/details",
-		"resource-controller.cloud.ibm.com":                  "/v2/resource_instances",
-		"us-south.iaas.cloud.ibm.com":                        "/v1/vpcs?version=2024-01-01&generation=2",
-		"api.cis.cloud.ibm.com":                              "/v1/crn%3Av1%3Anone/zones",
-		"api.dns-svcs.cloud.ibm.com":                         "/v1/instances/none/dnszones",
-		"s3.us-south.cloud-object-storage.appdomain.cloud":   "/",
-		"b.s3.us-south.cloud-object-storage.appdomain.cloud": "/",
+		"iam.cloud.ibm.com":                                "/v1/apikeys/details",
+		"resource-controller.cloud.ibm.com":                "/v2/resource_instances",
+		"us-south.iaas.cloud.ibm.com":                      "/v1/vpcs?version=2024-01-01&generation=2",
+		"api.cis.cloud.ibm.com":                            "/v1/crn%3Av1%3Anone/zones",
+		"api.dns-svcs.cloud.ibm.com":                       "/v1/instances/none/dnszones",
+		"s3.us-south.cloud-object-storage.appdomain.cloud": "/",
 	} {
 		resp, err := client.Get("https://" + host + path)
 		require.NoError(t, err, host)
@@ -103,6 +103,23 @@ func TestIBMCloudIsReachedByItsRealNames(t *testing.T) {
 		resp.Body.Close()
 		require.NotContains(t, string(body), "is not part of this stand-in", host)
 		require.Contains(t, []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusBadRequest}, resp.StatusCode, "%s: %s", host, body)
+	}
+}
+
+func TestABucketInFrontOfAHostOfObjectStorageComesIntoThePath(t *testing.T) {
+	paths := make(chan string, 1)
+	target := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { paths <- r.URL.EscapedPath() }))
+	defer target.Close()
+	client := through(t, startGateway(t, gateway.Config{IBMCloud: target.URL}))
+	for asked, want := range map[string]string{
+		"b.s3.us-south.cloud-object-storage.appdomain.cloud/":                "/cos/us-south/b",
+		"b.s3.direct.eu-de.cloud-object-storage.appdomain.cloud/a%2Fkey?acl": "/cos/eu-de/b/a%2Fkey",
+		"s3.eu-de.cloud-object-storage.appdomain.cloud/b/key":                "/cos/eu-de/b/key",
+	} {
+		resp, err := client.Get("https://" + asked)
+		require.NoError(t, err, asked)
+		resp.Body.Close()
+		require.Equal(t, want, <-paths, asked)
 	}
 }
 

@@ -30,9 +30,12 @@ func TestWhoFollowsIsTold(t *testing.T) {
 
 	storetest.Extended(t, s, one.ID)
 	require.Equal(t, []string{one.ID}, storetest.Next(t, all, storetest.Named).Clusters)
-	require.Equal(t, []string{one.ID}, storetest.Next(t, both, storetest.Named).Clusters)
+	named := storetest.Next(t, both, storetest.Named)
+	require.Equal(t, []string{one.ID}, named.Clusters)
 	logged := func(c db.Change) bool { return slices.Contains(c.Logs, one.ID) } // the lines of two's acceptance may be told late
-	storetest.Next(t, both, logged)
+	if !logged(named) {                                                         // a busy follower is told both at once
+		storetest.Next(t, both, logged)
+	}
 	_, err := s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: 1, Phase: lifecycle.Preflight, Percent: 1, Log: "hello\n"})
 	require.NoError(t, err)
 	storetest.Next(t, both, logged)
