@@ -60,9 +60,9 @@ func TestAQuestionInTheAddressIsAnsweredOnThePage(t *testing.T) {
 	require.Equal(t, http.StatusUnprocessableEntity, status)
 	require.Contains(t, page, `id="wrong-as"`)
 	require.Contains(t, page, `id="wrong-workers"`)
-	status, page, _ = h.as("will").get("/policy/what-if?ask=1&as=github:maya&role=requester&team=platform&ttl=forever&source=api&permission=write")
+	status, page, _ = h.as("will").get("/policy/what-if?ask=1&as=github:maya&role=requester&team=platform&ttl=soon&source=api&permission=write")
 	require.Equal(t, http.StatusUnprocessableEntity, status)
-	require.Contains(t, page, "forever&#34; is not a ", "what the form cannot read is no question")
+	require.Contains(t, page, `id="wrong-ttl"`, "what the form cannot read is no question")
 	status, _, _ = h.as("maya").get("/policy/what-if")
 	require.Equal(t, http.StatusForbidden, status)
 }
