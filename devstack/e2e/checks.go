@@ -101,7 +101,7 @@ func (t *scenario) oneComment(ctx context.Context) func() error {
 	}
 }
 
-// checkSays checks the conclusion of the newest check run on the pull request's head.
+// checkSays checks the conclusion of the newest check run of the pull request's cluster on its head.
 func (t *scenario) checkSays(ctx context.Context, n int, conclusion string) func() error {
 	return func() error {
 		return until(ctx, 10*time.Second, func() error {
@@ -111,8 +111,8 @@ func (t *scenario) checkSays(ctx context.Context, n int, conclusion string) func
 			}
 			var runs struct {
 				CheckRuns []struct {
-					ID         int64
-					Conclusion string
+					ID               int64
+					Name, Conclusion string
 				} `json:"check_runs"`
 			}
 			if err := t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/commits/%s/check-runs", t.at.GitHub, pr.Head.SHA), &runs); err != nil {
@@ -121,7 +121,8 @@ func (t *scenario) checkSays(ctx context.Context, n int, conclusion string) func
 			var newest int64
 			said := "nothing"
 			for _, run := range runs.CheckRuns {
-				if run.ID > newest {
+				ofCluster := strings.HasSuffix(run.Name, fmt.Sprintf(" #%d", n)) // a run of the same commit may report its tests
+				if ofCluster && run.ID > newest {
 					newest, said = run.ID, run.Conclusion
 				}
 			}
