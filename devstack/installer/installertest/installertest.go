@@ -110,7 +110,7 @@ platform:
     userTags: {ClusterId: clu_%s, ManagedBy: cluster-control-plane}
 publish: External
 pullSecret: '%s'
-sshKey: ssh-rsa AAAAB3NzaC1yc2E
+sshKey: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKP7vVURcuRhHiWITRQplXKSZbgoSBWpCsPVQZRc557B
 `, name, region, workers, region, region, name, PullSecret)
 }
 
