@@ -40,6 +40,7 @@ func (h *Stack) catalogue() (err error) {
 		}
 	}
 	must.Do(h.nameIssuers(half + "/identities/demo.yaml"))
+	must.Do(h.offerRealVersion(half))
 	return os.Rename(half, dir)
 }
 

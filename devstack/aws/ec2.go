@@ -57,7 +57,7 @@ var ec2Calls = joined(rareCalls(), map[string]handler{
 	"CreateRouteTable": createRouteTable, "DeleteRouteTable": deleteRouteTable, "DescribeRouteTables": describe("route-table"),
 	"AssociateRouteTable": associateRouteTable, "DisassociateRouteTable": disassociateRouteTable, "CreateRoute": createRoute,
 	"CreateSecurityGroup": createGroup, "DeleteSecurityGroup": deleteGroup, "DescribeSecurityGroups": describe("security-group"),
-	"AuthorizeSecurityGroupIngress": authorizeIngress,
+	"AuthorizeSecurityGroupIngress": authorizeIngress, "RevokeSecurityGroupIngress": revokeIngress,
 	"CreateVpcEndpoint":             createEndpoint, "DeleteVpcEndpoints": deleteEndpoints, "DescribeVpcEndpoints": describe("vpc-endpoint"),
 
 	"RunInstances": runInstances, "TerminateInstances": terminateInstances, "StopInstances": stopInstances, "StartInstances": startInstances, "DescribeInstances": describe("instance"),

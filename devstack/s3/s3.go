@@ -181,10 +181,10 @@ func (s *Server) answers(ctx context.Context, path string) bool {
 // URL is the value for AWS_ENDPOINT_URL_S3.
 func (s *Server) URL() string { return s.url }
 
-// InRegion starts S3's address in another region, with the same buckets and accounts.
-func (s *Server) InRegion(ctx context.Context, region string) (*Server, error) {
+// InRegion starts S3's address in another region, with the same buckets and accounts. Port 0: a free one.
+func (s *Server) InRegion(ctx context.Context, region string, port int) (*Server, error) {
 	cfg := s.cfg
-	cfg.Region, cfg.Port, cfg.Buckets, cfg.Remove = region, 0, nil, false
+	cfg.Region, cfg.Port, cfg.Buckets, cfg.Remove = region, port, nil, false
 	return Start(ctx, cfg)
 }
 

@@ -33,7 +33,7 @@ func programs(t testing.TB) string {
 }
 
 // patience is how long a program may take.
-const patience = 1 * time.Minute
+const patience = 4 * time.Minute
 
 // world is a cloud with the programs of two versions: the stand-ins' and the real ones'.
 type world struct {
@@ -51,7 +51,7 @@ func newWorld(t *testing.T, w *installertest.World) *world {
 	if w.AWS != nil {
 		cfg.AWS, cfg.S3, cfg.S3In = w.AWS.URL(), w.S3.URL(), map[string]string{}
 		for _, region := range []string{"us-east-2", "us-west-2"} {
-			s, err := w.S3.InRegion(t.Context(), region)
+			s, err := w.S3.InRegion(t.Context(), region, 0)
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, s.Stop()) })
 			cfg.S3In[region] = s.URL()
