@@ -25,7 +25,6 @@ func (w *world) prepare(version, config, cco string) (dir string) {
 		}
 	}
 	w.must(version, "openshift-install", "create", "ignition-configs", "--dir", dir)
-	if to := os.Getenv("KEEP"); to != "" { require.NoError(w.t, os.CopyFS(filepath.Join(to, w.t.Name()), os.DirFS(dir))) }
 	return dir
 }
 
