@@ -292,13 +292,13 @@ func TestWhoLosesASessionOrARightGetsNothingMore(t *testing.T) {
 
 func TestTheStartPageIsKeptUpToDate(t *testing.T) {
 	h := newLiveFixture(t, nil)
-	row := h.accept("shop", "platform")
+	row := h.make("maya", "shop", "platform", 2).Row
 	b := h.as("maya")
 	_, has := b.open("/")
 	e := b.follow("/", has)
 	h.fail(row.ID)
 	h.sql(`UPDATE clusters SET row_version = row_version + 1 WHERE id = $1`, row.ID)
-	got := e.next()
+	got := e.with("todo")
 	require.Contains(t, got.parts["todo"], "could not be created, and nothing of it is left")
 	require.Contains(t, got.parts["mine"], "You have no clusters")
 }
