@@ -88,7 +88,7 @@ func (a *attempt) storePassword(ctx context.Context, one contract.Access, passwo
 func (a *attempt) openConsole(one contract.Access) contract.AccessState {
 	at := a.cfg.Now().UTC()
 	expires := at.Add(one.Lifetime)
-	a.noteLine("%s signs in to the console as %s until %s", one.Reader, one.Role, expires.Format(time.RFC3339))
+	a.noteLine("%s can sign in to the console as %s until %s", one.Reader, one.Role, expires.Format(time.RFC3339))
 	return contract.AccessState{Console: true, OpenID: true, StoredAt: at, ExpiresAt: expires}
 }
 

@@ -40,7 +40,6 @@ const (
 	passedOnFor = time.Minute      // how long a browser may take to pass a code on
 	typedFor    = 10 * time.Minute // how long a person may take to type a code
 	pollEvery   = 2 * time.Second  // how often a program may ask whether the person is done
-
 )
 
 // Config configures the service.

@@ -66,7 +66,12 @@ func (d *Door) Answer(w http.ResponseWriter, r *http.Request, do func(context.Co
 	var refused *Refusal
 	switch {
 	case errors.As(err, &refused):
-		WriteJSON(w, http.StatusBadRequest, refused)
+		status := http.StatusBadRequest
+		if _, _, basic := r.BasicAuth(); basic && refused.Code == InvalidClient {
+			w.Header().Set("WWW-Authenticate", `Basic realm="ocpctl"`)
+			status = http.StatusUnauthorized
+		}
+		WriteJSON(w, status, refused)
 	case err != nil:
 		d.Log.ErrorContext(ctx, "a sign-in failed", "path", r.URL.Path, "err", err)
 		WriteJSON(w, http.StatusServiceUnavailable, &Refusal{"temporarily_unavailable", "An internal error occurred and was logged. Try again in a moment."})

@@ -174,9 +174,15 @@ func (s *Service) clientOf(r *http.Request) (cluster string, err error) {
 		return "", err
 	}
 	if !strings.HasPrefix(cluster, app.ClusterIDPrefix) || subtle.ConstantTimeCompare([]byte(key.Reveal()), []byte(given)) != 1 {
-		return "", errClient
+		return "", s.refuse(r.Context(), fmt.Sprintf("%.40s", cluster), "secret of the client", errClient)
 	}
 	return cluster, nil
+}
+
+// refuse logs why a cluster gets no token: the cluster's own page shows people none of it.
+func (s *Service) refuse(ctx context.Context, cluster, reason string, said *oauth.Refusal) error {
+	s.Log.WarnContext(ctx, "sign-in to a console refused", "cluster", cluster, "reason", reason)
+	return said
 }
 
 // tokens is the response of OpenID Connect Core 1.0, 3.1.3.3. The access token opens nothing: all claims are in the ID token.
@@ -198,23 +204,22 @@ func (s *Service) giveToken(ctx context.Context, r *http.Request) (any, error) {
 		return nil, &oauth.Refusal{Code: "unsupported_grant_type", Text: "grant_type can only be authorization_code."}
 	}
 	c, err := s.openCode(r.PostForm.Get("code"))
-	if err != nil || c.Cluster != cluster || c.Redirect != r.PostForm.Get("redirect_uri") || c.Challenge != "" && !oauth.MatchesChallenge(c.Challenge, r.PostForm.Get("code_verifier")) {
-		return nil, errGrant
+	if err != nil || c.Cluster != cluster || c.Redirect != r.PostForm.Get("redirect_uri") || !c.matchesVerifier(r.PostForm.Get("code_verifier")) {
+		return nil, s.refuse(ctx, cluster, "code", errGrant)
 	}
 	fresh, err := s.Spend(ctx, c.hash(), s.Now().Add(2*codeLasts))
 	if err != nil {
 		return nil, err
 	}
 	if !fresh {
-		s.Log.WarnContext(ctx, "a code for a console was used twice", "cluster", cluster, "access", c.Access)
-		return nil, errGrant
+		return nil, s.refuse(ctx, cluster, "code used before", errGrant)
 	}
 	given, open, err := s.Credentials.IsConsoleOpen(ctx, cluster, c.Access)
 	if err != nil {
 		return nil, err
 	}
 	if !open {
-		return nil, errGrant
+		return nil, s.refuse(ctx, cluster, "access has ended", errGrant)
 	}
 	return s.newTokens(given, c.Nonce)
 }

@@ -36,6 +36,7 @@ type provider struct {
 	credentials *credentials.Service
 	shop, other clusters.Row
 	late        time.Duration // how far its clock is ahead
+	log         strings.Builder
 }
 
 func newProvider(t *testing.T) *provider {
@@ -51,7 +52,7 @@ func newProvider(t *testing.T) *provider {
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	h.service, err = openid.New(openid.Config{App: core, Credentials: h.credentials, Key: key, Spend: h.Store.People.SpendSignature, Home: server.URL,
-		Now: func() time.Time { return time.Now().Add(h.late) }, Log: slog.New(slog.DiscardHandler)})
+		Now: func() time.Time { return time.Now().Add(h.late) }, Log: slog.New(slog.NewTextHandler(&h.log, nil))})
 	require.NoError(t, err)
 	mux.Handle("/", h.service.Handler())
 	for into, name := range map[*clusters.Row]string{&h.shop: "shop", &h.other: "other"} {
@@ -153,7 +154,7 @@ func TestACodeIsOnlyForTheConsoleAndTheReaderThatHaveAccess(t *testing.T) {
 			c.RedirectURL = strings.Replace(c.RedirectURL, "apps.shop.", "apps.other.", 1)
 		}, kind: app.Invalid},
 		"to another path":      {ask: func(c *oauth2.Config) { c.RedirectURL += "/../x" }, kind: app.Invalid},
-		"to an open door":      {ask: func(c *oauth2.Config) { c.RedirectURL = "https://evil.example/oauth2callback/ocpctl-sso" }, kind: app.Invalid},
+		"to another site":      {ask: func(c *oauth2.Config) { c.RedirectURL = "https://evil.example/oauth2callback/ocpctl-sso" }, kind: app.Invalid},
 		"of no cluster":        {ask: func(c *oauth2.Config) { c.ClientID = "ocpctl" }, kind: app.Invalid},
 		"of a cluster unknown": {ask: func(c *oauth2.Config) { c.ClientID = "clu_01M8K9BJAA8ABT2JHGY5ER3X6V" }, kind: app.NotFound},
 		"without openid":       {ask: func(c *oauth2.Config) { c.Scopes = nil }, kind: app.Invalid},
@@ -185,11 +186,11 @@ func TestACodeGivesNothingElsewhereLaterOrAfterTheRevocation(t *testing.T) {
 	given := h.opens(h.shop)
 	_, config := h.client(h.shop)
 	_, other := h.client(h.other)
-	exchange := func(c oauth2.Config) error {
+	exchange := func(c oauth2.Config, options ...oauth2.AuthCodeOption) error {
 		t.Helper()
 		code, err := h.codeFor(config.AuthCodeURL("its-state"))
 		require.NoError(t, err)
-		_, err = c.Exchange(t.Context(), code)
+		_, err = c.Exchange(t.Context(), code, options...)
 		return err
 	}
 	require.NoError(t, exchange(config))
@@ -197,9 +198,16 @@ func TestACodeGivesNothingElsewhereLaterOrAfterTheRevocation(t *testing.T) {
 	wrong := config
 	wrong.ClientSecret = other.ClientSecret
 	require.ErrorContains(t, exchange(wrong), "invalid_client", "another cluster's secret")
+	require.Contains(t, h.log.String(), `msg="sign-in to a console refused" cluster=`+h.shop.ID+` reason="secret of the client"`)
+	wrong.Endpoint.AuthStyle = oauth2.AuthStyleInHeader
+	var refused *oauth2.RetrieveError
+	require.ErrorAs(t, exchange(wrong), &refused)
+	require.Equal(t, http.StatusUnauthorized, refused.Response.StatusCode)
+	require.Equal(t, `Basic realm="ocpctl"`, refused.Response.Header.Get("WWW-Authenticate"))
 	wrong = config
 	wrong.RedirectURL = other.RedirectURL
 	require.ErrorContains(t, exchange(wrong), "invalid_grant", "another address")
+	require.ErrorContains(t, exchange(config, oauth2.VerifierOption(oauth2.GenerateVerifier())), "invalid_grant", "a request from which the challenge was taken")
 
 	code, err := h.codeFor(config.AuthCodeURL("its-state"))
 	require.NoError(t, err)
@@ -212,6 +220,33 @@ func TestACodeGivesNothingElsewhereLaterOrAfterTheRevocation(t *testing.T) {
 	require.NoError(t, h.credentials.Revoke(h.Context(), maya, h.shop.ID, given.Access.ID, web))
 	_, err = config.Exchange(t.Context(), code)
 	require.ErrorContains(t, err, "invalid_grant", "revoked between the two")
+	require.Contains(t, h.log.String(), `reason="access has ended"`)
+}
+
+// Of requests with one code at the same time, one gets a token.
+func TestACodeWorksOnceInARace(t *testing.T) {
+	h := newProvider(t)
+	h.opens(h.shop)
+	_, config := h.client(h.shop)
+	code, err := h.codeFor(config.AuthCodeURL("its-state"))
+	require.NoError(t, err)
+	const many = 4
+	refused := make(chan error, many)
+	for range many {
+		go func() {
+			_, err := config.Exchange(t.Context(), code)
+			refused <- err
+		}()
+	}
+	given := 0
+	for range many {
+		if err := <-refused; err == nil {
+			given++
+		} else {
+			require.ErrorContains(t, err, "invalid_grant")
+		}
+	}
+	require.Equal(t, 1, given)
 }
 
 // OpenShift's operator asks whether passwords can be sent to the provider; only invalid_grant means yes.

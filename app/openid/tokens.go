@@ -9,6 +9,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 
+	"github.com/ocpctl/ocpctl/app/oauth"
 	"github.com/ocpctl/ocpctl/store/access"
 )
 
@@ -26,6 +27,14 @@ type code struct {
 func (c code) hash() string {
 	sum := sha256.Sum256([]byte("console code " + c.ID))
 	return hex.EncodeToString(sum[:])
+}
+
+// matchesVerifier checks PKCE. A verifier without a challenge means that somebody took the challenge out of the request (RFC 9700, 4.8.2).
+func (c code) matchesVerifier(verifier string) bool {
+	if c.Challenge == "" {
+		return verifier == ""
+	}
+	return oauth.MatchesChallenge(c.Challenge, verifier)
 }
 
 // forCodes is the audience of a code, so that nothing else with this key is one.

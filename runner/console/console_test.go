@@ -251,6 +251,7 @@ func TestAReaderSignsInThroughTheServerBesideThoseWithAPassword(t *testing.T) {
 
 	// Another reader, and one with a password from before the setting was changed, disturb nobody.
 	providers()[1].(map[string]any)["openID"].(map[string]any)["extraScopes"] = []any{}
+	providers()[1].(map[string]any)["ldap"] = map[string]any{"url": ""}
 	c.asked = nil
 	another := will
 	another.OpenID = true
@@ -277,6 +278,12 @@ func TestAReaderSignsInThroughTheServerBesideThoseWithAPassword(t *testing.T) {
 	made = c.changer(&hidden).Change(t.Context(), contract.ConsoleWork{Keep: []contract.Access{another, rob}, OpenID: &renewed})
 	require.Empty(t, made.Trouble)
 	require.Greater(t, c.generation, before)
+
+	// A certificate of the server that everybody trusts takes the place of a private one.
+	renewed.CA = ""
+	made = c.changer(&hidden).Change(t.Context(), contract.ConsoleWork{Keep: []contract.Access{another, rob}, OpenID: &renewed})
+	require.Empty(t, made.Trouble)
+	require.NotContains(t, providers()[1].(map[string]any)["openID"], "ca", "the cluster would trust the old certificates alone")
 }
 
 func TestAnOperatorThatCannotReachTheServerSaysWhy(t *testing.T) {

@@ -128,12 +128,32 @@ func holdsFields(is, want any) bool {
 		return reflect.DeepEqual(is, want)
 	}
 	have, _ := is.(map[string]any)
+	for name, value := range have {
+		if _, wanted := fields[name]; !wanted && !isEmpty(value) {
+			return false
+		}
+	}
 	for name, value := range fields {
 		if !holdsFields(have[name], value) {
 			return false
 		}
 	}
 	return true
+}
+
+func isEmpty(value any) bool {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, inner := range v {
+			if !isEmpty(inner) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		return len(v) == 0
+	}
+	return value == nil || value == ""
 }
 
 // server is the OAuth server's Deployment, as far as it says which configuration its pods have read.
