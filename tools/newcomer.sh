@@ -10,7 +10,7 @@ after=${1:-make test}
 [ -n "${NEWCOMER:-}" ] || NEWCOMER=1 exec unshare --mount --propagation private "tools/$(basename "$0")" "$after"
 port=18180 # a demo of this machine has others
 answers() { (exec 3<>/dev/tcp/127.0.0.1/$((port + 2))) 2>/dev/null; }
-root=$(mktemp -d)
+root=$(mktemp -d) && chmod 755 "$root" # apt reads as a user of its own
 stop() { kill -INT "$(cat "$root/root/ocpctl/.demo/demo.pid" 2>/dev/null)" 2>/dev/null || kill "$demo" 2>/dev/null || true; }
 cleanup() {
   [ -z "${demo:-}" ] || { stop; wait "$demo" || true; }
