@@ -19,7 +19,7 @@ test("the pictures of pull requests", async () => {
     await page.goto(`${github}/playground/pulls/${scene.pulls[name]}`);
     await page.getByRole("heading", { name: text }).waitFor();
     const end = await page.getByRole("heading", { name: "Checks" }).locator("xpath=..").evaluate(part => part.getBoundingClientRect().bottom);
-    await take(page, name, { fullPage: true, clip: { x: 0, y: 0, width: 1100, height: Math.ceil(end) + 20 } });
+    await take(page, name, { fullPage: true, clip: { x: 0, y: 0, width: 1100, height: Math.ceil(end) + 8 } });
   }
   await page.context().close();
 });
