@@ -2,7 +2,6 @@ package saml
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"html"
 	"io"
@@ -22,23 +21,28 @@ func SignIn(ctx context.Context, browser *http.Client, home, login, password, ne
 	if err != nil {
 		return err
 	}
+	_, at, err := FinishSignIn(ctx, browser, page, login, password)
+	if err == nil && !strings.HasPrefix(at, home) {
+		err = fmt.Errorf("sign in as %s: it ended at %s", login, at)
+	}
+	return err
+}
+
+// FinishSignIn fills in the provider's page, which a browser was led to, and returns the page that it comes to then.
+func FinishSignIn(ctx context.Context, browser *http.Client, page, login, password string) (shown, at string, err error) {
 	form, to := formOf(page)
 	form.Set("user", login)
 	form.Set("password", password)
 	if page, _, err = visit(ctx, browser, to, form); err != nil {
-		return fmt.Errorf("sign in as %s: %w", login, err)
+		return "", "", fmt.Errorf("sign in as %s: %w", login, err)
 	}
 	if form, to = formOf(page); !form.Has("SAMLResponse") {
-		return fmt.Errorf("sign in as %s: the provider's page brings nothing back", login)
+		return "", "", fmt.Errorf("sign in as %s: the provider's page brings nothing back", login)
 	}
-	_, at, err := visit(ctx, browser, to, form)
-	if err == nil && !strings.HasPrefix(at, home) {
-		err = errors.New("it ended at " + at)
+	if shown, at, err = visit(ctx, browser, to, form); err != nil {
+		return "", "", fmt.Errorf("sign in as %s: %w", login, err)
 	}
-	if err != nil {
-		return fmt.Errorf("sign in as %s: %w", login, err)
-	}
-	return nil
+	return shown, at, nil
 }
 
 // visit gets a URL, or posts a form to it, and returns the page and its URL.
