@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
 )
@@ -33,6 +34,10 @@ func (r *run) createManifests(ctx context.Context) (err error) {
 	defer must.Catch(&err)
 	a, _ := must.Get2(r.open(ctx))
 	must.Do(r.writeManifests(a))
+	now := time.Now().UTC()
+	for _, of := range []string{"CA", "TLS"} { // of the machine config server
+		r.info("Successfully populated MCS %s cert information: root-ca %s %s", of, now.Add(tenYears).Format(time.RFC3339), now.Format(time.RFC3339))
+	}
 	r.info("Adding clusters...")
 	r.info("Manifests created in: %s, %s and %s", r.path("cluster-api"), r.path("manifests"), r.path("openshift"))
 	return nil
