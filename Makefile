@@ -77,6 +77,10 @@ build-installer: ## build the real openshift-install and ccoctl, which run behin
 	go -C tools/installer build -ldflags '-s -w' -o $(abspath $(DEMO_DIR))/real/openshift-install github.com/openshift/installer/cmd/openshift-install
 	go -C tools/installer build -ldflags '-s -w' -o $(abspath $(DEMO_DIR))/real/ccoctl ./ccoctl
 
+.PHONY: test-janitor
+test-janitor: ## let Kubernetes' own janitor look through a stand-in account before, during and after a cluster's life (builds it: a minute)
+	go test -count=1 -timeout 10m -tags janitor -run Janitor ./devstack/installer
+
 .PHONY: demo
 demo: $(DEMO_BUILD) $(if $(wildcard $(DEMO_DIR)/bin/act),build-act) ## start everything on this machine, to label a pull request and watch (Ctrl-C stops, .demo keeps the state; KUBERNETES=1: runners are Jobs)
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) $(ON_KUBERNETES)
@@ -206,7 +210,7 @@ format:
 .PHONY: vet
 vet:
 	go vet ./...
-	go vet -tags act,web,kubernetes,jenkins,install ./...
+	go vet -tags act,web,kubernetes,jenkins,install,janitor ./...
 	go -C tools/s3gateway vet ./...
 	go -C tools/act vet ./...
 	go -C tools/tekton vet ./...
