@@ -115,9 +115,8 @@ func terminateInstances(c *call) ([]node, error) {
 	for _, id := range c.params.list("InstanceId") {
 		r := must.Get(c.get("instance", id))
 		must.Do(c.protected(r))
-		if c.Pinned[r.ID] || (r.Name != "" && c.Pinned[r.Name]) {
-			return nil, fault("OperationNotPermitted", "The instance '%s' may not be terminated. Modify its 'disableApiTermination' instance attribute and try again.", id)
-		}
+		must.EndIf(c.Pinned[r.ID] || (r.Name != "" && c.Pinned[r.Name]),
+			fault("OperationNotPermitted", "The instance '%s' may not be terminated. Modify its 'disableApiTermination' instance attribute and try again.", id))
 		found = append(found, r)
 	}
 	var items [][]node

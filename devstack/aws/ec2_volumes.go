@@ -8,9 +8,7 @@ import (
 func attachVolume(c *call) ([]node, error) {
 	volume := must.Get(c.get("volume", c.params.get("VolumeId")))
 	instance := must.Get(c.get("instance", c.params.get("InstanceId")))
-	if volume.Attrs["attachment.instance-id"] != "" {
-		return nil, fault("VolumeInUse", "%s is already attached to an instance", volume.ID)
-	}
+	must.EndIf(volume.Attrs["attachment.instance-id"] != "", fault("VolumeInUse", "%s is already attached to an instance", volume.ID))
 	volume.State, volume.Attrs["attachment.instance-id"] = "in-use", instance.ID
 	return attachment(volume, instance.ID, "attached"), nil
 }
@@ -19,9 +17,7 @@ func attachVolume(c *call) ([]node, error) {
 func detachVolume(c *call) ([]node, error) {
 	volume := must.Get(c.get("volume", c.params.get("VolumeId")))
 	from := volume.Attrs["attachment.instance-id"]
-	if from == "" {
-		return nil, fault("IncorrectState", "Volume '%s' is in the 'available' state.", volume.ID)
-	}
+	must.EndIf(from == "", fault("IncorrectState", "Volume '%s' is in the 'available' state.", volume.ID))
 	volume.State, volume.Parent = "available", ""
 	delete(volume.Attrs, "attachment.instance-id")
 	return attachment(volume, from, "detached"), nil

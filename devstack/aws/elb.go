@@ -34,9 +34,8 @@ func createBalancer(c *call) ([]node, error) {
 	name, kind := c.params.get("Name"), cmp.Or(c.params.get("Type"), "application")
 	scheme := cmp.Or(c.params.get("Scheme"), "internet-facing")
 	if twins := c.balancing("loadbalancer", func(r *Resource) bool { return r.Name == name }); len(twins) > 0 {
-		if twins[0].Attrs["scheme"] != scheme || twins[0].Attrs["type"] != kind {
-			return nil, fault("DuplicateLoadBalancerName", "A load balancer with the same name '%s' exists, but with different settings", name)
-		}
+		must.EndIf(twins[0].Attrs["scheme"] != scheme || twins[0].Attrs["type"] != kind,
+			fault("DuplicateLoadBalancerName", "A load balancer with the same name '%s' exists, but with different settings", name))
 		return []node{list("LoadBalancers", "member", [][]node{renderBalancer(twins[0])})}, nil
 	}
 	ids := c.params.list("Subnets")
@@ -162,18 +161,15 @@ func deleteBalancer(c *call) ([]node, error) {
 }
 
 // byARN finds the resources that ELB's tag calls name.
-func (c *call) byARN() ([]*Resource, error) {
+func (c *call) byARN() (_ []*Resource, err error) {
+	defer must.Catch(&err)
 	var out []*Resource
 	for _, arn := range c.params.list("ResourceArns") {
 		r := c.First(func(r *Resource) bool {
 			return r.Service == "elasticloadbalancing" && r.Type != "classic" && r.ID == arn && r.Account == c.Account
 		})
-		if r == nil && strings.Contains(arn, ":targetgroup/") {
-			return nil, fault("TargetGroupNotFound", "Target groups '%s' not found", arn)
-		}
-		if r == nil {
-			return nil, fault("LoadBalancerNotFound", "Load balancers '%s' not found", arn)
-		}
+		must.EndIf(r == nil && strings.Contains(arn, ":targetgroup/"), fault("TargetGroupNotFound", "Target groups '%s' not found", arn))
+		must.EndIf(r == nil, fault("LoadBalancerNotFound", "Load balancers '%s' not found", arn))
 		out = append(out, r)
 	}
 	return out, nil

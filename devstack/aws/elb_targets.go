@@ -9,9 +9,8 @@ import (
 
 func createTargets(c *call) ([]node, error) {
 	name := c.params.get("Name")
-	if len(c.balancing("targetgroup", func(r *Resource) bool { return r.Name == name })) > 0 {
-		return nil, fault("DuplicateTargetGroupName", "A target group with the same name '%s' exists, but with different settings", name)
-	}
+	must.EndIf(len(c.balancing("targetgroup", func(r *Resource) bool { return r.Name == name })) > 0,
+		fault("DuplicateTargetGroupName", "A target group with the same name '%s' exists, but with different settings", name))
 	r := c.Add(&Resource{Service: "elasticloadbalancing", Type: "targetgroup", ID: c.elbARN("targetgroup/" + name), Name: name, Region: c.region, VPC: c.params.get("VpcId"),
 		Tags: c.params.tags("Tags"), Attrs: map[string]string{"protocol": c.params.get("Protocol"), "port": c.params.get("Port"), "type": cmp.Or(c.params.get("TargetType"), "instance")}})
 	return []node{list("TargetGroups", "member", [][]node{renderTargets(r)})}, nil
@@ -25,9 +24,7 @@ func renderTargets(r *Resource) []node {
 func deleteTargets(c *call) ([]node, error) {
 	for _, r := range c.balancing("targetgroup", func(r *Resource) bool { return r.ID == c.params.get("TargetGroupArn") }) {
 		must.Do(c.protected(r))
-		if c.user(r.ID) != nil || c.pinned(r) {
-			return nil, fault("ResourceInUse", "Target group '%s' is currently in use by a listener or a rule", r.ID)
-		}
+		must.EndIf(c.user(r.ID) != nil || c.pinned(r), fault("ResourceInUse", "Target group '%s' is currently in use by a listener or a rule", r.ID))
 		c.world.Remove(r)
 	}
 	return nil, nil
@@ -36,18 +33,14 @@ func deleteTargets(c *call) ([]node, error) {
 func createListener(c *call) ([]node, error) {
 	arn := c.params.get("LoadBalancerArn")
 	balancers := c.balancing("loadbalancer", func(r *Resource) bool { return r.ID == arn })
-	if len(balancers) == 0 {
-		return nil, fault("LoadBalancerNotFound", "Load balancer '%s' not found", arn)
-	}
+	must.EndIf(len(balancers) == 0, fault("LoadBalancerNotFound", "Load balancer '%s' not found", arn))
 	r := Resource{Service: "elasticloadbalancing", Type: "listener", Region: c.region, Parent: arn, VPC: balancers[0].VPC, Tags: c.params.tags("Tags"),
 		Attrs: map[string]string{"protocol": c.params.get("Protocol"), "port": c.params.get("Port")}}
 	r.ID = strings.Replace(arn, ":loadbalancer/", ":listener/", 1) + "/" + newID("")[:16]
 	for _, action := range c.params.each("DefaultActions") {
 		id := action.get("TargetGroupArn")
 		targets := c.balancing("targetgroup", func(r *Resource) bool { return r.ID == id })
-		if len(targets) == 0 {
-			return nil, fault("TargetGroupNotFound", "Target group '%s' not found", id)
-		}
+		must.EndIf(len(targets) == 0, fault("TargetGroupNotFound", "Target group '%s' not found", id))
 		targets[0].Values["balancers"] = append(targets[0].Values["balancers"], arn)
 		r.Uses = append(r.Uses, id)
 	}
@@ -65,9 +58,7 @@ func renderListener(r *Resource) []node {
 
 func deleteListener(c *call) ([]node, error) {
 	found := c.balancing("listener", func(r *Resource) bool { return r.ID == c.params.get("ListenerArn") })
-	if len(found) == 0 {
-		return nil, fault("ListenerNotFound", "One or more listeners not found")
-	}
+	must.EndIf(len(found) == 0, fault("ListenerNotFound", "One or more listeners not found"))
 	c.world.Remove(found[0])
 	return nil, nil
 }

@@ -62,18 +62,13 @@ func (c *call) entity(e entity) (*Resource, error) {
 	return r, nil
 }
 
-func (c *call) newEntity(e entity) (*Resource, error) {
+func (c *call) newEntity(e entity) (_ *Resource, err error) {
+	defer must.Catch(&err)
 	name := c.params.get(e.param)
-	if name == "" || len(name) > 128 {
-		return nil, fault("ValidationError", "Value '%s' at '%s' failed to satisfy constraint", name, e.nameField)
-	}
-	if c.named(e.typ, name) != nil {
-		return nil, fault("EntityAlreadyExists", "%s with name %s already exists.", e.element, name)
-	}
+	must.EndIf(name == "" || len(name) > 128, fault("ValidationError", "Value '%s' at '%s' failed to satisfy constraint", name, e.nameField))
+	must.EndIf(c.named(e.typ, name) != nil, fault("EntityAlreadyExists", "%s with name %s already exists.", e.element, name))
 	if e.typ == "role" {
-		if err := c.checkQuota("L-FE177D64", "", 1); err != nil {
-			return nil, err
-		}
+		must.Do(c.checkQuota("L-FE177D64", "", 1))
 	}
 	attrs := map[string]string{"path": cmp.Or(c.params.get("Path"), "/"), "uniqueId": newUpper(e.prefix, 17)}
 	return c.Add(&Resource{Service: "iam", Type: e.typ, ID: e.typ + "/" + name, Name: name, Tags: c.params.tags("Tags"), Attrs: attrs}), nil
@@ -95,12 +90,9 @@ func deleteIAM(e entity) handler {
 	return func(c *call) ([]node, error) {
 		r := must.Get(c.entity(e))
 		must.Do(c.protected(r))
-		if len(r.vals("attached")) > 0 {
-			return nil, fault("DeleteConflict", "Cannot delete entity, must detach all policies first.")
-		}
-		if c.hanging(r) || c.pinned(r) || (e.typ == "instance-profile" && len(r.Uses) > 0) {
-			return nil, fault("DeleteConflict", "Cannot delete entity, must remove everything attached to it first.")
-		}
+		must.EndIf(len(r.vals("attached")) > 0, fault("DeleteConflict", "Cannot delete entity, must detach all policies first."))
+		must.EndIf(c.hanging(r) || c.pinned(r) || (e.typ == "instance-profile" && len(r.Uses) > 0),
+			fault("DeleteConflict", "Cannot delete entity, must remove everything attached to it first."))
 		c.world.Remove(r)
 		return nil, nil
 	}

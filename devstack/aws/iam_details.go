@@ -10,9 +10,8 @@ import (
 // which the real call can list too, are refused.
 func accountDetails(c *call) ([]node, error) {
 	kinds := c.params.list("Filter")
-	if len(kinds) == 0 || slices.ContainsFunc(kinds, func(k string) bool { return k != "Role" && k != "User" }) {
-		return nil, fault("ValidationError", "The stand-in lists roles and users alone; the filter is %v", kinds)
-	}
+	must.EndIf(len(kinds) == 0 || slices.ContainsFunc(kinds, func(k string) bool { return k != "Role" && k != "User" }),
+		fault("ValidationError", "The stand-in lists roles and users alone; the filter is %v", kinds))
 	lists := map[string]*node{"role": {name: "RoleDetailList"}, "user": {name: "UserDetailList"}}
 	found := c.Every(func(r *Resource) bool {
 		return r.Service == "iam" && r.Account == c.Account && (r.Type == "role" && slices.Contains(kinds, "Role") || r.Type == "user" && slices.Contains(kinds, "User"))

@@ -28,15 +28,11 @@ func putPolicy(e entity) handler {
 }
 
 // ownedPolicy returns the policy that a call names, or NoSuchEntity.
-func ownedPolicy(c *call, e entity) (*Resource, *Resource, error) {
-	owner, err := c.entity(e)
-	if err != nil {
-		return nil, nil, err
-	}
+func ownedPolicy(c *call, e entity) (_ *Resource, _ *Resource, err error) {
+	defer must.Catch(&err)
+	owner := must.Get(c.entity(e))
 	p := c.policy(owner)
-	if p == nil {
-		return nil, nil, fault("NoSuchEntity", "The %s policy with name %s cannot be found.", e.typ, c.params.get("PolicyName"))
-	}
+	must.EndIf(p == nil, fault("NoSuchEntity", "The %s policy with name %s cannot be found.", e.typ, c.params.get("PolicyName")))
 	return owner, p, nil
 }
 
@@ -70,9 +66,7 @@ func attach(e entity) handler {
 	return func(c *call) ([]node, error) {
 		owner := must.Get(c.entity(e))
 		arn := c.params.get("PolicyArn")
-		if !strings.HasPrefix(arn, "arn:aws:iam::aws:policy/") {
-			return nil, fault("NoSuchEntity", "Policy %s does not exist or is not attachable.", arn)
-		}
+		must.EndIf(!strings.HasPrefix(arn, "arn:aws:iam::aws:policy/"), fault("NoSuchEntity", "Policy %s does not exist or is not attachable.", arn))
 		if !slices.Contains(owner.vals("attached"), arn) {
 			owner.Values["attached"] = append(owner.Values["attached"], arn)
 		}
@@ -84,9 +78,7 @@ func detach(e entity) handler {
 	return func(c *call) ([]node, error) {
 		owner := must.Get(c.entity(e))
 		arn := c.params.get("PolicyArn")
-		if !slices.Contains(owner.vals("attached"), arn) {
-			return nil, fault("NoSuchEntity", "Policy %s was not found.", arn)
-		}
+		must.EndIf(!slices.Contains(owner.vals("attached"), arn), fault("NoSuchEntity", "Policy %s was not found.", arn))
 		owner.Values["attached"] = slices.DeleteFunc(owner.Values["attached"], func(a string) bool { return a == arn })
 		return nil, nil
 	}

@@ -9,9 +9,7 @@ import (
 func addRole(c *call) ([]node, error) {
 	p := must.Get(c.entity(profile))
 	r := must.Get(c.entity(role))
-	if len(p.Uses) > 0 {
-		return nil, fault("LimitExceeded", "Cannot exceed quota for InstanceSessionsPerInstanceProfile: 1")
-	}
+	must.EndIf(len(p.Uses) > 0, fault("LimitExceeded", "Cannot exceed quota for InstanceSessionsPerInstanceProfile: 1"))
 	p.Uses = []string{r.ID}
 	return nil, nil
 }
@@ -19,9 +17,7 @@ func addRole(c *call) ([]node, error) {
 func dropRole(c *call) ([]node, error) {
 	p := must.Get(c.entity(profile))
 	r := must.Get(c.entity(role))
-	if !slices.Contains(p.Uses, r.ID) {
-		return nil, fault("NoSuchEntity", "The role with name %s cannot be found in the instance profile.", r.Name)
-	}
+	must.EndIf(!slices.Contains(p.Uses, r.ID), fault("NoSuchEntity", "The role with name %s cannot be found in the instance profile.", r.Name))
 	p.Uses = nil
 	return nil, nil
 }

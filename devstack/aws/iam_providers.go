@@ -9,12 +9,8 @@ import (
 
 func createProvider(c *call) ([]node, error) {
 	name := strings.TrimPrefix(c.params.get("Url"), "https://")
-	if name == c.params.get("Url") || name == "" {
-		return nil, fault("ValidationError", "Invalid Open ID Connect Provider URL")
-	}
-	if c.named("oidc-provider", name) != nil {
-		return nil, fault("EntityAlreadyExists", "Provider with url https://%s already exists.", name)
-	}
+	must.EndIf(name == c.params.get("Url") || name == "", fault("ValidationError", "Invalid Open ID Connect Provider URL"))
+	must.EndIf(c.named("oidc-provider", name) != nil, fault("EntityAlreadyExists", "Provider with url https://%s already exists.", name))
 	must.Do(c.checkQuota("L-858F3967", "", 1))
 	r := c.Add(&Resource{Service: "iam", Type: "oidc-provider", ID: "oidc-provider/" + name, Name: name, Tags: c.params.tags("Tags")})
 	r.Values["clients"], r.Values["thumbprints"] = c.params.list("ClientIDList"), c.params.list("ThumbprintList")
@@ -40,9 +36,7 @@ func getProvider(c *call) ([]node, error) {
 func deleteProvider(c *call) ([]node, error) {
 	r := must.Get(c.provider())
 	must.Do(c.protected(r))
-	if c.pinned(r) {
-		return nil, fault("DeleteConflict", "Cannot delete entity, something still uses it.")
-	}
+	must.EndIf(c.pinned(r), fault("DeleteConflict", "Cannot delete entity, something still uses it."))
 	c.world.Remove(r)
 	return nil, nil
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -78,9 +77,7 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 	if len(cfg.Regions) == 0 {
 		cfg.Regions = []string{"us-east-1", "us-east-2", "us-west-2"}
 	}
-	if cfg.AccessKey == "" || cfg.SecretKey == "" {
-		return nil, fmt.Errorf("start the aws stand-in: an access key and its secret are needed")
-	}
+	must.FailIf(cfg.AccessKey == "" || cfg.SecretKey == "", "start the aws stand-in: an access key and its secret are needed")
 	s := &Server{cfg: cfg, log: cfg.Log, Set: faults.New(), used: map[string]map[string]bool{}}
 	must.Do(s.load())
 	listener := must.Get(listen.On(ctx, cfg.Addr, "the aws stand-in"))

@@ -37,14 +37,11 @@ const (
 func assumeRole(c *call) ([]node, error) {
 	arn, name := c.params.get("RoleArn"), c.params.get("RoleSessionName")
 	i := slices.IndexFunc(c.server.cfg.Roles, func(r Role) bool { return arn == "arn:aws:iam::"+c.server.cfg.Account+":role/"+r.Name })
-	if i < 0 {
-		return nil, fault("AccessDenied", "User: %s is not authorized to perform: sts:AssumeRole on resource: %s", c.who.arn, arn)
-	}
+	must.EndIf(i < 0, fault("AccessDenied", "User: %s is not authorized to perform: sts:AssumeRole on resource: %s", c.who.arn, arn))
 	lasts := must.Get(c.sessionLength(name))
 	policy := c.params.get("Policy")
-	if len(policy) > longestPolicyText {
-		return nil, fault("PackedPolicyTooLarge", "PackedPolicySize: the session policy has %d characters, and %d are allowed", len(policy), longestPolicyText)
-	}
+	must.EndIf(len(policy) > longestPolicyText,
+		fault("PackedPolicyTooLarge", "PackedPolicySize: the session policy has %d characters, and %d are allowed", len(policy), longestPolicyText))
 	if policy != "" {
 		if _, err := iampolicy.Parse(policy); err != nil {
 			return nil, fault("MalformedPolicyDocument", "%s", err)

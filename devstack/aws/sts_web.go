@@ -50,9 +50,7 @@ func assumeWithToken(c *call) ([]node, error) {
 	}
 	issuer := strings.TrimPrefix(unverified.Issuer, "https://")
 	provider := c.named("oidc-provider", issuer)
-	if provider == nil {
-		return nil, fault("InvalidIdentityToken", "No OpenIDConnect provider found in your account for %s", unverified.Issuer)
-	}
+	must.EndIf(provider == nil, fault("InvalidIdentityToken", "No OpenIDConnect provider found in your account for %s", unverified.Issuer))
 	keys, err := c.server.issuerKeys(issuer)
 	if err != nil {
 		return nil, fault("InvalidIdentityToken", "Couldn't retrieve verification key from your identity provider: %s", err)
@@ -64,13 +62,11 @@ func assumeWithToken(c *call) ([]node, error) {
 	if err := claims.ValidateWithLeeway(jwt.Expected{Time: time.Now()}, time.Minute); err != nil {
 		return nil, fault("ExpiredTokenException", "Token expired: %s", err)
 	}
-	if !slices.ContainsFunc(claims.Audience, func(audience string) bool { return slices.Contains(provider.vals("clients"), audience) }) {
-		return nil, fault("InvalidIdentityToken", "Incorrect token audience")
-	}
+	must.EndIf(!slices.ContainsFunc(claims.Audience, func(audience string) bool { return slices.Contains(provider.vals("clients"), audience) }),
+		fault("InvalidIdentityToken", "Incorrect token audience"))
 	role := c.named("role", arn[strings.LastIndex(arn, "/")+1:])
-	if role == nil || role.ARN() != arn || !trusts(role, provider, issuer, claims) {
-		return nil, fault("AccessDenied", "Not authorized to perform sts:AssumeRoleWithWebIdentity")
-	}
+	must.EndIf(role == nil || role.ARN() != arn || !trusts(role, provider, issuer, claims),
+		fault("AccessDenied", "Not authorized to perform sts:AssumeRoleWithWebIdentity"))
 	lasts := must.Get(c.sessionLength(name))
 	s, opened := must.Get2(c.roleSession(role, name, lasts))
 	return []node{credentialsNode(s, opened), assumedRole(s, role.Attrs["uniqueId"], name), el("SubjectFromWebIdentityToken", claims.Subject),
@@ -89,7 +85,8 @@ func trusts(role, provider *Resource, issuer string, claims tokenClaims) bool {
 }
 
 // roleSession creates the credentials of a role: its inline policies, its boundary and its tags are those of this moment.
-func (c *call) roleSession(role *Resource, name string, lasts time.Duration) (session.Session, string, error) {
+func (c *call) roleSession(role *Resource, name string, lasts time.Duration) (_ session.Session, _ string, err error) {
+	defer must.Catch(&err)
 	var merged struct {
 		Version   string
 		Statement []json.RawMessage
@@ -108,14 +105,9 @@ func (c *call) roleSession(role *Resource, name string, lasts time.Duration) (se
 	if len(merged.Statement) == 0 { // a role without policies may do nothing
 		merged.Statement = []json.RawMessage{json.RawMessage(`{"Effect":"Deny","Action":"*","Resource":"*"}`)}
 	}
-	policy, err := json.Marshal(merged)
-	if err != nil {
-		return session.Session{}, "", err
-	}
+	policy := must.Get(json.Marshal(merged))
 	boundary, known := c.server.cfg.Boundaries[role.Attrs["boundary"]]
-	if role.Attrs["boundary"] != "" && !known {
-		return session.Session{}, "", fault("NoSuchEntity", "Policy %s does not exist.", role.Attrs["boundary"])
-	}
+	must.EndIf(role.Attrs["boundary"] != "" && !known, fault("NoSuchEntity", "Policy %s does not exist.", role.Attrs["boundary"]))
 	return session.New(c.server.cfg.SecretKey, session.Session{
 		ARN:        "arn:aws:sts::" + role.Account + ":assumed-role/" + role.Name + "/" + name,
 		RolePolicy: string(policy), Boundary: boundary, Tags: role.Tags, Expires: time.Now().UTC().Add(lasts).Truncate(time.Second),
@@ -125,17 +117,14 @@ func (c *call) roleSession(role *Resource, name string, lasts time.Duration) (se
 // InstanceCredentials returns what the metadata service of an instance answers to whoever asks it there: the credentials of the role in its
 // instance profile.
 func (s *Server) InstanceCredentials(id string) (of session.Session, token string, err error) {
+	defer must.Catch(&err)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := &call{server: s, world: s.world}
 	instance := c.First(func(r *Resource) bool { return r.ID == id && r.Type == "instance" })
-	if instance == nil {
-		return of, "", fmt.Errorf("no instance %s", id)
-	}
+	must.FailIf(instance == nil, "no instance %s", id)
 	profile := c.named("instance-profile", instance.Attrs["profile"])
-	if profile == nil || len(profile.Uses) == 0 {
-		return of, "", fmt.Errorf("instance %s has no role", id)
-	}
+	must.FailIf(profile == nil || len(profile.Uses) == 0, "instance %s has no role", id)
 	return c.roleSession(c.named("role", strings.TrimPrefix(profile.Uses[0], "role/")), id, time.Hour)
 }
 
@@ -152,17 +141,14 @@ func (s *Server) RoleCredentials(name string) (of session.Session, token string,
 }
 
 // issuerKeys reads an issuer's documents, as anybody may. Its host is a bucket's, which is on the stand-in S3.
-func (s *Server) issuerKeys(issuer string) (*jose.JSONWebKeySet, error) {
+func (s *Server) issuerKeys(issuer string) (_ *jose.JSONWebKeySet, err error) {
+	defer must.Catch(&err)
 	var discovery struct {
 		Issuer string
 		Keys   string `json:"jwks_uri"`
 	}
-	if err := s.issuerDocument("https://"+issuer+"/.well-known/openid-configuration", &discovery); err != nil {
-		return nil, err
-	}
-	if discovery.Issuer != "https://"+issuer {
-		return nil, fmt.Errorf("its discovery document is of %s", discovery.Issuer)
-	}
+	must.Do(s.issuerDocument("https://"+issuer+"/.well-known/openid-configuration", &discovery))
+	must.FailIf(discovery.Issuer != "https://"+issuer, "its discovery document is of %s", discovery.Issuer)
 	var keys jose.JSONWebKeySet
 	return &keys, s.issuerDocument(discovery.Keys, &keys)
 }
@@ -171,16 +157,12 @@ func (s *Server) issuerDocument(address string, into any) (err error) {
 	defer must.Catch(&err)
 	at := must.Get(url.Parse(address))
 	bucket, _, isBucket := strings.Cut(at.Host, ".s3.")
-	if !isBucket || s.cfg.Buckets == "" {
-		return fmt.Errorf("%s is no bucket of the stand-in S3", at.Host)
-	}
+	must.FailIf(!isBucket || s.cfg.Buckets == "", "%s is no bucket of the stand-in S3", at.Host)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	r := must.Get(http.NewRequestWithContext(ctx, http.MethodGet, s.cfg.Buckets+"/"+bucket+at.Path, nil))
 	answer := must.Get(http.DefaultClient.Do(r))
 	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: status %d", address, answer.StatusCode)
-	}
+	must.FailIf(answer.StatusCode != http.StatusOK, "%s: status %d", address, answer.StatusCode)
 	return json.NewDecoder(io.LimitReader(answer.Body, largest)).Decode(into)
 }

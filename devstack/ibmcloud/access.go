@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"path"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/deploy/ibmcloud/policies"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Caller is somebody with an API key.
@@ -110,9 +110,7 @@ func createToken(c *call) (any, error) {
 			named := p.ID == form.Get("profile_id") || p.Name == form.Get("profile_name") || strings.HasSuffix(form.Get("profile_crn"), ":profile:"+p.ID)
 			return named && p.Token == form.Get("cr_token")
 		})
-		if i < 0 {
-			return nil, refuse(http.StatusBadRequest, "BXNIM0109E", "The compute resource token or the trusted profile is not valid.")
-		}
+		must.EndIf(i < 0, refuse(http.StatusBadRequest, "BXNIM0109E", "The compute resource token or the trusted profile is not valid."))
 		p := c.server.cfg.Profiles[i]
 		who = caller{account: p.Account, iamID: "iam-" + p.ID, denied: p.Denied}
 		if who.account == "" {
@@ -125,17 +123,13 @@ func createToken(c *call) (any, error) {
 }
 
 // Token is an access token of an account's first caller, as the stand-ins of what runs in a cluster need one.
-func (s *Server) Token(account string) (string, error) {
+func (s *Server) Token(account string) (_ string, err error) {
+	defer must.Catch(&err)
 	s.mu.Lock()
 	who, known := s.callerOf(s.APIKey(account))
 	s.mu.Unlock()
-	if !known || account != "" && who.account != account {
-		return "", fmt.Errorf("no caller belongs to account %q", account)
-	}
-	answer, err := s.token(who, keyGrant)
-	if err != nil {
-		return "", err
-	}
+	must.FailIf(!known || account != "" && who.account != account, "no caller belongs to account %q", account)
+	answer := must.Get(s.token(who, keyGrant))
 	return answer["access_token"].(string), nil
 }
 

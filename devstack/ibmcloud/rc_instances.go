@@ -134,12 +134,9 @@ func createInstance(c *call) (any, error) {
 	}
 	must.Do(c.decode(&in))
 	service := servicePlans[in.PlanID]
-	if service == "" || in.Name == "" || in.Target == "" {
-		return nil, refuse(http.StatusBadRequest, "RC-BadRequest", "An instance needs a name, a target and a known plan, not %q, %q and %q.", in.Name, in.Target, in.PlanID)
-	}
-	if !c.mayChange(&Resource{Service: service}) {
-		return nil, c.denied()
-	}
+	must.EndIf(service == "" || in.Name == "" || in.Target == "",
+		refuse(http.StatusBadRequest, "RC-BadRequest", "An instance needs a name, a target and a known plan, not %q, %q and %q.", in.Name, in.Target, in.PlanID))
+	must.EndIf(!c.mayChange(&Resource{Service: service}), c.denied())
 	group := must.Get(c.group(in.ResourceGroup))
 	r := c.Add(&Resource{Account: c.who.account, Service: service, Type: "instance", ID: newUUID(), Name: in.Name, Group: group.ID, State: "active"})
 	for _, tag := range in.Tags {

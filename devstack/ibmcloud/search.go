@@ -68,9 +68,7 @@ func search(c *call) (any, error) {
 	at := cursor{Query: in.Query, Fields: in.Fields, Limit: limit}
 	if in.Cursor != "" {
 		raw, err := base64.RawURLEncoding.DecodeString(in.Cursor)
-		if err != nil || json.Unmarshal(raw, &at) != nil {
-			return nil, refuse(http.StatusBadRequest, "invalid_cursor", "The search cursor is not valid.")
-		}
+		must.EndIf(err != nil || json.Unmarshal(raw, &at) != nil, refuse(http.StatusBadRequest, "invalid_cursor", "The search cursor is not valid."))
 	}
 	match := must.Get(parseQuery(at.Query))
 	items := []object{}

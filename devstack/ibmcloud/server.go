@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/faults"
 	"github.com/ocpctl/ocpctl/devstack/listen"
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/standin"
 )
 
@@ -55,7 +55,8 @@ type Server struct {
 }
 
 // Start serves until Stop is called or ctx ends.
-func Start(ctx context.Context, cfg Config) (*Server, error) {
+func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
+	defer must.Catch(&err)
 	cfg.Addr = cmp.Or(cfg.Addr, "127.0.0.1:0")
 	cfg.Account = cmp.Or(cfg.Account, "0a1b2c3d4e5f60718293a4b5c6d7e8f9")
 	cfg.Zone = cmp.Or(cfg.Zone, "labs.example.com")
@@ -69,15 +70,11 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if len(cfg.Regions) == 0 {
 		cfg.Regions = []string{"us-east", "us-south", "eu-de"}
 	}
-	if len(cfg.Callers) == 0 || slices.ContainsFunc(cfg.Callers, func(c Caller) bool { return c.APIKey == "" }) {
-		return nil, fmt.Errorf("start the ibm cloud stand-in: at least one caller is needed, and every caller needs an API key")
-	}
+	must.FailIf(len(cfg.Callers) == 0 || slices.ContainsFunc(cfg.Callers, func(c Caller) bool { return c.APIKey == "" }),
+		"start the ibm cloud stand-in: at least one caller is needed, and every caller needs an API key")
 	s := &Server{cfg: cfg, log: cfg.Log, secret: make([]byte, 32), kinds: vpcKinds(), Set: faults.New()}
 	_, _ = rand.Read(s.secret) // crypto/rand never fails
-	listener, err := listen.On(ctx, cfg.Addr, "the ibm cloud stand-in")
-	if err != nil {
-		return nil, err
-	}
+	listener := must.Get(listen.On(ctx, cfg.Addr, "the ibm cloud stand-in"))
 	s.addr = listener.Addr().String()
 	if err := s.load(); err != nil {
 		_ = listener.Close() // the error of load says more
