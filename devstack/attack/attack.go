@@ -36,6 +36,18 @@ func through(format string, args ...any) (result, error) {
 	return result{through: true, evidence: fmt.Sprintf(format, args...)}, nil
 }
 
+// broken is how a play ends that broke a rule; it says how.
+type broken string
+
+func (b broken) Error() string { return string(b) }
+
+// throughIf ends a play as through does, if a condition holds.
+func throughIf(holds bool, format string, args ...any) {
+	if holds {
+		must.Do(broken(fmt.Sprintf(format, args...)))
+	}
+}
+
 // side is the attacks of one kind of attacker, played one after the other.
 type side struct {
 	name    string
@@ -148,10 +160,17 @@ func play(ctx context.Context, t *target, wanted []side) []outcome {
 	return slices.Concat(outcomes...)
 }
 
-// try plays the attack until the first error.
-func (a attack) try(ctx context.Context, t *target) (r result, err error) {
-	defer must.Catch(&err)
-	return a.play(ctx, t)
+// try plays the attack until the first error, or until it broke a rule.
+func (a attack) try(ctx context.Context, t *target) (result, error) {
+	r, err := func() (r result, err error) {
+		defer must.Catch(&err)
+		return a.play(ctx, t)
+	}()
+	var how broken
+	if errors.As(err, &how) {
+		return through("%s", how)
+	}
+	return r, err
 }
 
 func (s side) play(ctx context.Context, t *target) (out []outcome) {

@@ -37,18 +37,12 @@ func anotherAccount(ctx context.Context, t *target) (result, error) {
 		tried++
 		token := tokenIn(got.body)
 		if strings.Contains(who.ARN, devstack.Account) { // of the allowed account: it signs in, without a role
-			if got.status != http.StatusOK {
-				return result{}, fmt.Errorf("%s was answered %d: %.200s", who.ARN, got.status, got.body)
-			}
+			must.FailIf(got.status != http.StatusOK, "%s was answered %d: %.200s", who.ARN, got.status, got.body)
 			seen, err := t.bearing(token).ask(ctx, http.MethodGet, "/api/v1/clusters", nil)
-			if err != nil || seen.status != http.StatusForbidden {
-				return through("%s sees clusters: %d %v", who.ARN, seen.status, err)
-			}
+			throughIf(err != nil || seen.status != http.StatusForbidden, "%s sees clusters: %d %v", who.ARN, seen.status, err)
 			continue
 		}
-		if got.status < 300 || token != "" {
-			return through("%s was signed in", who.ARN)
-		}
+		throughIf(got.status < 300 || token != "", "%s was signed in", who.ARN)
 	}
 	return held("%d identities: those of another account are not signed in, those of ours without a role see nothing", tried)
 }

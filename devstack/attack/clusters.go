@@ -2,7 +2,6 @@ package attack
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"path/filepath"
@@ -123,9 +122,7 @@ func (t *target) preyOf(ctx context.Context, who oidc.Claims, id string) (_ prey
 	p, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByNameLax[prey])
 	must.Wrap(err, "read the victim's identity")
 	p.resources, p.buckets = must.Get2(t.countOf(p))
-	if p.resources == 0 || p.buckets == 0 {
-		return prey{}, errors.New("the victim has nothing in the cloud that could be counted")
-	}
+	must.FailIf(p.resources == 0 || p.buckets == 0, "the victim has nothing in the cloud that could be counted")
 	p.owner = who
 	p.kubeconfig, err = t.kubeconfigOf(ctx, who, id)
 	return p, err

@@ -56,9 +56,7 @@ func hostileRoles(ctx context.Context, t *target) (result, error) {
 			}
 		}
 	}
-	if len(roles) < 9 {
-		return result{}, fmt.Errorf("the own cluster has the roles %v; seven of operators and two of nodes were expected", roles)
-	}
+	must.FailIf(len(roles) < 9, "the own cluster has the roles %v; seven of operators and two of nodes were expected", roles)
 	harm := must.Get(t.harm(ctx, v))
 	must.Do(t.endOf(ctx, own.ID))
 	if len(done) > 0 || harm != "" {
@@ -80,9 +78,7 @@ func forgedTags(ctx context.Context, t *target) (result, error) {
 			}
 		}
 	}
-	if len(tags) == 0 {
-		return result{}, errors.New("the own network has no tags")
-	}
+	must.FailIf(len(tags) == 0, "the own network has no tags")
 	must.Get(t.cloud().CreateTags(ctx, &ec2.CreateTagsInput{Resources: []string{disk.ID}, Tags: tags}))
 	must.Do(t.endOf(ctx, own.ID))
 	var seen string
@@ -100,9 +96,7 @@ func forgedTags(ctx context.Context, t *target) (result, error) {
 	}
 	there := slices.ContainsFunc(t.AWS.Resources(""), func(r aws.Resource) bool { return r.ID == disk.ID })
 	must.Do(t.AWS.Free(disk.ID))
-	if !there {
-		return through("the disk was deleted; %s", seen)
-	}
+	throughIf(!there, "the disk was deleted; %s", seen)
 	return held("the disk is there; %s", seen)
 }
 

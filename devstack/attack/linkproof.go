@@ -133,9 +133,7 @@ func proofOfAnother(ctx context.Context, t *target) (result, error) {
 	}
 	must.Do(owner.begin(ctx, handle))
 	sent := must.Get(owner.confirm(ctx, proofOwner))
-	if !must.Get(owner.comeBack(ctx, sent)) {
-		return result{}, fmt.Errorf("the owner cannot link the own account")
-	}
+	must.FailIf(!must.Get(owner.comeBack(ctx, sent)), "the owner cannot link the own account")
 	begun := owner.begun
 	handle = askLink()
 	used := map[string]func() (bool, error){
@@ -158,12 +156,8 @@ func proofOfAnother(ctx context.Context, t *target) (result, error) {
 	must.Do(t.GitHub.Close(pr, "maya"))
 	linked := must.Get(t.count(ctx, "SELECT count(*) FROM accounts WHERE account LIKE 'github:%'"))
 	theirs := must.Get(t.count(ctx, "SELECT count(*) FROM accounts WHERE principal LIKE $1", "%"+proofOwner+"%"))
-	if linked != 1 || theirs != 1 {
-		return through("%d accounts are linked, %d of them to their owner", linked, theirs)
-	}
+	throughIf(linked != 1 || theirs != 1, "%d accounts are linked, %d of them to their owner", linked, theirs)
 	got := must.Get(owner.request(ctx, http.MethodPost, t.PrivateURL()+"/me/unlink", url.Values{"account": {"github:" + proofOwner}})) // what follows counts on nobody's link
-	if got.status != http.StatusSeeOther {
-		return result{}, fmt.Errorf("the owner cannot unlink the account: %d", got.status)
-	}
+	must.FailIf(got.status != http.StatusSeeOther, "the owner cannot unlink the account: %d", got.status)
 	return held("%d tries by links, states and codes of others and by used ones link nothing; the owner's own way does", len(tries)+len(used))
 }

@@ -50,8 +50,7 @@ func linkSentToAdmin(ctx context.Context, t *target) (result, error) {
 	made := must.Get(t.count(ctx, "SELECT count(*) FROM clusters WHERE pr_number = $1", pr))
 	waiting := must.Get(t.count(ctx, "SELECT count(*) FROM pending_links"))
 	must.Do(t.GitHub.Close(pr, "maya"))
-	if len(me.Accounts) > 0 || made > 0 || waiting > 0 || len(got.Code) == 0 {
-		return through("the admin has the accounts %v, the stranger has %d clusters, %d links still wait for a code", me.Accounts, made, waiting)
-	}
+	throughIf(len(me.Accounts) > 0 || made > 0 || waiting > 0 || len(got.Code) == 0,
+		"the admin has the accounts %v, the stranger has %d clusters, %d links still wait for a code", me.Accounts, made, waiting)
 	return held("the admin confirmed it, %d guesses of the code were refused and ended it, and the stranger has no rights", len(guesses))
 }

@@ -126,9 +126,7 @@ func differs(want, got string) string {
 }
 
 func matrixResult(wrong []string, rows int, what string) (result, error) {
-	if len(wrong) > 0 {
-		return through("%d of %d answers are wrong: %s", len(wrong), rows*len(matrix.Principals), strings.Join(wrong, "; "))
-	}
+	throughIf(len(wrong) > 0, "%d of %d answers are wrong: %s", len(wrong), rows*len(matrix.Principals), strings.Join(wrong, "; "))
 	return held("%d %s × %d principals: none of %d answers is wrong", rows, what, len(matrix.Principals), rows*len(matrix.Principals))
 }
 

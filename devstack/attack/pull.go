@@ -209,9 +209,8 @@ func (t *target) newHeadApproved(ctx context.Context, pr int, id string) (result
 		       (SELECT count(*) FROM approvals WHERE cluster_id = c.id AND state = 'approved' AND head = $2)
 		  FROM clusters c WHERE c.id = $1`, id, request.HeadSHA).Scan(&head, &phase, &attempts, &approved))
 	must.Do(t.GitHub.Close(pr, "maya"))
-	if approved > 0 || head == request.HeadSHA && attempts > 0 {
-		return through("head %.7s was approved and runs, though nobody had seen it when /ocp approve was written (%s)", request.HeadSHA, phase)
-	}
+	throughIf(approved > 0 || head == request.HeadSHA && attempts > 0,
+		"head %.7s was approved and runs, though nobody had seen it when /ocp approve was written (%s)", request.HeadSHA, phase)
 	return held("head %.7s waits for a word of its own (%s at %.7s)", request.HeadSHA, phase, head)
 }
 
@@ -237,14 +236,10 @@ func fromTheFuture(ctx context.Context, t *target) (result, error) {
 	must.Do(t.settled(ctx))
 	must.Do(t.GitHub.Label(pr, "ocp/"+smallProfile, "maya"))
 	id, err := t.clusterOfPull(ctx, pr)
-	if err != nil {
-		return through("the label that maya set after it brings no cluster")
-	}
+	throughIf(err != nil, "the label that maya set after it brings no cluster")
 	must.Do(t.GitHub.Close(pr, "maya"))
 	must.Do(t.settled(ctx))
 	text := must.Get(t.ending(ctx, id))
-	if text == "" {
-		return through("the pull request was closed after it, and its cluster goes on")
-	}
+	throughIf(text == "", "the pull request was closed after it, and its cluster goes on")
 	return held("label and close after it were believed: %s", text)
 }

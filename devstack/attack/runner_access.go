@@ -32,9 +32,8 @@ func reportAccess(ctx context.Context, t *target) (result, error) {
 	var endless int
 	must.Do(t.pool.QueryRow(ctx, `SELECT count(*) FROM access WHERE cluster_id = $1 AND expires_at > now() + interval '30 days'`, id).Scan(&endless))
 	must.Do(t.failAndEnd(ctx, k, id))
-	if taken > 0 || before != after || endless > 0 {
-		return through("%d of 3 reports about the victim's access were taken, its row is %s and was %s, %d endless tokens are kept", taken, after, before, endless)
-	}
+	throughIf(taken > 0 || before != after || endless > 0,
+		"%d of 3 reports about the victim's access were taken, its row is %s and was %s, %d endless tokens are kept", taken, after, before, endless)
 	return held("3 reports about the victim's access were refused and its row is as it was; no token is kept that is valid for a century")
 }
 

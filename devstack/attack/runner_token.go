@@ -46,9 +46,9 @@ func closedSpec(ctx context.Context, t *target) (result, error) {
 	k := must.Get(t.closed(ctx, "closed-spec"))
 	got := must.Get(k.ask(ctx, http.MethodPost, k.path("claim"), k.claim))
 	var reply contract.Claimed
-	if json.Unmarshal(got.body, &reply) == nil && reply.Spec.Cluster != "" {
-		return through("the claim was answered %d with the spec of %s: %d bytes, credentials at %q", got.status, reply.Spec.Name, len(got.body), reply.Spec.CloudCredentialsRef)
-	}
+	readable := json.Unmarshal(got.body, &reply) == nil
+	throughIf(readable && reply.Spec.Cluster != "",
+		"the claim was answered %d with the spec of %s: %d bytes, credentials at %q", got.status, reply.Spec.Name, len(got.body), reply.Spec.CloudCredentialsRef)
 	return held("the claim was answered %d without a spec", got.status)
 }
 
@@ -73,9 +73,7 @@ func closedRenewal(ctx context.Context, t *target) (result, error) {
 			k.header = http.Header{"Authorization": {"Bearer " + token}}
 		}
 	}
-	if renewed > 0 {
-		return through("%d of 7 calls after the end were answered with a new token", renewed)
-	}
+	throughIf(renewed > 0, "%d of 7 calls after the end were answered with a new token", renewed)
 	return held("7 calls after the end brought no new token")
 }
 
@@ -99,9 +97,7 @@ func closedReport(ctx context.Context, t *target) (result, error) {
 		must.Get(k.ask(ctx, http.MethodPost, k.path(verb), body))
 	}
 	after := must.Get(t.rowsOf(ctx, k.attempt))
-	if before != after {
-		return through("what is stored of the attempt changed from %s to %s", before, after)
-	}
+	throughIf(before != after, "what is stored of the attempt changed from %s to %s", before, after)
 	return held("nothing that is stored of the attempt changed: %s", after)
 }
 
@@ -146,9 +142,7 @@ func runnersBucket(ctx context.Context, t *target) (result, error) {
 	defer k.stop()
 	found := must.Get(t.reached(ctx, k, v))
 	must.Do(t.endOf(ctx, id))
-	if len(found) > 0 {
-		return through("the runner's credentials %s", strings.Join(found, ", "))
-	}
+	throughIf(len(found) > 0, "the runner's credentials %s", strings.Join(found, ", "))
 	return held("the granted credentials write the own spool; neither they nor those of the environment reach anything else")
 }
 

@@ -33,9 +33,7 @@ func (t *target) samlAnswer(ctx context.Context, browser *http.Client, next, log
 	r := must.Get(http.NewRequestWithContext(ctx, http.MethodGet, t.PrivateURL()+auth.BeginPath+"?next="+url.QueryEscape(next), nil))
 	got := must.Get(send(browser, r))
 	to, err := url.Parse(got.header.Get("Location"))
-	if err != nil || got.status != http.StatusSeeOther {
-		return nil, fmt.Errorf("the sign-in began with %d: %w", got.status, err)
-	}
+	must.FailIf(err != nil || got.status != http.StatusSeeOther, "the sign-in began with %d: %w", got.status, err)
 	return t.SAML.Answer(ctx, to, login, change)
 }
 
@@ -139,18 +137,14 @@ func replayedAssertion(ctx context.Context, t *target) (result, error) {
 	copied.Jar.SetCookies(home, begun)
 	for what, browser := range map[string]*http.Client{"the same browser": first, "another browser": second, "a browser with the copied cookie of its beginning": copied} {
 		ok := must.Get(t.signsIn(ctx, browser, form))
-		if ok {
-			return through("a used response signs in again in %s", what)
-		}
+		throughIf(ok, "a used response signs in again in %s", what)
 	}
 	other := must.Get(newBrowser())
 	mine := must.Get(t.samlAnswer(ctx, other, "/", "maya", nil))
 	theirs := must.Get(t.samlAnswer(ctx, second, "/", "will", nil))
 	theirs.Set("RelayState", mine.Get("RelayState"))
 	ok := must.Get(t.signsIn(ctx, other, theirs))
-	if ok {
-		return through("an answer to another browser's request signs in under one's own state")
-	}
+	throughIf(ok, "an answer to another browser's request signs in under one's own state")
 	return held("used again in 2 browsers, with a copied cookie and under another's state: refused")
 }
 
@@ -241,9 +235,7 @@ func wrappedAssertions(ctx context.Context, t *target) (result, error) {
 		if what == "a comment in the name" { // a signature does not cover it, and the whole name counts
 			ok = must.Get(t.isAdmin(ctx, browser))
 		}
-		if ok {
-			return through("a response with %s signs in", what)
-		}
+		throughIf(ok, "a response with %s signs in", what)
 	}
 	return held("%d changed responses, none signs anybody in as another", tried)
 }

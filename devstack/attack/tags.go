@@ -3,7 +3,6 @@ package attack
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -80,9 +79,7 @@ func reservedTags(ctx context.Context, t *target) (result, error) {
 			must.Do(c.destroy(ctx, idIn(got)))
 		}
 	}
-	if len(taken) > 0 {
-		return through("%d of %d reserved keys were accepted: %s", len(taken), len(keys), strings.Join(taken, ", "))
-	}
+	throughIf(len(taken) > 0, "%d of %d reserved keys were accepted: %s", len(taken), len(keys), strings.Join(taken, ", "))
 	return held("%d reserved keys, all refused", len(keys))
 }
 
@@ -106,9 +103,7 @@ func twoMarks(ctx context.Context, t *target) (result, error) {
 			marked = append(marked, r.ID)
 		}
 	}
-	if len(marked) == 0 {
-		return result{}, errors.New("the victim has no network")
-	}
+	must.FailIf(len(marked) == 0, "the victim has no network")
 	tags := []types.Tag{{Key: awssdk.String("kubernetes.io/cluster/" + infra), Value: awssdk.String("owned")}}
 	must.Get(t.cloud().CreateTags(ctx, &ec2.CreateTagsInput{Resources: marked, Tags: tags}))
 	must.Do(t.endOf(ctx, id))
@@ -129,8 +124,6 @@ func twoMarks(ctx context.Context, t *target) (result, error) {
 	if _, untag := t.cloud().DeleteTags(ctx, &ec2.DeleteTagsInput{Resources: marked, Tags: tags}); untag != nil && harm == "" {
 		return result{}, fmt.Errorf("take the marks off again: %w", untag)
 	}
-	if harm != "" {
-		return through("%d resources carried both marks; %s", len(marked), harm)
-	}
+	throughIf(harm != "", "%d resources carried both marks; %s", len(marked), harm)
 	return held("%d resources carried both marks; %s; %s", len(marked), v.unharmed(), seen)
 }

@@ -63,13 +63,9 @@ func (t *scenario) says(ctx context.Context, n int, within time.Duration, want .
 	return func() error {
 		return until(ctx, within, func() error {
 			c, err := t.newest(ctx, n)
-			if err != nil {
-				return err
-			}
+			must.Do(err)
 			body, _, err := t.commentOf(ctx, n, c.ClusterID)
-			if err != nil {
-				return err
-			}
+			must.Do(err)
 			return contains(body, want...)
 		})
 	}
@@ -106,18 +102,14 @@ func (t *scenario) checkSays(ctx context.Context, n int, conclusion string) func
 	return func() error {
 		return until(ctx, 10*time.Second, func() error {
 			var pr struct{ Head struct{ SHA string } }
-			if err := t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/pulls/%d", t.at.GitHub, n), &pr); err != nil {
-				return err
-			}
+			must.Do(t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/pulls/%d", t.at.GitHub, n), &pr))
 			var runs struct {
 				CheckRuns []struct {
 					ID               int64
 					Name, Conclusion string
 				} `json:"check_runs"`
 			}
-			if err := t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/commits/%s/check-runs", t.at.GitHub, pr.Head.SHA), &runs); err != nil {
-				return err
-			}
+			must.Do(t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/commits/%s/check-runs", t.at.GitHub, pr.Head.SHA), &runs))
 			var newest int64
 			said := "nothing"
 			for _, run := range runs.CheckRuns {
@@ -126,9 +118,7 @@ func (t *scenario) checkSays(ctx context.Context, n int, conclusion string) func
 					newest, said = run.ID, run.Conclusion
 				}
 			}
-			if said != conclusion {
-				return fmt.Errorf("it says %s", said)
-			}
+			must.FailIf(said != conclusion, "it says %s", said)
 			return nil
 		})
 	}
@@ -151,9 +141,7 @@ func (t *scenario) twice(ctx context.Context) (err error) {
 	id := github.GUID()
 	for range 2 {
 		status := must.Get(t.hook(ctx, "pull_request", id, t.at.WebhookSecret, body))
-		if status != http.StatusAccepted {
-			return fmt.Errorf("answered %d instead of 202", status)
-		}
+		must.FailIf(status != http.StatusAccepted, "answered %d instead of 202", status)
 	}
 	time.Sleep(500 * time.Millisecond) // long enough for a second cluster to appear if there were one
 	now, err := t.newest(ctx, labelled)
@@ -163,11 +151,9 @@ func (t *scenario) twice(ctx context.Context) (err error) {
 	return err
 }
 
-func (t *scenario) kubeconfig(ctx context.Context) error {
-	c, err := t.newest(ctx, labelled)
-	if err != nil {
-		return err
-	}
+func (t *scenario) kubeconfig(ctx context.Context) (err error) {
+	defer must.Catch(&err)
+	c := must.Get(t.newest(ctx, labelled))
 	at := t.at.Private + "/api/v1/clusters/" + c.ClusterID + "/kubeconfig?wait=20"
 	err = until(ctx, 30*time.Second, func() error { // a runner makes it at the first request of each reader
 		raw, status, err := t.fetch(ctx, at, t.at.Requester)
@@ -176,9 +162,7 @@ func (t *scenario) kubeconfig(ctx context.Context) error {
 		}
 		return err
 	})
-	if err != nil {
-		return err
-	}
+	must.Do(err)
 	_, status, err := t.fetch(ctx, at, t.at.Auditor)
 	if err == nil && status == http.StatusOK {
 		err = errors.New("an auditor got it too")
@@ -205,18 +189,13 @@ func (t *scenario) endMoves(ctx context.Context, before cluster, as func(cluster
 	})
 }
 
-func (t *scenario) proof(ctx context.Context, id string) error {
-	c, err := t.details(ctx, id)
-	if err != nil {
-		return err
-	}
-	if len(c.Proof) < 2 {
-		return fmt.Errorf("%d passes are stored", len(c.Proof))
-	}
+func (t *scenario) proof(ctx context.Context, id string) (err error) {
+	defer must.Catch(&err)
+	c := must.Get(t.details(ctx, id))
+	must.FailIf(len(c.Proof) < 2, "%d passes are stored", len(c.Proof))
 	for _, pass := range c.Proof[len(c.Proof)-2:] {
-		if !pass.Clean || len(pass.Queries) == 0 || len(pass.Leftovers) > 0 {
-			return fmt.Errorf("a pass is clean=%t with %d queries and %d leftovers", pass.Clean, len(pass.Queries), len(pass.Leftovers))
-		}
+		must.FailIf(!pass.Clean || len(pass.Queries) == 0 || len(pass.Leftovers) > 0,
+			"a pass is clean=%t with %d queries and %d leftovers", pass.Clean, len(pass.Queries), len(pass.Leftovers))
 	}
 	return nil
 }

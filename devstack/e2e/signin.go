@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -26,12 +25,8 @@ func (t *scenario) closed(ctx context.Context) (err error) {
 	defer must.Catch(&err)
 	browser := must.Get(newBrowser())
 	at, _ := must.Get2(page(ctx, browser, http.MethodGet, t.at.Private+"/"))
-	if at.Path != "/login" {
-		return fmt.Errorf("the list is at %s", at)
-	}
-	if saml.SignIn(ctx, browser, t.at.Private, "maya", "guessed", "/") == nil {
-		return errors.New("a guess signed somebody in")
-	}
+	must.FailIf(at.Path != "/login", "the list is at %s", at)
+	must.FailIf(saml.SignIn(ctx, browser, t.at.Private, "maya", "guessed", "/") == nil, "a guess signed somebody in")
 	return nil
 }
 
@@ -41,9 +36,7 @@ func (t *scenario) signedIn(ctx context.Context, login, name string) (err error)
 	browser := must.Get(newBrowser())
 	must.Do(saml.SignIn(ctx, browser, t.at.Private, login, "demo-"+login, "/"))
 	at, body := must.Get2(page(ctx, browser, http.MethodGet, t.at.Private+"/"))
-	if at.Path != "/" || !strings.Contains(body, name) {
-		return fmt.Errorf("%s is shown %s without the name", login, at)
-	}
+	must.FailIf(at.Path != "/" || !strings.Contains(body, name), "%s is shown %s without the name", login, at)
 	must.Get2(page(ctx, browser, http.MethodPost, t.at.Private+"/logout"))
 	if at, _, err = page(ctx, browser, http.MethodGet, t.at.Private+"/"); err == nil && at.Path != "/login" {
 		err = fmt.Errorf("%s is still signed in", login)

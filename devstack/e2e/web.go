@@ -50,15 +50,13 @@ func (t *scenario) bare(ctx context.Context, n int) (err error) {
 	for _, l := range pr.Labels {
 		must.Do(t.act(ctx, n, "unlabel", url.Values{"label": {l.Name}}))
 	}
-	if err := until(ctx, 2*time.Minute, func() error {
+	must.Do(until(ctx, 2*time.Minute, func() error {
 		live, err := t.clusters(ctx, n, true)
 		if err == nil && len(live) > 0 {
 			err = fmt.Errorf("pull request #%d still has %s, %s", n, live[0].Name, live[0].Status)
 		}
 		return err
-	}); err != nil {
-		return err
-	}
+	}))
 	if pr.State != "open" {
 		return t.act(ctx, n, "reopen", nil)
 	}
@@ -91,34 +89,23 @@ func submit(ctx context.Context, browser *http.Client, to string, form url.Value
 
 // submitPage is submit, and returns the page that follows.
 func submitPage(ctx context.Context, browser *http.Client, to string, form url.Values) (body string, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, strings.NewReader(form.Encode()))
-	if err != nil {
-		return "", err
-	}
+	defer must.Catch(&err)
+	req := must.Get(http.NewRequestWithContext(ctx, http.MethodPost, to, strings.NewReader(form.Encode())))
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	resp, err := browser.Do(req)
-	if err != nil {
-		return "", err
-	}
+	resp := must.Get(browser.Do(req))
 	defer resp.Body.Close()
 	if said := resp.Request.URL.Query().Get("said"); said != "" {
 		return "", fmt.Errorf("POST %s: %s", to, said)
 	}
-	if resp.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("POST %s: %s", to, resp.Status)
-	}
+	must.FailIf(resp.StatusCode != http.StatusOK, "POST %s: %s", to, resp.Status)
 	raw, err := io.ReadAll(resp.Body)
 	return string(raw), err
 }
 
-func (t *scenario) get(ctx context.Context, from string, into any) error {
-	raw, status, err := t.fetch(ctx, from, "")
-	if err != nil {
-		return err
-	}
-	if status != http.StatusOK {
-		return fmt.Errorf("GET %s: %d %s", from, status, raw)
-	}
+func (t *scenario) get(ctx context.Context, from string, into any) (err error) {
+	defer must.Catch(&err)
+	raw, status := must.Get2(t.fetch(ctx, from, ""))
+	must.FailIf(status != http.StatusOK, "GET %s: %d %s", from, status, raw)
 	return json.Unmarshal(raw, into)
 }
 
@@ -169,9 +156,7 @@ func (t *scenario) clusters(ctx context.Context, n int, live bool) (_ []cluster,
 	defer must.Catch(&err)
 	var page struct{ Items []cluster }
 	raw, status := must.Get2(t.fetch(ctx, t.at.Private+"/api/v1/clusters?limit=200", t.at.Requester))
-	if status != http.StatusOK {
-		return nil, fmt.Errorf("GET /api/v1/clusters: %d %s", status, raw)
-	}
+	must.FailIf(status != http.StatusOK, "GET /api/v1/clusters: %d %s", status, raw)
 	must.Do(json.Unmarshal(raw, &page))
 	out := pick.Every(page.Items, func(c cluster) bool { return c.PullRequest.Number == n && (!live || c.Status != "DESTROYED") })
 	return out, nil

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 func (s *Server) checkCalls() []endpoint {
@@ -151,9 +153,7 @@ func (s *Server) patchCheck(w http.ResponseWriter, r *http.Request, c caller) {
 	endInvalid(field != "", "CheckRun", field, "invalid")
 	err := c.at.do(func(world *world, repo *repository) ([]Event, error) {
 		found := repo.check(id(r, "id"))
-		if found == nil {
-			return nil, errNotFound
-		}
+		must.EndIf(found == nil, errNotFound)
 		was := found.Status
 		body.apply(found, s.now().UTC().Truncate(time.Second))
 		if found.Status != "completed" || was == "completed" {

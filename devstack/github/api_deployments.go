@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 func (s *Server) deploymentCalls() []endpoint {
@@ -203,9 +205,7 @@ func (s *Server) postStatus(w http.ResponseWriter, r *http.Request, c caller) {
 	var shape object
 	err := c.at.do(func(world *world, repo *repository) ([]Event, error) {
 		d := repo.deployment(id(r, "id"))
-		if d == nil {
-			return nil, errNotFound
-		}
+		must.EndIf(d == nil, errNotFound)
 		now := s.now().UTC().Truncate(time.Second)
 		d.Environment = or(body.Environment, d.Environment)
 		one := DeploymentStatus{

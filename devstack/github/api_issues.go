@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // issueCalls only concern pull requests: there are no issues here. GitHub restricts an App with issues permission but without
@@ -124,9 +126,7 @@ func (s *Server) postReaction(w http.ResponseWriter, r *http.Request, c caller) 
 	status := http.StatusCreated
 	err := c.at.do(func(_ *world, repo *repository) ([]Event, error) {
 		found := repo.comment(id(r, "id"))
-		if found == nil {
-			return nil, errNotFound
-		}
+		must.EndIf(found == nil, errNotFound)
 		if slices.Contains(found.Reactions[body.Content], c.login) {
 			status = http.StatusOK
 			return nil, nil

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // makeLabels is the permission for creating a label; setting an existing one only needs write permission for pull requests.
@@ -88,9 +90,7 @@ func (s *Server) patchLabel(w http.ResponseWriter, r *http.Request, c caller) {
 	var field, code, name string
 	err := c.at.do(func(_ *world, repo *repository) ([]Event, error) {
 		old := repo.label(r.PathValue("name"))
-		if old == nil {
-			return nil, errNotFound
-		}
+		must.EndIf(old == nil, errNotFound)
 		now := body.on(*old)
 		if field, code = now.wrong(); field != "" {
 			return nil, nil

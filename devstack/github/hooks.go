@@ -225,20 +225,14 @@ func judge(code int, err error) (DeliveryState, string) {
 func (s *Server) Redeliver(id int64) error {
 	return s.change(func(w *world) ([]Event, error) {
 		i := slices.IndexFunc(w.Deliveries, func(d *Delivery) bool { return d.ID == id })
-		if i < 0 {
-			return nil, errNotFound
-		}
+		must.EndIf(i < 0, errNotFound)
 		old := w.Deliveries[i]
-		if s.now().Sub(old.At) > deliveryLife {
-			return nil, errInvalid
-		}
+		must.EndIf(s.now().Sub(old.At) > deliveryLife, errInvalid)
 		again := &Delivery{
 			ID: w.id(), GUID: old.GUID, Event: old.Event, Action: old.Action, Repo: old.Repo, Number: old.Number,
 			Installation: old.Installation, At: s.now().UTC(), State: Waiting, Redelivery: true, Payload: old.Payload,
 		}
-		if err := s.log(again); err != nil {
-			return nil, err
-		}
+		must.Do(s.log(again))
 		s.send(again)
 		return nil, nil
 	})

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Event is an event on GitHub that is sent as a webhook. Unused fields stay empty.
@@ -182,15 +184,11 @@ var pullActions = map[string]string{
 	"closed": "closed", "reopened": "reopened", "converted_to_draft": "opened", "ready_for_review": "opened",
 }
 
-func (e Event) pullBody() (object, error) {
+func (e Event) pullBody() (_ object, err error) {
+	defer must.Catch(&err)
 	from, ok := pullActions[e.Action]
-	if !ok {
-		return nil, fmt.Errorf("no sample of a pull_request.%s webhook", e.Action)
-	}
-	body, err := e.scene.sample("pull_request."+from, e.PR.Number)
-	if err != nil {
-		return nil, err
-	}
+	must.FailIf(!ok, "no sample of a pull_request.%s webhook", e.Action)
+	body := must.Get(e.scene.sample("pull_request."+from, e.PR.Number))
 	e.scene.patchRepo(body["repository"].(object), e.scene.repo)
 	body["number"] = e.PR.Number
 	e.scene.patchPull(body["pull_request"].(object), e.PR, e.Comments)

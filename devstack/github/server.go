@@ -155,16 +155,12 @@ func (s *Server) SetWebhook(url, secret string) {
 
 // change runs fn on the world and stores the result; it sends the returned events as webhooks. fn must check before it changes
 // anything: an error does not undo changes.
-func (s *Server) change(fn func(w *world) ([]Event, error)) error {
+func (s *Server) change(fn func(w *world) ([]Event, error)) (err error) {
+	defer must.Catch(&err)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	events, err := fn(s.world)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(s.queueDeliveries(events), s.happened(events)); err != nil {
-		return err
-	}
+	events := must.Get(fn(s.world))
+	must.Do(errors.Join(s.queueDeliveries(events), s.happened(events)))
 	return s.disk.save(s.world)
 }
 
