@@ -230,7 +230,7 @@ generate: ## regenerate the code from app/api/openapi.yaml
 github-shapes: ## regenerate the shapes of GitHub's API from its published description (npm, GITHUB_SHAPES=version)
 	@version=$(or $(GITHUB_SHAPES),23.0.2); dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
 	(cd $$dir && npm pack --silent @octokit/openapi@$$version >/dev/null && tar xzf *.tgz package/generated/api.github.com.json) && \
-	cd tools && go run ./githubshapes -in $$dir/package/generated/api.github.com.json -version $$version -out ../devstack/github/shapes/github.json \
+	cd tools && go run ./githubshapes -in $$dir/package/generated/api.github.com.json -version $$version -out ../devstack/github/testdata/github.json \
 		-fields ../app/hooks/fields.json
 
 .PHONY: generated

@@ -1,9 +1,4 @@
-// Package shapes compares requests to GitHub, and a stand-in's responses and webhooks, with GitHub's own OpenAPI description. It is
-// for tests, and works without a network: github.json contains the shapes of the relevant operations (make github-shapes regenerates
-// it).
-//
-// It must never be lenient: a field, a parameter or a path that GitHub does not describe is an error.
-package shapes
+package github
 
 import (
 	"bytes"
@@ -28,46 +23,50 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
-//go:embed github.json
-var written []byte
+// These functions compare requests to GitHub, and the stand-in's responses and webhooks, with GitHub's own OpenAPI description: github.json
+// contains the shapes of the relevant operations (make github-shapes regenerates it). They must never be lenient: a field, a parameter or a
+// path that GitHub does not describe is an error.
 
-// operation is one operation of the description.
-type operation struct {
+//go:embed testdata/github.json
+var descriptionJSON []byte
+
+// describedCall is one operation of the description.
+type describedCall struct {
 	path  *regexp.Regexp
 	names []string // of the path's parameters
 	route routers.Route
 	exact int // literal characters of the path
 }
 
-// known is the description, parsed by an independent library.
-var known = sync.OnceValue(func() []operation {
+// describedCalls is the description, parsed by an independent library.
+var describedCalls = sync.OnceValue(func() []describedCall {
 	loader := openapi3.NewLoader()
-	doc, err := loader.LoadFromData(written)
+	doc, err := loader.LoadFromData(descriptionJSON)
 	if err == nil {
 		err = doc.Validate(loader.Context)
 	}
 	if err != nil {
 		panic(fmt.Errorf("github.json: %w", err))
 	}
-	var out []operation
+	var out []describedCall
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {
-			one := operation{route: routers.Route{Spec: doc, Path: path, PathItem: item, Method: method, Operation: op}}
-			one.path, one.names, one.exact = pattern(path)
+			one := describedCall{route: routers.Route{Spec: doc, Path: path, PathItem: item, Method: method, Operation: op}}
+			one.path, one.names, one.exact = pathPattern(path)
 			out = append(out, one)
 		}
 	}
 	return out
 })
 
-var parameter = regexp.MustCompile(`\{([a-z_]+)\}`)
+var pathParameter = regexp.MustCompile(`\{([a-z_]+)\}`)
 
-// pattern returns a regular expression for a path template. Some parameters may contain slashes, as GitHub accepts them.
-func pattern(template string) (re *regexp.Regexp, names []string, exact int) {
+// pathPattern returns a regular expression for a path template. Some parameters may contain slashes, as GitHub accepts them.
+func pathPattern(template string) (re *regexp.Regexp, names []string, exact int) {
 	var b strings.Builder
 	rest := template
 	for {
-		at := parameter.FindStringSubmatchIndex(rest)
+		at := pathParameter.FindStringSubmatchIndex(rest)
 		if at == nil {
 			break
 		}
@@ -84,14 +83,14 @@ func pattern(template string) (re *regexp.Regexp, names []string, exact int) {
 	return regexp.MustCompile("^" + b.String() + regexp.QuoteMeta(rest) + "$"), names, exact + len(rest)
 }
 
-var byNumber = regexp.MustCompile(`^/repositories/\d+`)
+var pathByNumber = regexp.MustCompile(`^/repositories/\d+`)
 
-// find returns a request's operation, and the values of its path parameters.
-func find(method, path string) (routers.Route, map[string]string, bool) {
-	path = byNumber.ReplaceAllString(path, "/repos/o/r") // the path to which a renamed repository's requests are redirected
-	var best *operation
+// findDescribed returns a request's operation, and the values of its path parameters.
+func findDescribed(method, path string) (routers.Route, map[string]string, bool) {
+	path = pathByNumber.ReplaceAllString(path, "/repos/o/r") // the path to which a renamed repository's requests are redirected
+	var best *describedCall
 	var values []string
-	for _, op := range known() {
+	for _, op := range describedCalls() {
 		if got := op.path.FindStringSubmatch(path); got != nil && op.route.Method == method && (best == nil || op.exact > best.exact) {
 			best, values = &op, got[1:]
 		}
@@ -106,9 +105,9 @@ func find(method, path string) (routers.Route, map[string]string, bool) {
 	return best.route, params, true
 }
 
-// Transport compares every request and response with the description. Report gets what does not match; nothing is blocked. Over
+// checkedTransport compares every request and response with the description. Report gets what does not match; nothing is blocked. Over
 // counts the operations, by their operationId.
-type Transport struct {
+type checkedTransport struct {
 	Base   http.RoundTripper // nil: http.DefaultTransport
 	Report func(error)
 
@@ -116,8 +115,8 @@ type Transport struct {
 	seen map[string]int
 }
 
-// Seen counts the answers without an error by operation.
-func (t *Transport) Seen() map[string]int {
+// countSeen counts the answers without an error by operation.
+func (t *checkedTransport) countSeen() map[string]int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	out := map[string]int{}
@@ -126,7 +125,7 @@ func (t *Transport) Seen() map[string]int {
 }
 
 // RoundTrip implements http.RoundTripper.
-func (t *Transport) RoundTrip(r *http.Request) (_ *http.Response, err error) {
+func (t *checkedTransport) RoundTrip(r *http.Request) (_ *http.Response, err error) {
 	defer must.Catch(&err)
 	var sent []byte
 	if r.Body != nil {
@@ -150,14 +149,14 @@ func (t *Transport) RoundTrip(r *http.Request) (_ *http.Response, err error) {
 	_ = answer.Body.Close()
 	answer.Body = io.NopCloser(bytes.NewReader(got))
 	if r.URL.Path != "/graphql" {
-		t.hold(r, sent, answer, got)
+		t.checkExchange(r, sent, answer, got)
 	}
 	return answer, nil
 }
 
-// hold reports what does not match in one exchange.
-func (t *Transport) hold(r *http.Request, sent []byte, answer *http.Response, got []byte) {
-	route, params, ok := find(r.Method, r.URL.EscapedPath())
+// checkExchange reports what does not match in one exchange.
+func (t *checkedTransport) checkExchange(r *http.Request, sent []byte, answer *http.Response, got []byte) {
+	route, params, ok := findDescribed(r.Method, r.URL.EscapedPath())
 	if !ok {
 		t.Report(fmt.Errorf("%s %s: GitHub's description, as far as it is kept here, has no such operation", r.Method, r.URL.Path))
 		return
@@ -193,7 +192,7 @@ func checkRequest(r *http.Request, sent []byte, route routers.Route, params map[
 			return fmt.Errorf("no such parameter: %s", name)
 		}
 	}
-	input := &openapi3filter.RequestValidationInput{Request: asked, PathParams: params, Route: &route, Options: strictly()}
+	input := &openapi3filter.RequestValidationInput{Request: asked, PathParams: params, Route: &route, Options: validateStrictly()}
 	must.Do(openapi3filter.ValidateRequest(context.WithoutCancel(r.Context()), input))
 	if len(sent) == 0 || route.Operation.RequestBody == nil {
 		return nil
@@ -204,7 +203,7 @@ func checkRequest(r *http.Request, sent []byte, route routers.Route, params map[
 	if media == nil {
 		return errors.New("a body that nobody described")
 	}
-	return strange(body, media.Schema, "")
+	return findUnknownField(body, media.Schema, "")
 }
 
 func checkAnswer(r *http.Request, answer *http.Response, got []byte, route routers.Route, params map[string]string) error {
@@ -223,30 +222,30 @@ func checkAnswer(r *http.Request, answer *http.Response, got []byte, route route
 	input := &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: r, PathParams: params, Route: &route},
 		Status:                 answer.StatusCode, Header: answer.Header,
-		Options: strictly(),
+		Options: validateStrictly(),
 	}
 	input.SetBodyBytes(got)
 	return openapi3filter.ValidateResponse(context.WithoutCancel(r.Context()), input)
 }
 
-func strictly() *openapi3filter.Options {
+func validateStrictly() *openapi3filter.Options {
 	o := &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, MultiError: true}
-	o.WithCustomSchemaErrorFunc(brief)
+	o.WithCustomSchemaErrorFunc(describeSchemaError)
 	return o
 }
 
-// brief omits the whole schema and the whole value, which the library would print.
-func brief(err *openapi3.SchemaError) string {
+// describeSchemaError omits the whole schema and the whole value, which the library would print.
+func describeSchemaError(err *openapi3.SchemaError) string {
 	return "/" + strings.Join(err.JSONPointer(), "/") + ": " + err.Reason
 }
 
-// strange returns the first field that a schema does not know.
-func strange(v any, schema *openapi3.SchemaRef, at string) (err error) {
+// findUnknownField returns the first field that a schema does not know.
+func findUnknownField(v any, schema *openapi3.SchemaRef, at string) (err error) {
 	defer must.Catch(&err)
 	switch v := v.(type) {
 	case map[string]any:
 		fields := map[string]*openapi3.SchemaRef{}
-		if free := collect(schema, fields); free {
+		if free := collectFields(schema, fields); free {
 			return nil
 		}
 		for name, one := range v {
@@ -254,26 +253,26 @@ func strange(v any, schema *openapi3.SchemaRef, at string) (err error) {
 			if !ok {
 				return fmt.Errorf("no such field: %s%s", at, name)
 			}
-			must.Do(strange(one, field, at+name+"."))
+			must.Do(findUnknownField(one, field, at+name+"."))
 		}
 	case []any:
 		if schema.Value.Items == nil {
 			return nil
 		}
 		for _, one := range v {
-			must.Do(strange(one, schema.Value.Items, at))
+			must.Do(findUnknownField(one, schema.Value.Items, at))
 		}
 	}
 	return nil
 }
 
-// collect collects the fields of a schema and its variants; free: the schema allows others too.
-func collect(schema *openapi3.SchemaRef, into map[string]*openapi3.SchemaRef) (free bool) {
+// collectFields collects the fields of a schema and its variants; free: the schema allows others too.
+func collectFields(schema *openapi3.SchemaRef, into map[string]*openapi3.SchemaRef) (free bool) {
 	s := schema.Value
 	maps.Copy(into, s.Properties)
 	for _, variants := range []openapi3.SchemaRefs{s.OneOf, s.AnyOf, s.AllOf} {
 		for _, one := range variants {
-			free = collect(one, into) && len(one.Value.Properties) > 0 || free
+			free = collectFields(one, into) && len(one.Value.Properties) > 0 || free
 		}
 	}
 	more := s.AdditionalProperties
@@ -281,13 +280,13 @@ func collect(schema *openapi3.SchemaRef, into map[string]*openapi3.SchemaRef) (f
 	return free || says && len(s.Properties) == 0 || len(into) == 0
 }
 
-// CheckWebhook compares a webhook's body with the description. Action is empty for a ping.
-func CheckWebhook(event, action string, body []byte) error {
+// checkWebhook compares a webhook's body with the description. Action is empty for a ping.
+func checkWebhook(event, action string, body []byte) error {
 	name := strings.ReplaceAll(strings.TrimSuffix(event+"-"+action, "-"), "_", "-")
 	if event == "repository_dispatch" {
 		name = "repository-dispatch-sample.collected" // the sender chooses its action
 	}
-	route, _, ok := find(http.MethodPost, "/webhooks/"+name)
+	route, _, ok := findDescribed(http.MethodPost, "/webhooks/"+name)
 	if !ok {
 		return fmt.Errorf("GitHub's description, as far as it is kept here, has no webhook %s", name)
 	}
@@ -299,13 +298,13 @@ func CheckWebhook(event, action string, body []byte) error {
 		m["action"] = "sample.collected"
 	}
 	media := route.Operation.RequestBody.Value.Content.Get("application/json")
-	return media.Schema.Value.VisitJSON(v, openapi3.MultiErrors(), openapi3.SetSchemaErrorMessageCustomizer(brief))
+	return media.Schema.Value.VisitJSON(v, openapi3.MultiErrors(), openapi3.SetSchemaErrorMessageCustomizer(describeSchemaError))
 }
 
-// Webhooks returns the described webhooks, by GitHub's own names.
-func Webhooks() []string {
+// describedWebhooks returns the described webhooks, by GitHub's own names.
+func describedWebhooks() []string {
 	var out []string
-	for _, op := range known() {
+	for _, op := range describedCalls() {
 		if name, ok := strings.CutPrefix(op.route.Path, "/webhooks/"); ok {
 			out = append(out, name)
 		}
@@ -314,10 +313,10 @@ func Webhooks() []string {
 	return out
 }
 
-// Operations returns the described operationIds.
-func Operations() []string {
+// describedIDs returns the described operationIds.
+func describedIDs() []string {
 	var out []string
-	for _, op := range known() {
+	for _, op := range describedCalls() {
 		if !strings.HasPrefix(op.route.Path, "/webhooks/") {
 			out = append(out, op.route.Operation.OperationID)
 		}

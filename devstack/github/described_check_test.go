@@ -1,4 +1,4 @@
-package shapes
+package github
 
 import (
 	"io"
@@ -35,7 +35,7 @@ func TestWhatDoesNotFitIsSaid(t *testing.T) {
 			}))
 			defer server.Close()
 			var said []string
-			client := http.Client{Transport: &Transport{Report: func(err error) { said = append(said, err.Error()) }}}
+			client := http.Client{checkedTransport: &checkedTransport{Report: func(err error) { said = append(said, err.Error()) }}}
 			req, err := http.NewRequestWithContext(t.Context(), c.method, server.URL+c.path, strings.NewReader(c.sent))
 			require.NoError(t, err)
 			req.Header.Set("Content-Type", "application/json")
@@ -49,13 +49,13 @@ func TestWhatDoesNotFitIsSaid(t *testing.T) {
 			require.Contains(t, strings.Join(said, "\n"), c.want)
 		})
 	}
-	require.ErrorContains(t, CheckWebhook("pull_request", "opened", []byte(`{"action":"opened"}`)), "pull_request")
-	require.ErrorContains(t, CheckWebhook("pull_request", "danced", []byte(`{}`)), "no webhook")
+	require.ErrorContains(t, checkWebhook("pull_request", "opened", []byte(`{"action":"opened"}`)), "pull_request")
+	require.ErrorContains(t, checkWebhook("pull_request", "danced", []byte(`{}`)), "no webhook")
 }
 
 func TestAFieldTooMuchIsSeenHoweverDeep(t *testing.T) {
 	sent := `{"name":"n","head_sha":"s","output":{"title":"t","summary":"s","words":"w"}}`
-	route, params, ok := find("POST", "/repos/o/r/check-runs")
+	route, params, ok := findDescribed("POST", "/repos/o/r/check-runs")
 	require.True(t, ok)
 	req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/repos/o/r/check-runs", strings.NewReader(sent))
 	req.Header.Set("Content-Type", "application/json")
