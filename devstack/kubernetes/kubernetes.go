@@ -71,9 +71,7 @@ type Server struct {
 // Start returns when every node is ready and pods can be created.
 func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 	defer must.Catch(&err)
-	if cfg.Dir == "" {
-		return nil, errors.New("start Kubernetes: a directory is needed")
-	}
+	must.FailIf(cfg.Dir == "", "start Kubernetes: a directory is needed")
 	dir, err := filepath.Abs(cfg.Dir)
 	must.Wrap(err, "start Kubernetes")
 	cfg.Dir = dir

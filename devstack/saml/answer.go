@@ -2,7 +2,6 @@ package saml
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
 
@@ -16,9 +15,7 @@ import (
 func (p *Provider) Answer(ctx context.Context, request *url.URL, login string, change func(*crewjam.IdpAuthnRequest)) (form url.Values, err error) {
 	defer must.Catch(&err)
 	who, ok := byPassword(login, "demo-"+login)
-	if !ok {
-		return nil, fmt.Errorf("nobody is called %s", login)
-	}
+	must.FailIf(!ok, "nobody is called %s", login)
 	r := must.Get(http.NewRequestWithContext(ctx, http.MethodGet, request.String(), nil))
 	req, err := crewjam.NewIdpAuthnRequest(&p.idp, r)
 	must.Wrap(err, "read the request")

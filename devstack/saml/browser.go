@@ -17,11 +17,9 @@ import (
 // SignIn signs a person in over HTTP like a browser: it follows the sign-in link, enters the password at the provider, and submits
 // the form that the provider's page submits automatically. The client must keep cookies and follow redirects; at the end it is on the
 // page next.
-func SignIn(ctx context.Context, browser *http.Client, home, login, password, next string) error {
-	page, _, err := visit(ctx, browser, home+"/saml/login?next="+url.QueryEscape(next), nil)
-	if err != nil {
-		return err
-	}
+func SignIn(ctx context.Context, browser *http.Client, home, login, password, next string) (err error) {
+	defer must.Catch(&err)
+	page, _ := must.Get2(visit(ctx, browser, home+"/saml/login?next="+url.QueryEscape(next), nil))
 	form, to := formOf(page)
 	form.Set("user", login)
 	form.Set("password", password)
@@ -35,9 +33,7 @@ func SignIn(ctx context.Context, browser *http.Client, home, login, password, ne
 	if err == nil && !strings.HasPrefix(at, home) {
 		err = errors.New("it ended at " + at)
 	}
-	if err != nil {
-		return fmt.Errorf("sign in as %s: %w", login, err)
-	}
+	must.Wrap(err, "sign in as %s", login)
 	return nil
 }
 

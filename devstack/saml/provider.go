@@ -90,9 +90,7 @@ func (p *Provider) GetServiceProvider(r *http.Request, id string) (_ *crewjam.En
 	defer answer.Body.Close()
 	var found crewjam.EntityDescriptor
 	must.Do(xml.NewDecoder(io.LimitReader(answer.Body, 1<<20)).Decode(&found))
-	if found.EntityID != id {
-		return nil, os.ErrNotExist
-	}
+	must.EndIf(found.EntityID != id, os.ErrNotExist)
 	return &found, nil
 }
 

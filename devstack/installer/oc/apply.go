@@ -66,15 +66,11 @@ type manifest struct {
 
 func (r *run) apply(ctx context.Context, l *resources.Living, _ []string) (err error) {
 	defer must.Catch(&err)
-	if !r.serverSide || !slices.Equal(r.files, []string{"-"}) {
-		return errors.New("the stand-in applies with --server-side, what it reads from -f - only")
-	}
+	must.FailIf(!r.serverSide || !slices.Equal(r.files, []string{"-"}), "the stand-in applies with --server-side, what it reads from -f - only")
 	raw := must.Get(io.ReadAll(os.Stdin))
 	objects, err := documents(raw)
 	must.Wrap(err, "error parsing STDIN")
-	if len(objects) == 0 {
-		return errors.New("no objects passed to apply")
-	}
+	must.FailIf(len(objects) == 0, "no objects passed to apply")
 	for _, object := range objects {
 		must.Do(r.applyOne(ctx, l, object))
 		if l, err = l.Again(ctx); err != nil { // so that the following objects see the applied one
@@ -86,6 +82,7 @@ func (r *run) apply(ctx context.Context, l *resources.Living, _ []string) (err e
 
 // documents splits YAML documents or JSON into objects, also those in Lists.
 func documents(raw []byte) (all [][]byte, err error) {
+	defer must.Catch(&err)
 	for docs := yaml.NewDecoder(bytes.NewReader(raw)); ; {
 		var doc any
 		if err := docs.Decode(&doc); errors.Is(err, io.EOF) {
@@ -93,14 +90,9 @@ func documents(raw []byte) (all [][]byte, err error) {
 		} else if err != nil {
 			return nil, err
 		}
-		one, err := json.Marshal(doc)
-		if err != nil {
-			return nil, err
-		}
+		one := must.Get(json.Marshal(doc))
 		var m manifest
-		if err := json.Unmarshal(one, &m); err != nil {
-			return nil, err
-		}
+		must.Do(json.Unmarshal(one, &m))
 		if m.Kind != "List" {
 			all = append(all, one)
 			continue
@@ -145,9 +137,8 @@ func (r *run) applyOne(ctx context.Context, l *resources.Living, raw []byte) (er
 		return act.Fail(1, "Error from server (Invalid): %s.%s %q is invalid: %s", strings.ToLower(m.Kind)+"s", group, m.Metadata.Name, problem)
 	}
 	before, there := l.Object(m.Kind, m.Metadata.Namespace, m.Metadata.Name)
-	if there && before.Manager != r.manager && !r.force {
-		return act.Fail(1, "error: Apply failed with 1 conflict: conflict with %q using %s: .spec", before.Manager, m.APIVersion)
-	}
+	must.EndIf(there && before.Manager != r.manager && !r.force,
+		act.Fail(1, "error: Apply failed with 1 conflict: conflict with %q using %s: .spec", before.Manager, m.APIVersion))
 	object := resources.Object{APIVersion: m.APIVersion, Kind: m.Kind, Namespace: m.Metadata.Namespace, Name: m.Metadata.Name, Manager: r.manager}
 	if m.Kind == "Namespace" {
 		object.Edit = m.Metadata.Labels[names.EditLabel]

@@ -182,9 +182,7 @@ func (r *run) applyFile(ctx context.Context, l *resources.Living, m manifest, ra
 // replaceOAuth replaces the OAuth configuration, if nobody else did meanwhile.
 func (r *run) replaceOAuth(ctx context.Context, l *resources.Living, _ []string) (err error) {
 	defer must.Catch(&err)
-	if !slices.Equal(r.files, []string{"-"}) {
-		return errors.New("the stand-in replaces what it reads from -f - only")
-	}
+	must.FailIf(!slices.Equal(r.files, []string{"-"}), "the stand-in replaces what it reads from -f - only")
 	var config struct {
 		Kind     string
 		Metadata struct{ Name, ResourceVersion string }
@@ -203,9 +201,7 @@ func (r *run) replaceOAuth(ctx context.Context, l *resources.Living, _ []string)
 		all = append(all, string(p))
 	}
 	must.Do(l.SetProviders(ctx, all))
-	if l, err = l.Again(ctx); err != nil {
-		return err
-	}
+	l = must.Get(l.Again(ctx))
 	degraded := observeProviders(ctx, l)
 	must.Do(l.Keep(ctx, degradedNote, degraded))
 	if degraded == "" {

@@ -34,9 +34,7 @@ func (b *Build) balancer(ctx context.Context, name string, scheme types.LoadBala
 		Name: &name, Type: types.LoadBalancerTypeEnumNetwork, Scheme: scheme, Subnets: subnets, SecurityGroups: []string{b.lbGroup}, Tags: b.elbTags(name),
 	})
 	must.Wrap(err, "failed to create load balancer %q", name)
-	if len(out.LoadBalancers) != 1 {
-		return balancer{}, fmt.Errorf("failed to create load balancer %q: no load balancer in the answer", name)
-	}
+	must.FailIf(len(out.LoadBalancers) != 1, "failed to create load balancer %q: no load balancer in the answer", name)
 	made := balancer{dnsName: aws.ToString(out.LoadBalancers[0].DNSName), zone: aws.ToString(out.LoadBalancers[0].CanonicalHostedZoneId)}
 	for _, port := range ports {
 		must.Do(b.targetGroup(ctx, out.LoadBalancers[0].LoadBalancerArn, fmt.Sprintf("apiserver-target-%d-%s", port, RandomSuffix()), port))

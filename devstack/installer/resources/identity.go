@@ -96,15 +96,12 @@ func (i *Identity) CreateProvider(ctx context.Context) (arn string, err error) {
 
 // provider finds the account's identity provider with this name's tag; "": none. It reads every provider of the account.
 func (i *Identity) provider(ctx context.Context) (arn string, err error) {
+	defer must.Catch(&err)
 	list, err := i.iam.ListOpenIDConnectProviders(ctx, &iam.ListOpenIDConnectProvidersInput{})
-	if err != nil {
-		return "", fmt.Errorf("failed to fetch list of Identity Providers: %w", err)
-	}
+	must.Wrap(err, "failed to fetch list of Identity Providers")
 	for _, entry := range list.OpenIDConnectProviderList {
 		out, err := i.iam.GetOpenIDConnectProvider(ctx, &iam.GetOpenIDConnectProviderInput{OpenIDConnectProviderArn: entry.Arn})
-		if err != nil {
-			return "", fmt.Errorf("failed to check existing Identity Provider %s: %w", aws.ToString(entry.Arn), err)
-		}
+		must.Wrap(err, "failed to check existing Identity Provider %s", aws.ToString(entry.Arn))
 		if i.tagged(out.Tags) {
 			return aws.ToString(entry.Arn), nil
 		}

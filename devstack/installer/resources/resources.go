@@ -25,6 +25,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go/logging"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Cloud is one region and the global services.
@@ -44,16 +46,13 @@ type Cloud struct {
 
 // Open takes credentials and endpoints from the environment. It makes no call yet, and refuses addresses off this machine. wrote is
 // called after each successful write; its error becomes that call's.
-func Open(ctx context.Context, region string, wrote func(service, action string) error) (*Cloud, error) {
+func Open(ctx context.Context, region string, wrote func(service, action string) error) (_ *Cloud, err error) {
+	defer must.Catch(&err)
 	for _, name := range []string{"AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"} {
-		if err := loopback(name); err != nil {
-			return nil, err
-		}
+		must.Do(loopback(name))
 	}
 	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(region), config.WithLogger(logging.Nop{})) // the real installer prints nothing of the SDK's
-	if err != nil {
-		return nil, fmt.Errorf("load AWS configuration: %w", err)
-	}
+	must.Wrap(err, "load AWS configuration")
 	cfg.APIOptions = append(cfg.APIOptions, counting(wrote))
 	return &Cloud{
 		Region: region, cfg: cfg,

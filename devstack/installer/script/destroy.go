@@ -67,9 +67,7 @@ func (r *run) destroyResources(ctx context.Context, d destroyer) (err error) {
 	must.Do(r.Mark(ctx, "start", 0))
 	lie := must.Get(r.Leaving())
 	err = d.destroy(ctx, lie.Leave)
-	if ctx.Err() != nil {
-		return act.ErrInterrupted
-	}
+	must.EndIf(ctx.Err() != nil, act.ErrInterrupted)
 	if err == nil && lie.Exit != 0 {
 		return failing("", lie)
 	}

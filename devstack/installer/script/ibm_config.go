@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/devstack/installer/release"
 	"github.com/ocpctl/ocpctl/devstack/installer/resources/ibmcloud"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 type ibmMachinePlatform struct {
@@ -136,7 +137,8 @@ func (o onIBMCloud) open(ctx context.Context, r *run, a *assets) (account, error
 }
 
 // live are the checks that need the cloud: resource group, sizes, zones of the region, the DNS zone.
-func (o onIBMCloud) live(ctx context.Context, cloud *ibmcloud.Cloud, a *assets) error {
+func (o onIBMCloud) live(ctx context.Context, cloud *ibmcloud.Cloud, a *assets) (err error) {
+	defer must.Catch(&err)
 	spec := a.spec()
 	if spec.ResourceGroup != "" {
 		if _, err := cloud.FindGroup(ctx, spec.ResourceGroup); errors.Is(err, ibmcloud.ErrNoGroup) {
@@ -152,14 +154,10 @@ func (o onIBMCloud) live(ctx context.Context, cloud *ibmcloud.Cloud, a *assets) 
 			return fmt.Errorf("platform.ibmcloud.type: Not found: %q", kind)
 		}
 	}
-	known, err := cloud.AvailableZones(ctx)
-	if err != nil {
-		return err
-	}
+	known := must.Get(cloud.AvailableZones(ctx))
 	for _, zone := range spec.Zones {
-		if !slices.Contains(known, zone) {
-			return fmt.Errorf("platform.ibmcloud.zones: Invalid value: %q: zone not in configured region (%s)", zone, cloud.Region)
-		}
+		must.FailIf(!slices.Contains(known, zone),
+			"platform.ibmcloud.zones: Invalid value: %q: zone not in configured region (%s)", zone, cloud.Region)
 	}
 	if _, err := cloud.FindZone(ctx, spec.BaseDomain, spec.Internal); err != nil {
 		return fmt.Errorf("baseDomain: Invalid value: %q: %w", spec.BaseDomain, err)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // PipelineRun is a Pipeline to run.
@@ -21,24 +23,21 @@ func (m Machine) RunPipeline(ctx context.Context, p Pipeline, r PipelineRun) (ma
 	}
 	values["context.pipelineRun.name"], values["context.pipelineRun.uid"] = r.Name, r.UID
 	out := map[string]Outcome{}
-	run := func(t PipelineTask) error {
+	run := func(t PipelineTask) (err error) {
+		defer must.Catch(&err)
 		task, known := m.Tasks[t.TaskRef.Name]
 		if t.TaskSpec != nil {
 			// What a Task in a Pipeline does not declare are the Pipeline's parameters.
 			// https://tekton.dev/docs/pipelines/pipelineruns/#propagated-parameters
 			task, known = t.TaskSpec.propagated(p.Params, values), true
 		}
-		if !known {
-			return fmt.Errorf("there is no Task %s", t.TaskRef.Name)
-		}
+		must.FailIf(!known, "there is no Task %s", t.TaskRef.Name)
 		one := TaskRun{Name: r.Name + "-" + t.Name, UID: r.UID + "-" + t.Name, Labels: map[string]string{
 			"tekton.dev/pipelineRun": r.Name, "tekton.dev/pipelineRunUID": r.UID, "tekton.dev/pipelineTask": t.Name,
 		}}
 		for _, given := range t.Params {
 			given.Value = replace(given.Value, values)
-			if strings.Contains(given.Value, "$(") {
-				return fmt.Errorf("the parameter %s has no value: %s", given.Name, given.Value)
-			}
+			must.FailIf(strings.Contains(given.Value, "$("), "the parameter %s has no value: %s", given.Name, given.Value)
 			one.Params = append(one.Params, given)
 		}
 		outcome, err := m.Run(ctx, task, one)

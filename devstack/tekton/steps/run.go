@@ -143,9 +143,7 @@ func (m Machine) step(ctx context.Context, step Step, pod string, labels map[str
 			return err
 		}
 	}
-	if failed != nil {
-		return fmt.Errorf("step %s: %w", step.Name, failed)
-	}
+	must.Wrap(failed, "step %s", step.Name)
 	return nil
 }
 

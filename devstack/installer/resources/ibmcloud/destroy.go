@@ -76,9 +76,7 @@ func (d *Destroy) load(ctx context.Context) (err error) {
 			d.zone = z // the last one counts
 		}
 	}
-	if d.zone.ID == "" {
-		return fmt.Errorf("failed to find the DNS zone of %s", d.BaseDomain)
-	}
+	must.FailIf(d.zone.ID == "", "failed to find the DNS zone of %s", d.BaseDomain)
 	return d.getVPC(ctx, "get_region", "regions/"+d.Cloud.Region, nil)
 }
 
