@@ -7,23 +7,20 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/internal/blockkit"
 )
 
 // Command types /ocp and the text as a person in a channel, and returns the text of the immediate response.
 func (s *Server) Command(ctx context.Context, who, channel, text string) (got string, err error) {
-	p, c, err := s.at(who, channel)
-	if err != nil {
-		return "", err
-	}
+	defer must.Catch(&err)
+	p, c := must.Get2(s.at(who, channel))
 	s.mu.Lock()
 	text = s.escaped(p, text, true)
 	form := s.form(p, c, text)
 	_, err = s.say(Message{Kind: KindCommand, Channel: c.ID, From: p.ID, To: p.ID, Text: strings.TrimRight("/ocp "+text, " ")})
 	s.mu.Unlock()
-	if err != nil {
-		return "", err
-	}
+	must.Do(err)
 	r := s.deliver(ctx, request{kind: slashCommands, name: "slash_command", form: form})
 	m, shown := s.immediate(r)
 	if !shown {

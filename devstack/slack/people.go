@@ -1,6 +1,10 @@
 package slack
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
+)
 
 // Person is an account that the workspace knows.
 type Person struct {
@@ -92,4 +96,10 @@ func (p Person) object(email bool) map[string]any {
 		}
 	}
 	return o
+}
+
+func (s *Server) userInfo(a args) reply {
+	p, ok := find(s.world.People, a["user"])
+	must.EndIf(!ok || p.ID != a["user"], no("user_not_found"))
+	return reply{"ok": true, "user": s.user(p)}
 }
