@@ -204,3 +204,49 @@ func untagIAM(e entity) handler {
 		return nil, nil
 	}
 }
+
+func addRole(c *call) ([]node, error) {
+	p := must.Get(c.entity(profile))
+	r := must.Get(c.entity(role))
+	must.EndIf(len(p.Uses) > 0, fault("LimitExceeded", "Cannot exceed quota for InstanceSessionsPerInstanceProfile: 1"))
+	p.Uses = []string{r.ID}
+	return nil, nil
+}
+
+func dropRole(c *call) ([]node, error) {
+	p := must.Get(c.entity(profile))
+	r := must.Get(c.entity(role))
+	must.EndIf(!slices.Contains(p.Uses, r.ID), fault("NoSuchEntity", "The role with name %s cannot be found in the instance profile.", r.Name))
+	p.Uses = nil
+	return nil, nil
+}
+
+func profilesOf(c *call) ([]node, error) {
+	r := must.Get(c.entity(role))
+	found := c.Every(func(p *Resource) bool {
+		return p.Type == "instance-profile" && p.Account == c.Account && slices.Contains(p.Uses, r.ID)
+	})
+	return iamPage(c, found, "InstanceProfiles", byID, func(p *Resource) node { return group("member", profile.render(c, p, false)...) })
+}
+
+// accountDetails lists roles and users together, in pages and with their tags, which no other list of IAM contains. Policies and groups,
+// which the real call can list too, are refused.
+func accountDetails(c *call) ([]node, error) {
+	kinds := c.params.list("Filter")
+	must.EndIf(len(kinds) == 0 || slices.ContainsFunc(kinds, func(k string) bool { return k != "Role" && k != "User" }),
+		fault("ValidationError", "The stand-in lists roles and users alone; the filter is %v", kinds))
+	lists := map[string]*node{"role": {name: "RoleDetailList"}, "user": {name: "UserDetailList"}}
+	found := c.Every(func(r *Resource) bool {
+		return r.Service == "iam" && r.Account == c.Account && (r.Type == "role" && slices.Contains(kinds, "Role") || r.Type == "user" && slices.Contains(kinds, "User"))
+	})
+	page := must.Get(iamPage(c, found, "Page", byID, func(r *Resource) node {
+		e := role
+		if r.Type == "user" {
+			e = user
+		}
+		list := lists[r.Type]
+		list.kids = append(list.kids, group("member", append(e.common(r), tagMembers(r))...))
+		return node{}
+	}))
+	return append([]node{*lists["role"], *lists["user"]}, page[1:]...), nil
+}

@@ -14,7 +14,6 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 	"github.com/stretchr/testify/require"
-
 )
 
 // api calls the stand-in by hand as the installation, or as the App.

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/devstack/meter"
 	"github.com/ocpctl/ocpctl/devstack/standin"
+	"github.com/ocpctl/ocpctl/internal/tagkey"
 )
 
 // Resource is one resource of an account, of any service.
@@ -77,4 +79,69 @@ func (r *Resource) Mentions(text string) bool {
 		fields = append(fields, vs...)
 	}
 	return slices.ContainsFunc(fields, func(f string) bool { return strings.Contains(strings.ToLower(f), strings.ToLower(text)) })
+}
+
+// world is everything that exists. The server's mutex guards it.
+type world struct {
+	standin.World[[]string, *Resource]
+
+	lag Lag
+}
+
+// gone is the state in which a resource ends.
+const gone = "gone"
+
+// IsEnded reports that a state is the final one.
+func (r *Resource) IsEnded(state string) bool { return state == gone }
+
+// IsMachine reports that the resource is counted only while it runs.
+func (r *Resource) IsMachine() bool { return r.Service == "is" && r.Type == "instance" }
+
+// users are the living resources that prevent the deletion of a resource.
+func (w *world) users(of *Resource) []*Resource {
+	return w.Every(func(r *Resource) bool {
+		return r.Account == of.Account && r.ID != of.ID && slices.Contains(r.Uses, of.ID)
+	})
+}
+
+// Bills are the lines of a bill that a resource causes. A public gateway is free, its address is not, and neither are those of load
+// balancers.
+func (r *Resource) Bills() []meter.Used {
+	if r.Service != "is" {
+		return nil
+	}
+	switch r.Type {
+	case "instance":
+		return meter.One("instance", r.Attrs["profile"])
+	case "volume":
+		return meter.One("volume", r.Attrs["profile"]+" "+r.Attrs["capacity"])
+	case "load-balancer":
+		return meter.One("load-balancer", r.family())
+	case "floating-ip":
+		return meter.One("address", "")
+	}
+	return nil
+}
+
+// clusterOf returns whose a resource is.
+func (w *world) clusterOf(r *Resource) string {
+	key := strings.ToLower(tagkey.ClusterID) + ":"
+	mark := func(of *Resource) string {
+		for _, tag := range of.Tags {
+			if id, ours := strings.CutPrefix(tag, key); ours {
+				return id
+			}
+		}
+		return ""
+	}
+	if id := mark(r); id != "" {
+		return id
+	}
+	for _, of := range w.Resources {
+		near := r.VPC != "" && of.ID == r.VPC || r.Group != "" && of.Group == r.Group
+		if id := mark(of); id != "" && near && of.Account == r.Account {
+			return id
+		}
+	}
+	return ""
 }

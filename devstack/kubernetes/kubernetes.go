@@ -22,6 +22,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/child"
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/tool"
 )
 
 const (
@@ -204,3 +205,11 @@ func (s *Server) Stop() error {
 	})
 	return nil
 }
+
+var program = tool.Tool{
+	Name: "kubernetes", Module: "tools/kubernetes", Make: "build-kubernetes", Long: "the first build takes about ten minutes",
+}
+
+// Program returns the path of the program kubernetes. The first build takes about ten minutes, and says on standard error that it goes
+// on.
+func Program(ctx context.Context) (string, error) { return program.Path(ctx) }

@@ -25,6 +25,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/tool"
 )
 
 const (
@@ -237,3 +238,8 @@ func (t *tail) String() string {
 	defer t.mu.Unlock()
 	return string(bytes.TrimSpace(t.last))
 }
+
+var gateway = tool.Tool{Name: "s3gateway", Module: "tools/s3gateway", Make: "build"}
+
+// Gateway returns the path of the program s3gateway.
+func Gateway(ctx context.Context) (string, error) { return gateway.Path(ctx) }

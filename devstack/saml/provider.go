@@ -6,13 +6,20 @@ package saml
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/xml"
+	"fmt"
 	"io"
 	"log/slog"
+	"math/big"
 	"net/http"
 	"net/url"
 	"os"
 	"sync"
+	"time"
 
 	crewjam "github.com/crewjam/saml"
 	dsig "github.com/russellhaering/goxmldsig"
@@ -104,4 +111,37 @@ func (assertions) MakeAssertion(req *crewjam.IdpAuthnRequest, session *crewjam.S
 	}
 	req.Assertion.AttributeStatements = []crewjam.AttributeStatement{{Attributes: session.CustomAttributes}}
 	return nil
+}
+
+// Answer signs what the provider would post to the pages for a request, about one of the demo's people. change modifies the assertion
+// before it is signed; nil: nothing. So tests can see what the pages do with a correctly signed assertion with wrong content.
+func (p *Provider) Answer(ctx context.Context, request *url.URL, login string, change func(*crewjam.IdpAuthnRequest)) (form url.Values, err error) {
+	defer must.Catch(&err)
+	who, ok := byPassword(login, "demo-"+login)
+	must.FailIf(!ok, "nobody is called %s", login)
+	r := must.Get(http.NewRequestWithContext(ctx, http.MethodGet, request.String(), nil))
+	req, err := crewjam.NewIdpAuthnRequest(&p.idp, r)
+	must.Wrap(err, "read the request")
+	must.Wrap(req.Validate(), "check the request")
+	must.Wrap((assertions{}).MakeAssertion(req, session(who)), "make an assertion")
+	if change != nil {
+		change(req)
+	}
+	posted, err := req.PostBinding()
+	must.Wrap(err, "sign an assertion")
+	return url.Values{"SAMLResponse": {posted.SAMLResponse}, "RelayState": {posted.RelayState}}, nil
+}
+
+// certify returns the provider's certificate. It is the same for a key at every start, because the pages remember it: its times are fixed,
+// and RSA signs without chance.
+func certify(key *rsa.PrivateKey) (*x509.Certificate, error) {
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "ocpctl demo identity provider"},
+		NotBefore: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Date(2126, 1, 1, 0, 0, 0, 0, time.UTC),
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return nil, fmt.Errorf("make the identity provider's certificate: %w", err)
+	}
+	return x509.ParseCertificate(der)
 }
