@@ -277,7 +277,7 @@ func (s *Service) draftRow(r ClusterRequest, g policy.Grant, now time.Time) (clu
 	if !ok {
 		return clusters.Row{}, fmt.Errorf("profile %s was granted and is not in the catalogue", g.Profile)
 	}
-	config, err := profile.InstallConfig(profiles.InstallInput{
+	config, err := s.configs.Render(r.catalogue.Hash, profile, profiles.InstallInput{
 		Name: g.Name, BaseDomain: g.BaseDomain, Region: g.Region, Version: g.Version, Zones: g.Zones, Tags: tags,
 	})
 	if err != nil {

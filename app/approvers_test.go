@@ -25,6 +25,10 @@ func TestWhoAskedApprovesNothingUnlessThePolicySaysSo(t *testing.T) {
 			page, _, err := h.Service.Approvals(t.Context(), maya, store.ApprovalFilter{State: clusters.ApprovalPending})
 			require.NoError(t, err)
 			require.Equal(t, self, page[0].MayVote, "the pages offer it")
+			requireVotes(t, h, maya, self)
+			requireVotes(t, h, policy.As("saml:boss", "Boss", policy.PlatformAdmin), true)
+			requireVotes(t, h, policy.As("saml:rob", "Rob", policy.Requester, "payments"), false)
+			requireVotes(t, h, policy.As("saml:ada", "Ada", policy.Auditor), false)
 
 			h.Comment(1, "maya", "/ocp approve")
 			require.Equal(t, !self, h.Only().NeedsApproval)
@@ -37,6 +41,14 @@ func TestWhoAskedApprovesNothingUnlessThePolicySaysSo(t *testing.T) {
 			require.Equal(t, by == "platform_admin", h.Only().NeedsApproval, "the other has to have the role")
 		}
 	}
+}
+
+// requireVotes checks whether the number that every page shows somebody says that an approval waits for them.
+func requireVotes(t *testing.T, h *servicetest.Fixture, p policy.Principal, want bool) {
+	t.Helper()
+	n, err := h.Service.CountVotes(t.Context(), p)
+	require.NoError(t, err)
+	require.Equal(t, want, n == 1, "%s has %d", p.Name, n)
 }
 
 // A password of a cluster that holds the control plane's own keys is an admin's of the whole installation to grant.
@@ -68,6 +80,9 @@ func TestATeamsAdminGrantsNoBreakGlassOnAClusterTheyMayNotOpen(t *testing.T) {
 			seen, err := h.Service.Approval(t.Context(), lead, asked.ID)
 			require.NoError(t, err)
 			require.Equal(t, c.mayGrant, seen.MayVote)
+			requireVotes(t, h, lead, c.mayGrant)
+			requireVotes(t, h, chief, true)
+			requireVotes(t, h, boss, false)
 			_, err = h.Service.Vote(t.Context(), lead, asked.ID, true, app.Origin{Source: policy.SourceAPI})
 			if c.mayGrant {
 				require.NoError(t, err)
@@ -80,6 +95,7 @@ func TestATeamsAdminGrantsNoBreakGlassOnAClusterTheyMayNotOpen(t *testing.T) {
 			require.Equal(t, app.Denied, app.KindOf(err), "who asked never")
 			_, err = h.Service.Vote(t.Context(), chief, asked.ID, true, app.Origin{Source: policy.SourceAPI})
 			require.NoError(t, err)
+			requireVotes(t, h, chief, false)
 		})
 	}
 }

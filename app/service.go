@@ -165,6 +165,7 @@ type Service struct {
 	people     atomic.Pointer[string] // hash of the catalogue whose people the store knows
 	resolved   atomic.Pointer[string] // hash of the catalogue whose logins are resolved to accounts, or unknown to GitHub
 	shown      shownNames
+	configs    profiles.InstallConfigs
 }
 
 // New returns a service.

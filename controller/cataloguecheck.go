@@ -68,13 +68,12 @@ func (c *Controller) proposeCatalogue(ctx context.Context, e clusters.Effect) (s
 	}
 	number, err := c.GitHub.Propose(ctx, e.Installation, e.Repo, github.Proposal{
 		Branch: "ocpctl/" + strings.ReplaceAll(strings.ToLower(e.ID), "_", "-"), Path: p.Path, Was: p.Was, Now: p.Now, Title: p.Title, Body: p.Body(),
-		Author: p.By, Address: "ocpctl@users.noreply.github.com",
 	})
 	if errors.Is(err, github.ErrChanged) {
 		return "", fmt.Errorf("%s on the default branch differs from the active document; wait until its newest version is active, and propose the change again: %w", p.Path, err)
 	}
 	if errors.Is(err, github.ErrRefused) {
-		return "", fmt.Errorf("the App needs the permissions contents: write and pull_requests: write for %s: %w", e.Repo, err)
+		return "", fmt.Errorf("GitHub refuses it; check that the App has the permissions contents: write and pull_requests: write for %s, and that no ruleset forbids branches named ocpctl/*: %w", e.Repo, err)
 	}
 	if err != nil {
 		return "", err

@@ -479,6 +479,29 @@ func TestWhatIsAnsweredToOneCommentStandsInOneComment(t *testing.T) {
 	require.NoError(t, f.store.Outbox.ReleaseThread(f.ctx, "comment:8"))
 	f.settle()
 	require.Contains(t, f.ours(41)[0], strings.Repeat("a", 43)+"\n\n---\n\nand this")
+
+	late := func(body string) {
+		require.NoError(t, f.store.Outbox.SaveReply(f.ctx, clusters.Reply{
+			Cause: "comment:8:" + body, Thread: "comment:8", Installation: hub.Installation, Repo: hub.Repo, Number: 41, Body: body,
+		}))
+		f.settle()
+	}
+	late("late") // whoever ran the lines died in between
+	require.Len(t, f.ours(41), 2, "an edit would remove the link")
+	require.Contains(t, f.ours(41)[0], strings.Repeat("a", 43)+"\n\n---\n\nand this")
+	require.NotContains(t, f.ours(41)[1], "/links/")
+	_, err = f.store.Pool().Exec(f.ctx, `UPDATE replies SET external_id = 0 WHERE cause = 'comment:8:late'`) // killed before it was remembered
+	require.NoError(t, err)
+	late("later")
+	require.Len(t, f.ours(41), 2, "found by its marker")
+	require.Contains(t, f.ours(41)[1], "late\n\n---\n\nlater")
+	late("last")
+	require.Len(t, f.ours(41), 2)
+	require.Contains(t, f.ours(41)[1], "late\n\n---\n\nlater\n\n---\n\nlast")
+	for _, c := range f.hub.Comments(41) {
+		require.Empty(t, c.Minimized, "the answers to one comment do not make each other outdated")
+	}
+
 	require.NoError(t, f.store.Outbox.HoldThread(f.ctx, "comment:8"))
 	f.pass(2 * time.Minute)
 	held, err := f.store.Outbox.IsThreadHeld(f.ctx, "comment:8")
@@ -509,13 +532,15 @@ func TestANewerAnswerMinimizesTheOlderOnes(t *testing.T) {
 	require.Equal(t, []string{""}, minimized(41), "the answers to one comment are not outdated by each other, nor by those elsewhere")
 	say(41, 0, "")
 	require.Equal(t, []string{"outdated", ""}, minimized(41))
+	say(41, 2, "comment:7")
+	require.Equal(t, []string{"outdated", "outdated", ""}, minimized(41), "nobody reads what is added to a minimized comment")
 
 	f.hub.FailNext(1, hub.APIFault{Status: 502, Message: "Bad Gateway", Method: "POST", Path: "/graphql"})
 	say(41, 0, "comment:9")
-	require.Equal(t, []string{"outdated", "outdated", ""}, minimized(41), "what failed is tried again")
-	require.NoError(t, f.hub.DeleteComment(f.hub.Comments(41)[2].ID, "maya"))
+	require.Equal(t, []string{"outdated", "outdated", "outdated", ""}, minimized(41), "what failed is tried again")
+	require.NoError(t, f.hub.DeleteComment(f.hub.Comments(41)[3].ID, "maya"))
 	say(41, 0, "comment:10")
-	require.Equal(t, []string{"outdated", "outdated", ""}, minimized(41), "a deleted one is left alone")
+	require.Equal(t, []string{"outdated", "outdated", "outdated", ""}, minimized(41), "a deleted one is left alone")
 	require.Equal(t, []string{""}, minimized(42))
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -98,53 +99,71 @@ func (c *Controller) onGitHub(ctx context.Context, r clusters.Reply) error {
 	return c.Store.Outbox.Replied(ctx, r.ID, id)
 }
 
-// inThread updates the one comment that answers another comment to everything answered so far, one job at a time.
+// inThread posts what was answered so far to one comment, one job at a time.
 func (c *Controller) inThread(ctx context.Context, thread string) error {
 	alone, err := c.Store.Alone(ctx, "answer "+thread, func(ctx context.Context) error {
 		all, err := c.Store.Outbox.Thread(ctx, thread)
-		if err != nil {
+		if err != nil || len(all) == 0 {
 			return err
 		}
-		var parts []string
-		var external int64
-		i := -1 // the newest waiting reply, because it has the repository's current name
-		for n, r := range all {
-			parts = append(parts, r.Body)
-			external = max(external, r.ExternalID) // a reply that was given up has no comment
-			if r.ExternalID == 0 {
-				i = n
-			}
+		together, external := gatherAnswers(all)
+		marker := "answers:" + thread
+		if len(together) > 0 && together[0].ID != all[0].ID {
+			marker += ":" + together[0].ID
 		}
-		if i < 0 {
-			return nil
-		}
-		post := func(ctx context.Context) (int64, error) {
-			return c.answer(ctx, all[i], external, "answers:"+thread, strings.Join(parts, "\n\n---\n\n"))
-		}
-		id, err := post(ctx)
-		if errors.Is(err, github.ErrGone) {
-			id, err = c.confirmGone(ctx, all[i].Installation, all[i].Repo, all[i].Number, post)
-		}
-		gone := external != 0 && errors.Is(err, github.ErrGone)
-		if gone {
-			c.Log.InfoContext(ctx, "not posted again: somebody deleted it", "effect", "reply", "repo", all[i].Repo, "number", all[i].Number)
-			err = nil
-		}
-		for _, r := range all {
-			switch {
-			case err != nil || r.ExternalID != 0:
-			case gone:
-				err = c.Store.Outbox.GiveUpReply(ctx, r.ID)
-			default:
-				err = c.Store.Outbox.Replied(ctx, r.ID, id)
-			}
-		}
-		return err
+		return c.postAnswers(ctx, together, external, marker)
 	})
 	if err == nil && !alone { // it may have looked before this reply existed
 		return later{wait: time.Second}
 	}
 	return err
+}
+
+// gatherAnswers returns the answers of a thread that stand in its newest comment, with those that wait, and that comment's id. Zero: those that
+// wait get a comment of their own, because there is none yet, or an edit would remove a link from it, or readers would not see the edit.
+func gatherAnswers(all []clusters.Reply) (together []clusters.Reply, external int64) {
+	for _, r := range all {
+		external = max(external, r.ExternalID) // a reply that was given up has no comment
+	}
+	if slices.ContainsFunc(all, func(r clusters.Reply) bool { return r.ExternalID == external && r.Final }) {
+		external = 0
+	}
+	for _, r := range all {
+		if r.ExternalID == 0 || r.ExternalID == external {
+			together = append(together, r)
+		}
+	}
+	return together, external
+}
+
+// postAnswers has one comment say all of the answers. Nothing is posted if none of them waits.
+func (c *Controller) postAnswers(ctx context.Context, together []clusters.Reply, external int64, marker string) error {
+	var parts, waiting []string
+	var newest clusters.Reply // that waits, because it has the repository's current name
+	for _, r := range together {
+		parts = append(parts, r.Body)
+		if r.ExternalID == 0 {
+			waiting, newest = append(waiting, r.ID), r
+		}
+	}
+	if len(waiting) == 0 {
+		return nil
+	}
+	post := func(ctx context.Context) (int64, error) {
+		return c.answer(ctx, newest, external, marker, strings.Join(parts, "\n\n---\n\n"))
+	}
+	id, err := post(ctx)
+	if errors.Is(err, github.ErrGone) {
+		id, err = c.confirmGone(ctx, newest.Installation, newest.Repo, newest.Number, post)
+	}
+	switch {
+	case external != 0 && errors.Is(err, github.ErrGone):
+		c.Log.InfoContext(ctx, "not posted again: somebody deleted it", "effect", "reply", "repo", newest.Repo, "number", newest.Number)
+		return c.Store.Outbox.GiveUpReplies(ctx, waiting)
+	case err != nil:
+		return err
+	}
+	return c.Store.Outbox.RepliedAll(ctx, waiting, id)
 }
 
 func (c *Controller) answer(ctx context.Context, r clusters.Reply, external int64, marker, body string) (int64, error) {

@@ -21,10 +21,9 @@ import (
 // Slack takes one message per second in a channel, and every message in a thread marks the channel as unread. So progress alone
 // changes the message rarely, and the thread gets what happened in batches; a result is shown at once.
 
-// The least time between two posts that only show progress.
 const (
-	slackEditPause   = 10 * time.Second // of a message
-	slackThreadPause = time.Minute      // of a thread
+	slackEditPause   = 10 * time.Second // least time between two edits that only show a place in the queue
+	slackThreadPause = time.Minute      // least time between two posts in a thread that only show progress
 )
 
 // showInSlack updates a subscriber in Slack to its cluster's version. done reports that nothing is left to show there.
@@ -46,7 +45,7 @@ func (c *Controller) showInSlack(ctx context.Context, sub outbox.Subscriber, row
 	if err != nil {
 		return false, err
 	}
-	if rank == notices.Behind {
+	if rank == notices.Behind && row.Status == lifecycle.Pending { // of later progress, slackMessage leaves what is worth an edit
 		if err := c.delayInSlack(ctx, sub, row, slackEditPause); err != nil {
 			return false, err
 		}

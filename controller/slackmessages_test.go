@@ -151,6 +151,25 @@ func TestTheEditThatAPersonWaitsForIsShownWithinASecond(t *testing.T) {
 	require.Equal(t, calls+2, w.called())
 }
 
+func TestAClusterWhoseTurnComesIsShownAsBeingCreatedAtOnce(t *testing.T) {
+	t.Parallel()
+	h, w, _ := inChannel(t)
+	row := h.acceptAs("cart", func(j *store.Judgement) {
+		j.Show = &clusters.SlackPlace{Workspace: slackWorkspace, Channel: slackChannel, Person: "U0DEMOMAYA"}
+		j.Row.NeedsTurn = true
+	})
+	h.reconcile(row.ID)
+	h.showInSlack(row.ID, clusters.KindSlackMessage)
+	require.Contains(t, w.standing(false)[0].text, "waiting in the queue")
+	_, err := h.store.Pool().Exec(h.ctx, `UPDATE clusters SET needs_turn = false WHERE id = $1`, row.ID)
+	require.NoError(t, err)
+	h.install(row)
+	came := h.now()
+	h.showInSlack(row.ID, clusters.KindSlackMessage)
+	require.Contains(t, w.standing(false)[0].text, "is being created")
+	require.LessOrEqual(t, h.now().Sub(came), 2*time.Second)
+}
+
 func TestAPostWhoseAnswerWasLostStandsOnce(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{clusters.KindSlackMessage, clusters.KindSlackThread} {

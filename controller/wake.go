@@ -60,6 +60,7 @@ type pruneWorker struct {
 
 // Work removes old rows, but none that prove something, and compares what is kept of usage with the clusters.
 func (w *pruneWorker) Work(ctx context.Context, _ *river.Job[queue.PruneArgs]) error {
+	tidied := w.c.tidy(ctx) // first, because it finds nothing of an attempt that has no row
 	n, err := w.c.Store.Prune(ctx, w.c.Keep)
 	if n > 0 {
 		w.c.Log.InfoContext(ctx, "pruned", "rows", n, "keep", w.c.Keep.String())
@@ -68,5 +69,5 @@ func (w *pruneWorker) Work(ctx context.Context, _ *river.Job[queue.PruneArgs]) e
 	if len(wrong) > 0 { // an error, so that it is logged and counted as a failed job
 		problem = fmt.Errorf("the usage that was kept of %s differed from the clusters; it is corrected", strings.Join(wrong, ", "))
 	}
-	return errors.Join(err, problem)
+	return errors.Join(tidied, err, problem)
 }

@@ -124,7 +124,7 @@ var calls = map[string]func(t *testing.T, s *standin.Server, c *github.Client) e
 	},
 	"Propose": func(t *testing.T, _ *standin.Server, c *github.Client) error {
 		_, err := c.Propose(t.Context(), standin.Installation, standin.Repo, github.Proposal{
-			Branch: "ocpctl/eff-1", Path: "teams/shop.yaml", Now: "name: shop\n", Title: "Add team shop", Author: "Maya", Address: "maya@example.com",
+			Branch: "ocpctl/eff-1", Path: "teams/shop.yaml", Now: "name: shop\n", Title: "Add team shop",
 		})
 		return err
 	},

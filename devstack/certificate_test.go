@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/devstack/aws"
-	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
@@ -41,15 +40,7 @@ func TestAClustersAppsHaveACertificateThatBrowsersTrust(t *testing.T) {
 		"server: "+server.Directory+"\n        caBundle: "+base64.StdEncoding.EncodeToString(server.CA)+"\n", 1)
 	l.catalogueWith(files)
 	require.NoError(t, l.GitHub.Commit(profiles.RepositoryFilePath, "addons: [cert-manager-route53, apps-certificate]\n"))
-	number, err := l.GitHub.Open("Trusted routes", "maya")
-	require.NoError(t, err)
-	require.NoError(t, l.GitHub.Label(number, label, "maya"))
-	l.runUntil("ready", 90*time.Second, func() bool {
-		rows := l.clusters()
-		return len(rows) == 1 && rows[0].Status == "READY"
-	})
-	id := l.clusters()[0].ID
-	domain := l.as("admin").cluster(id).Name + ".labs.example.com"
+	number, id, domain := l.readyCluster("Trusted routes")
 	l.runUntil("both add-ons work", 60*time.Second, func() bool {
 		return l.count(`SELECT count(*) FROM conditions WHERE cluster_id = $1 AND type IN ('AddonApplied/cert-manager-route53', 'AddonApplied/apps-certificate') AND status = 'True'`, id) == 2
 	})
@@ -70,7 +61,5 @@ func TestAClustersAppsHaveACertificateThatBrowsersTrust(t *testing.T) {
 	require.Contains(t, roles[0].Attrs["boundary"], "cluster-boundary")
 	require.Equal(t, domain, roles[0].Tags["ocpctl-domain"], "its boundary lets it write the records below this name alone")
 
-	require.NoError(t, l.GitHub.Unlabel(number, label, "maya"))
-	l.runUntil("gone", 90*time.Second, l.every(lifecycle.Released))
-	l.assertNothingLeft()
+	l.unlabel(number)
 }

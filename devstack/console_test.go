@@ -23,7 +23,6 @@ import (
 	"github.com/ocpctl/ocpctl/devstack"
 	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/devstack/saml"
-	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
 // consoleAccount is what the page shows of somebody's account.
@@ -57,6 +56,18 @@ func (b browser) openConsole(id string, form url.Values) consoleAccount {
 		return shownPassword.MatchString(said)
 	})
 	return readAccount(b.t, page)
+}
+
+// revokeConsole revokes an account of a cluster's console and returns the id of its access.
+func (v visitor) revokeConsole(id, account string) (access string) {
+	v.t.Helper()
+	for _, a := range ask[v1.Accesses](v, http.MethodGet, "/api/v1/clusters/"+id+"/access", nil, http.StatusOK).Items {
+		if a.Kind == v1.AccessKindConsole && a.User == account {
+			access = a.AccessID
+		}
+	}
+	ask[v1.Accesses](v, http.MethodDelete, "/api/v1/clusters/"+id+"/access/"+access+"?reason=she+left", nil, http.StatusOK)
+	return access
 }
 
 // fetch reads a page of a cluster.
@@ -175,17 +186,9 @@ func TestAReaderOpensTheConsoleAsThemselvesUntilTheyAreRevoked(t *testing.T) {
 	login, err := l.StartLogin(l.ctx, 0)
 	require.NoError(t, err)
 	t.Cleanup(login.Stop)
-	number, err := l.GitHub.Open("Look at the console", "maya")
-	require.NoError(t, err)
-	require.NoError(t, l.GitHub.Label(number, label, "maya"))
-	l.runUntil("ready", 90*time.Second, func() bool {
-		rows := l.clusters()
-		return len(rows) == 1 && rows[0].Status == "READY"
-	})
-	id := l.clusters()[0].ID
+	number, id, domain := l.readyCluster("Look at the console")
 	admin := l.as("admin")
-	name := admin.cluster(id).Name
-	domain := name + ".labs.example.com"
+	name := l.nameOf(number)
 
 	maya := l.signIn("maya")
 	_, _, page := maya.visit("/clusters/"+id, nil)
@@ -237,13 +240,7 @@ func TestAReaderOpensTheConsoleAsThemselvesUntilTheyAreRevoked(t *testing.T) {
 	require.Positive(t, l.lines(id, "console_password.read"))
 
 	// Revoked: no session goes on, and nobody signs in again.
-	var mine string
-	for _, a := range ask[v1.Accesses](admin, http.MethodGet, "/api/v1/clusters/"+id+"/access", nil, http.StatusOK).Items {
-		if a.Kind == v1.AccessKindConsole && a.User == account.user {
-			mine = a.AccessID
-		}
-	}
-	ask[v1.Accesses](admin, http.MethodDelete, "/api/v1/clusters/"+id+"/access/"+mine+"?reason=she+left", nil, http.StatusOK)
+	mine := admin.revokeConsole(id, account.user)
 	l.askUntil("the account is removed", time.Minute, polite, func() bool {
 		return l.count(`SELECT count(*) FROM access WHERE id = $1 AND removed_at IS NOT NULL`, mine) == 1
 	})
@@ -259,9 +256,7 @@ func TestAReaderOpensTheConsoleAsThemselvesUntilTheyAreRevoked(t *testing.T) {
 	_, _, page = signInToConsole(t, login, viewer)
 	require.Contains(t, page, "Signed in as", "the viewer's stays")
 
-	require.NoError(t, l.GitHub.Unlabel(number, label, "maya"))
-	l.runUntil("gone", 90*time.Second, l.every(lifecycle.Released))
-	l.assertNothingLeft()
+	l.unlabel(number)
 	require.Zero(t, l.count(`SELECT count(*) FROM access WHERE removed_at IS NULL`), "no account outlives its cluster")
 }
 
@@ -295,17 +290,9 @@ func TestAReaderSignsInToTheConsoleThroughThePagesUntilTheyAreRevoked(t *testing
 	login, err := l.StartLogin(l.ctx, 0)
 	require.NoError(t, err)
 	t.Cleanup(login.Stop)
-	number, err := l.GitHub.Open("Look at the console", "maya")
-	require.NoError(t, err)
-	require.NoError(t, l.GitHub.Label(number, label, "maya"))
-	l.runUntil("ready", 90*time.Second, func() bool {
-		rows := l.clusters()
-		return len(rows) == 1 && rows[0].Status == "READY"
-	})
-	id := l.clusters()[0].ID
+	number, id, domain := l.readyCluster("Look at the console")
 	admin := l.as("admin")
-	name := admin.cluster(id).Name
-	domain := name + ".labs.example.com"
+	name := l.nameOf(number)
 	console := "https://console-openshift-console.apps." + domain
 
 	maya := l.signInAtPages(login, "maya")
@@ -347,17 +334,15 @@ func TestAReaderSignsInToTheConsoleThroughThePagesUntilTheyAreRevoked(t *testing
 
 	// A browser that is not signed in comes back to the console after the sign-in.
 	fresh := login.Client()
-	_, at, _ = signInBySSO(t, fresh, console)
+	_, at, page = signInBySSO(t, fresh, console)
 	require.Contains(t, at, strings.TrimSuffix(l.SAML.Metadata(), "/metadata"), "it is led to the identity provider at once")
+	page, at, err = saml.FinishSignIn(l.ctx, fresh, page, "rob", "demo-rob")
+	require.NoError(t, err)
+	require.Equal(t, console+"/", at)
+	require.Contains(t, page, "with the cluster roles cluster-reader, view")
 
 	// Revoked: no session goes on, and nobody signs in again.
-	var mine string
-	for _, a := range ask[v1.Accesses](admin, http.MethodGet, "/api/v1/clusters/"+id+"/access", nil, http.StatusOK).Items {
-		if a.Kind == v1.AccessKindConsole && a.User == account {
-			mine = a.AccessID
-		}
-	}
-	ask[v1.Accesses](admin, http.MethodDelete, "/api/v1/clusters/"+id+"/access/"+mine+"?reason=she+left", nil, http.StatusOK)
+	mine := admin.revokeConsole(id, account)
 	_, at, _ = signInBySSO(t, l.signInAtPages(login, "maya").Client, console)
 	require.Equal(t, l.PagesURL()+"/clusters/"+id, at, "from the moment of the revocation, whatever the cluster knows")
 	l.askUntil("the account is removed", time.Minute, polite, func() bool {
@@ -371,8 +356,6 @@ func TestAReaderSignsInToTheConsoleThroughThePagesUntilTheyAreRevoked(t *testing
 	_, _, page = fetch(t, rob.Client, console, nil)
 	require.Contains(t, page, "Signed in as", "the viewer's stays")
 
-	require.NoError(t, l.GitHub.Unlabel(number, label, "maya"))
-	l.runUntil("gone", 90*time.Second, l.every(lifecycle.Released))
-	l.assertNothingLeft()
+	l.unlabel(number)
 	require.Zero(t, l.count(`SELECT count(*) FROM access WHERE removed_at IS NULL`), "no account outlives its cluster")
 }

@@ -110,15 +110,6 @@ func evidenceOf(r ibmcloud.Resource) string {
 	return r.CRN()
 }
 
-// labelledWith opens a pull request with a label of a profile and returns its number.
-func (l *life) labelledWith(label, title string) int {
-	l.t.Helper()
-	pr, err := l.GitHub.Open(title, "maya")
-	require.NoError(l.t, err)
-	require.NoError(l.t, l.GitHub.Label(pr, label, "maya"))
-	return pr
-}
-
 // describe fills in what is known of a cluster while it lives.
 func (w *ibmLeftovers) describe(s *subject) {
 	w.t.Helper()

@@ -16,7 +16,6 @@ import (
 	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack"
 	"github.com/ocpctl/ocpctl/devstack/installer"
-	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
 // deploy applies objects to a cluster as a person with a kubeconfig.
@@ -46,9 +45,7 @@ func routeOf(name, host, more string) string {
 func TestAClusterSaysWhoseItIsAndWhatRunsInItIsLinked(t *testing.T) {
 	t.Parallel()
 	l := newLifeOf(t, devstack.Config{Hour: time.Minute, Looks: time.Second})
-	number, err := l.GitHub.Open("Show the app", "maya")
-	require.NoError(t, err)
-	require.NoError(t, l.GitHub.Label(number, label, "maya"))
+	number := l.labelledWith(label, "Show the app")
 	name := l.nameOf(number)
 	require.NoError(t, installer.SetFault(l.Faults(), "oc-apply/"+name, &installer.Fault{FailAt: "start", Message: "Error from server (Forbidden): configmaps is forbidden"}))
 	failed := func() bool {
@@ -84,7 +81,7 @@ func TestAClusterSaysWhoseItIsAndWhatRunsInItIsLinked(t *testing.T) {
 
 	// The end moves, and the card with it.
 	before := card.Data["ends"]
-	_, err = l.GitHub.Comment(number, "/ocp extend 1h", "maya")
+	_, err := l.GitHub.Comment(number, "/ocp extend 1h", "maya")
 	require.NoError(t, err)
 	l.runUntil("the card says the new end", 30*time.Second, func() bool { return written() && card.Data["ends"] != before })
 
@@ -132,7 +129,5 @@ func TestAClusterSaysWhoseItIsAndWhatRunsInItIsLinked(t *testing.T) {
 	_, complaint := maya.oc(file, "delete", "route", "web", "-n", "shop")
 	require.Empty(t, complaint)
 	l.runUntil("the comment follows", 30*time.Second, func() bool { return !strings.Contains(comment(), "https://web"+domain) })
-	require.NoError(t, l.GitHub.Unlabel(number, label, "maya"))
-	l.runUntil("gone", 90*time.Second, l.every(lifecycle.Released))
-	l.assertNothingLeft()
+	l.unlabel(number)
 }

@@ -158,6 +158,34 @@ func (l *life) clusters() []row {
 	return out
 }
 
+// labelledWith opens a pull request with a label of a profile and returns its number.
+func (l *life) labelledWith(label, title string) int {
+	l.t.Helper()
+	pr, err := l.GitHub.Open(title, "maya")
+	require.NoError(l.t, err)
+	require.NoError(l.t, l.GitHub.Label(pr, label, "maya"))
+	return pr
+}
+
+// readyCluster requests a cluster by the label of a new pull request and waits until it is ready.
+func (l *life) readyCluster(title string) (number int, id, domain string) {
+	l.t.Helper()
+	number = l.labelledWith(label, title)
+	l.runUntil("ready", 90*time.Second, func() bool {
+		rows := l.clusters()
+		return len(rows) == 1 && rows[0].Status == "READY"
+	})
+	return number, l.clusters()[0].ID, l.nameOf(number) + ".labs.example.com"
+}
+
+// unlabel takes the label off the pull request and waits until nothing of its cluster is left.
+func (l *life) unlabel(number int) {
+	l.t.Helper()
+	require.NoError(l.t, l.GitHub.Unlabel(number, label, "maya"))
+	l.runUntil("gone", 90*time.Second, l.every(lifecycle.Released))
+	l.assertNothingLeft()
+}
+
 // every reports whether there is a cluster and all are in the phase.
 func (l *life) every(phase lifecycle.Phase) func() bool {
 	return func() bool {

@@ -75,9 +75,7 @@ func TestADatabaseRestoredFromABackupForgetsNoCluster(t *testing.T) {
 
 // labelled has a cluster requested on a new pull request and returns its id.
 func (l *life) labelled(title string) (id string) {
-	pr, err := l.GitHub.Open(title, "maya")
-	require.NoError(l.t, err)
-	require.NoError(l.t, l.GitHub.Label(pr, label, "maya"))
+	pr := l.labelledWith(label, title)
 	l.runUntil("the cluster of "+title, time.Minute, func() bool {
 		return l.pool.QueryRow(l.ctx, "SELECT id FROM clusters WHERE pr_number = $1", pr).Scan(&id) == nil
 	})

@@ -6,7 +6,7 @@ import "time"
 type Limits struct {
 	LaunchPatience time.Duration // how long an attempt may stay unclaimed before it is closed
 	LeaseGrace     time.Duration // added to a lease before a silent runner counts as gone
-	LookAgain      time.Duration // how soon to decide again while something runs
+	LookAgain      time.Duration // how soon to decide again while something runs; four times that while a runner was seen at work
 	RetryBase      time.Duration // first wait after a failed attempt; doubles with each failure
 	RetryMax       time.Duration // longest wait between two teardown attempts: 24 h
 	BlockAfter     int           // failed teardowns in a row before the cluster is shown as blocked

@@ -78,7 +78,7 @@ func (m *deciding) informAt() time.Time {
 	return m.lookAt()
 }
 
-// lookAt returns when to look for links again. What changes them follows a use or a deployment, mostly soon.
+// lookAt returns when to look for links again. They mostly change soon after a use or a deployment.
 func (m *deciding) lookAt() time.Time {
 	n := m.next()
 	since, last := latest(n.ReadyAt, n.AwakeSince, n.ActiveAt, m.f.DeployedAt), n.Work[Inform].DoneAt

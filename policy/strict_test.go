@@ -52,14 +52,19 @@ func TestEveryProfileRendersStrictlyValidForTwoHundredRequests(t *testing.T) {
 		require.True(t, p.Enabled, p.Name)
 		t.Run(p.Name, func(t *testing.T) {
 			requests, names := generated(p), map[string]bool{}
+			var configs profiles.InstallConfigs
 			for seed := range 200 {
 				r := requests.Example(seed)
 				v := Evaluate(r, Usage{}, all, Settings{})
 				require.True(t, v.Allowed, "seed %d: %v", seed, v.Refusals())
 				tags := EffectiveTags(r, v.Grant, "clu_1", "job_1", time.Unix(1_735_732_800, 0), "test")
-				out, err := p.InstallConfig(profiles.InstallInput{Name: v.Grant.Name, BaseDomain: v.Grant.BaseDomain, Region: v.Grant.Region,
-					Version: v.Grant.Version, Zones: v.Grant.Zones, Tags: tags})
+				in := profiles.InstallInput{Name: v.Grant.Name, BaseDomain: v.Grant.BaseDomain, Region: v.Grant.Region,
+					Version: v.Grant.Version, Zones: v.Grant.Zones, Tags: tags}
+				out, err := p.InstallConfig(in)
 				require.NoError(t, err, "seed %d", seed)
+				filled, err := configs.Render("hash", p, in)
+				require.NoError(t, err, "seed %d", seed)
+				require.Equal(t, string(out), string(filled), "seed %d", seed)
 				require.NoError(t, profiles.Strict(out), "seed %d", seed)
 				requireTags(t, p.Platform, out, tags)
 				names[v.Grant.Name] = true

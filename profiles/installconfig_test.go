@@ -99,6 +99,35 @@ func TestWhatTheInstallerWouldOnlyWarnAboutIsRefusedAllAtOnce(t *testing.T) {
 	}
 }
 
+func TestATemplateRendersWhatTheProfileRenders(t *testing.T) {
+	var configs InstallConfigs
+	same := func(profile string, p Profile, in InstallInput) {
+		t.Helper()
+		want, wrong := p.InstallConfig(in)
+		out, err := configs.Render(profile, p, in)
+		require.Equal(t, wrong, err)
+		require.Equal(t, string(want), string(out))
+	}
+	for _, profile := range []string{"aws-minimal-mint", "aws-standard", "ibm-standard"} {
+		p, in := get(t, profile), input()
+		in.Region = p.DefaultRegion
+		for _, name := range []string{"shop", "null", "yes", "y", "off", "true", "name-of-cluster", "Shop.one", strings.Repeat("x", MaxName+1)} {
+			in.Name = name
+			same(profile, p, in)
+		}
+		in.Name = "shop"
+		for _, tags := range []map[string]string{nil, {"Team": "yes"}, {"Team": "a: b"}, {"1e3": "= x", "Team": ""}, {"tags-of-cluster": "x"}} {
+			in.Tags = tags
+			same(profile, p, in)
+		}
+		in.Tags, in.Zones = map[string]string{"Team": "a"}, []string{"elsewhere-1"}
+		same(profile, p, in)
+	}
+	changed := get(t, "aws-standard")
+	changed.Workers.Replicas++
+	same("another catalogue", changed, input())
+}
+
 func TestTagProblemFollowsTheInstallersLimits(t *testing.T) {
 	for _, fine := range [][2]string{{"Team", "a"}, {"purpose", "a"}, {"a.b/c", "x y"}, {"kubernetes", "io"}, {"mykubernetes.io/x", "y"}, {strings.Repeat("k", 128), strings.Repeat("v", 256)}, {"mail", "a+b@example.com"}} {
 		require.Empty(t, TagProblem("aws", fine[0], fine[1]), fine[0])

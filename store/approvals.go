@@ -58,6 +58,33 @@ func (s *Store) Approvals(ctx context.Context, f ApprovalFilter) (page []cluster
 	return page, next, nil
 }
 
+// OpenVotes returns the newest pending approvals on which a principal has not voted, with what their right to vote depends on and nothing
+// else: every page counts them. teams: only these teams'; nil: all.
+func (s *Store) OpenVotes(ctx context.Context, principal string, teams []string, most int) ([]clusters.Approval, error) {
+	list, err := db.All[struct {
+		Kind                                                clusters.ApprovalKind
+		Team, RequestedBy, ByRole, Profile, CredentialsMode string
+		Self                                                bool
+	}](ctx, s.Pool(), `
+		SELECT a.kind, a.team, a.requested_by, a.by_role, a.self_approval AS self, coalesce(c.profile, '') AS profile, coalesce(c.spec ->> 'credentialsMode', '') AS credentials_mode
+		FROM approvals a LEFT JOIN clusters c ON c.id = a.cluster_id AND a.kind = ANY (@opening)
+		WHERE a.state = 'pending' AND a.expires_at > (SELECT `+db.PaceClock+`) AND (@teams::text[] IS NULL OR a.team = ANY (@teams))
+			AND NOT EXISTS (SELECT FROM approval_votes v WHERE v.approval_id = a.id AND v.principal = @principal)
+		ORDER BY a.id DESC LIMIT @most`, pgx.NamedArgs{
+		"opening": []clusters.ApprovalKind{clusters.ApproveKubeadmin, clusters.ApproveKubeconfig}, "teams": teams, "principal": principal, "most": most, "fixed": s.Fixed()})
+	if err != nil {
+		return nil, fmt.Errorf("read what somebody may vote on: %w", err)
+	}
+	out := make([]clusters.Approval, len(list))
+	for i, a := range list {
+		out[i] = clusters.Approval{
+			Kind: a.Kind, Team: a.Team, RequestedBy: a.RequestedBy, ByRole: a.ByRole, Profile: a.Profile, CredentialsMode: a.CredentialsMode, Self: a.Self,
+			State: clusters.ApprovalPending,
+		}
+	}
+	return out, nil
+}
+
 // Approval returns one approval with its votes.
 func (s *Store) Approval(ctx context.Context, id string) (clusters.Approval, error) {
 	now, err := s.Now(ctx)

@@ -184,6 +184,9 @@ func TestNobodyApprovesTooLate(t *testing.T) {
 	page, _, err := s.Approvals(t.Context(), store.ApprovalFilter{State: clusters.ApprovalPending})
 	require.NoError(t, err)
 	require.Empty(t, page)
+	open, err := s.OpenVotes(t.Context(), "saml:admin", nil, 100)
+	require.NoError(t, err)
+	require.Empty(t, open)
 	page, _, err = s.Approvals(t.Context(), store.ApprovalFilter{State: clusters.ApprovalExpired})
 	require.NoError(t, err)
 	require.Len(t, page, 1)
@@ -262,7 +265,7 @@ func TestApprovalsArePagedAndFiltered(t *testing.T) {
 	for i := range 3 {
 		a := storetest.Granted(fmt.Sprintf("c%d", i))
 		a.Row.Team = fmt.Sprintf("team-%d", i)
-		a.Approval = &store.ApprovalAsk{Why: []string{"x"}, Needs: 1, By: "requester", For: time.Hour, Asked: strings.Repeat("a", 64)}
+		a.Approval = &store.ApprovalAsk{Why: []string{"x"}, Needs: 2, By: "requester", For: time.Hour, Asked: strings.Repeat("a", 64)}
 		ids = append(ids, storetest.Pending(t, s, storetest.Accept(t, s, a).ID).ID)
 	}
 	list := func(f store.ApprovalFilter) (got []string, next string) {
@@ -284,6 +287,20 @@ func TestApprovalsArePagedAndFiltered(t *testing.T) {
 	require.Len(t, got, 3, "one's own are seen")
 	got, _ = list(store.ApprovalFilter{Kind: clusters.ApproveKubeadmin})
 	require.Empty(t, got)
+
+	open := func(teams ...string) (got []string) {
+		page, err := s.OpenVotes(t.Context(), "saml:admin", teams, 100)
+		require.NoError(t, err)
+		for _, a := range page {
+			got = append(got, a.Team+" by "+a.ByRole)
+		}
+		return got
+	}
+	require.Equal(t, []string{"team-2 by requester", "team-1 by requester", "team-0 by requester"}, open())
+	require.Equal(t, []string{"team-1 by requester"}, open("team-1", "team-9"))
+	_, err := s.Vote(t.Context(), ids[1], true, storetest.OriginBy("saml:admin", ""))
+	require.NoError(t, err)
+	require.Empty(t, open("team-1"), "they have voted")
 }
 
 func TestThePasswordIsShownOnceAndByTwo(t *testing.T) {

@@ -45,8 +45,8 @@ func (s *Store) KeepAwake(ctx context.Context, id string, until time.Time, d clu
 }
 
 // Active notes that a cluster was used, and how: a schedule that has put it to sleep wakes it, and
-// none puts it to sleep for a while. So it is with one that sleeps because nobody uses it. It has no effect on a cluster for which use does
-// not matter: one that keeps no hours, is not watched for idleness, and has a life that does not count from use.
+// none puts it to sleep for a while. The same holds for one that sleeps because nobody uses it. Nothing is noted for a cluster for which use does
+// not matter (it keeps no hours, is not watched for idleness, and its life does not count from use); it is only decided about anew.
 func (s *Store) Active(ctx context.Context, id string, what lifecycle.Activity) error {
 	err := s.Write(ctx, func(c *db.Tx) error {
 		cur, err := clusters.Lock(ctx, c, id)

@@ -29,7 +29,7 @@ type JobCount struct {
 	N      int64
 }
 
-// Census counts every cluster and job ever, and every open finding, by group. A kind without findings is counted as 0.
+// Census counts every cluster and job ever, without looks for links that succeeded, and every open finding, by group. A kind without findings is counted as 0.
 func (s *Store) Census(ctx context.Context) (Census, error) {
 	out := Census{Clusters: map[lifecycle.Status]int64{}, Findings: map[lifecycle.FindingKind]int64{}, Room: map[string]int64{clusters.Granted: 0, clusters.Waiting: 0}}
 	for status := range lifecycle.Phases {

@@ -18,6 +18,7 @@ const settles = 15 * time.Minute
 
 // ended counts clusters and jobs for the metrics without counting the many old ones each time: ended jobs never change, and released
 // clusters only when a leak opens their teardown again, so those that ended before until are counted once. After a leak all are counted anew.
+// Looks for links that succeeded are not counted, because their rows are deleted.
 type ended struct {
 	mu       sync.Mutex
 	until    time.Time
@@ -62,7 +63,7 @@ func (e *ended) count(ctx context.Context, s *Store, out *Census) error {
 	jobs, err := db.All[group](ctx, s.Pool(), `
 		SELECT job_type AS type, status, 0::bigint AS settled, count(*) AS newer FROM jobs WHERE ended_at IS NULL GROUP BY job_type, status
 		UNION ALL SELECT job_type, status, count(*) FILTER (WHERE ended_at <= $2), count(*) FILTER (WHERE ended_at > $2)
-			FROM jobs WHERE ended_at > $1 GROUP BY job_type, status`, e.until, until)
+			FROM jobs WHERE ended_at > $1 AND NOT (job_type = 'INFORM' AND status = 'SUCCEEDED') GROUP BY job_type, status`, e.until, until)
 	if err != nil {
 		return fmt.Errorf("count jobs: %w", err)
 	}

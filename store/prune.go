@@ -13,7 +13,7 @@ const pruneBatch = 1000
 
 // passing are the rows that are kept for a while. Requests, replies, pull requests, attempts, verifications, approvals, handovers and the
 // audit trail are not among them: they prove what was done (verifications go with the state they are about, see removals.go),
-// and keep a redelivered webhook from acting twice.
+// and keep a redelivered webhook from acting twice. Of attempts, looks for links that succeeded are an exception: they prove nothing.
 var passing = []struct{ what, sql string }{
 	{"log chunks", `
 		DELETE FROM log_chunks WHERE (attempt_id, seq) IN (
@@ -26,6 +26,22 @@ var passing = []struct{ what, sql string }{
 				AND (r.phase IN ('', 'preflight') OR EXISTS (
 					SELECT 1 FROM reports e WHERE e.attempt_id = r.attempt_id AND e.phase = r.phase AND e.seq < r.seq))
 			LIMIT @batch)`},
+	// A ready cluster is looked into again and again. Its newest attempt stays, whatever it is: its number is the fence. So does one of which
+	// more was told than a look for links tells.
+	{"looks for links", `
+		WITH old AS MATERIALIZED (
+			SELECT a.id, a.job_id FROM attempts a JOIN jobs j ON j.id = a.job_id
+			WHERE a.kind = 'inform' AND a.outcome = 'succeeded' AND a.closed_at < @now::timestamptz - interval '1 day' AND j.ended_at IS NOT NULL AND a.recorded_at IS NULL
+				AND EXISTS (SELECT FROM attempts n WHERE n.cluster_id = a.cluster_id AND n.number > a.number)
+				AND NOT EXISTS (SELECT FROM artifacts f WHERE f.attempt_id = a.id) AND NOT EXISTS (SELECT FROM verifications v WHERE v.attempt_id = a.id)
+				AND NOT EXISTS (SELECT FROM reservations r WHERE r.attempt_id = a.id)
+			ORDER BY a.closed_at LIMIT @batch),
+		chunks AS (DELETE FROM log_chunks WHERE attempt_id IN (SELECT id FROM old)),
+		told AS (DELETE FROM reports WHERE attempt_id IN (SELECT id FROM old)),
+		ended AS (
+			DELETE FROM jobs WHERE id IN (SELECT job_id FROM old)
+				AND NOT EXISTS (SELECT FROM attempts o WHERE o.job_id = jobs.id AND o.id NOT IN (SELECT id FROM old)))
+		DELETE FROM attempts WHERE id IN (SELECT id FROM old)`},
 	{"deliveries", `
 		DELETE FROM deliveries WHERE id IN (
 			SELECT id FROM deliveries WHERE state <> 'received' AND finished_at < @before ORDER BY finished_at LIMIT @batch)`},
@@ -105,8 +121,8 @@ var passing = []struct{ what, sql string }{
 // Prune removes what finished longer than keep ago: logs and reports of closed attempts (except the first report of each phase),
 // processed deliveries, finished effects, announcements, notices, test reports and signals of clusters that are gone, waits, turns of
 // runs, runs without a cluster, orphans and resources that are gone, old redeliveries, marks, gates and merge groups. It gives up posts and effects that could not be made for that long. Answers
-// and links go as soon as they expire, spent signatures, command lines and ended sessions a day later (clocks differ). Approvals that can no longer be
-// decided are closed. It returns how many rows it touched.
+// and links go as soon as they expire, spent signatures, command lines and ended sessions a day later (clocks differ), looks for links
+// that succeeded a day after their end. Approvals that can no longer be decided are closed. It returns how many rows it touched.
 func (s *Store) Prune(ctx context.Context, keep time.Duration) (n int64, err error) {
 	now, err := s.Now(ctx)
 	if err != nil {

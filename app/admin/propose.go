@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,6 +21,9 @@ import (
 
 // mostDocument is the largest document that can be proposed, in bytes.
 const mostDocument = 64 << 10
+
+// documentName is how a file of a catalogue is named. Other characters could change the meaning of a path or an address.
+var documentName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}\.yaml$`)
 
 // Documents returns the catalogue's files by their paths, for those who may propose a change.
 func (s *Service) Documents(p policy.Principal) (map[string]string, error) {
@@ -95,8 +99,8 @@ func checkDocument(file, text, was, title string) (wrong []app.Field) {
 		wrong = append(wrong, app.ProblemOf(name, messages.Problem{Detail: detail, Accept: accept}))
 	}
 	folder, name, _ := strings.Cut(file, "/")
-	if !slices.Contains(profiles.Folders(), folder) || strings.Contains(name, "/") || !strings.HasSuffix(name, ".yaml") || name == ".yaml" || strings.HasPrefix(name, ".") {
-		refuse("file", fmt.Sprintf("%.100q is not a file of a catalogue.", file), "<folder>/<name>.yaml, with one of the folders "+strings.Join(profiles.Folders(), ", "))
+	if !slices.Contains(profiles.Folders(), folder) || !documentName.MatchString(name) {
+		refuse("file", fmt.Sprintf("%.100q is not a file of a catalogue.", file), "<folder>/<name>.yaml with letters, digits and . _ -, in one of the folders "+strings.Join(profiles.Folders(), ", "))
 	}
 	switch {
 	case len(text) > mostDocument:

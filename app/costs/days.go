@@ -24,7 +24,7 @@ type Days struct {
 	Days       []Day     // all days of the month; those to come are empty
 	Spent      int64     // this month
 	Saved      int64     // what it would have cost more if no cluster had slept
-	Before     int64     // the month before, until the same time
+	Before     int64     // the month before, until the same day
 	BeforeAll  int64     // … and all of it
 	Budget     int64     // of the teams that the principal may see, by team only; 0: none has one
 }
@@ -54,13 +54,14 @@ func (s *Service) Days(ctx context.Context, p policy.Principal, by string, month
 	now := f.To
 	out := Days{By: by, Month: monthOf(cmp.Or(month, now)), Now: now}
 	next := out.Month.AddDate(0, 1, 0)
-	f.From = out.Month.AddDate(0, -1, 0)
-	if f.To = next; now.Before(next) {
+	f.From, f.To = out.Month, next
+	if now.Before(next) {
 		f.To = now
 	}
-	if !f.From.Before(f.To) {
+	if !f.From.Before(f.To) { // it has not begun
 		return Days{}, noReport(f)
 	}
+	f.From = out.Month.AddDate(0, -1, 0)
 	lines, err := s.store.Reports.DayReport(ctx, f)
 	if errors.Is(err, db.ErrConflict) {
 		return Days{}, noReport(f)

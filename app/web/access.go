@@ -94,7 +94,7 @@ func (p *pages) openConsole(w http.ResponseWriter, r *http.Request, who policy.P
 // cluster's page, where they can ask for it.
 func (p *pages) signInToConsole(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	if p.Consoles == nil {
-		p.showProblem(w, r, who, http.StatusNotFound, "Consoles do not sign anybody in here: this server is not their OpenID provider.")
+		p.showProblem(w, r, who, http.StatusNotFound, "This server does not sign people in to consoles. To get an account with a password, press Open console on the cluster's page.")
 		return
 	}
 	asked, err := openid.ReadRequest(r.URL.Query())

@@ -26,7 +26,7 @@ type daysView struct {
 	Figures []figure
 }
 
-// Change is by how much more was spent than in the month before until the same time, in percent; empty: nothing was spent then.
+// Change is by how much more was spent than in the month before until the same day, in percent; empty: nothing was spent then.
 func (v daysView) Change() string {
 	if v.Days.Before == 0 {
 		return ""

@@ -290,6 +290,19 @@ func TestWhoLosesASessionOrARightGetsNothingMore(t *testing.T) {
 	e.ends()
 }
 
+func TestTheStartPageIsKeptUpToDate(t *testing.T) {
+	h := newLiveFixture(t, nil)
+	row := h.make("maya", "shop", "platform", 2).Row
+	b := h.as("maya")
+	_, has := b.open("/")
+	e := b.follow("/", has)
+	h.fail(row.ID)
+	h.sql(`UPDATE clusters SET row_version = row_version + 1 WHERE id = $1`, row.ID)
+	got := e.with("todo")
+	require.Contains(t, got.parts["todo"], "could not be created, and nothing of it is left")
+	require.Contains(t, got.parts["mine"], "You have no clusters")
+}
+
 func TestAStreamEndsAtItsTimeAndWithTheServer(t *testing.T) {
 	stopping, stop := context.WithCancel(t.Context())
 	h := newLiveFixture(t, func(h *fixture) { h.stopping = stopping })

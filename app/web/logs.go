@@ -106,7 +106,7 @@ func (p *pages) showLog(w http.ResponseWriter, r *http.Request, who policy.Princ
 	v.From = min(max(v.From, 1), max(log.Lines, 1))
 	if r.FormValue("after") != "" { // the script asks for what came since
 		after, _ := strconv.Atoi(r.FormValue("after"))
-		v.From = max(after+1, 1)
+		v.From = min(max(after, 0), log.Lines) + 1
 	}
 	if v.Lines, err = p.App.LogPage(r.Context(), row, log, v.From); err == nil && v.Find != "" {
 		err = p.findInLog(r, &v)

@@ -90,6 +90,15 @@ func TestALogThatGrowsIsFollowed(t *testing.T) {
 	require.Contains(t, page, `<span id="L3"><a href="#L3" tabindex="-1">3</a>three`)
 	require.NotContains(t, page, `id="L2"`)
 	require.Contains(t, page, `data-last="3"`)
+	require.Contains(t, page, "data-follows")
+	for _, after := range []string{"3", "9223372036854775807"} {
+		_, page, _ = b.get(at + "?after=" + after)
+		require.Contains(t, page, `data-last="3"`, "nothing came")
+	}
+	h.sql(`INSERT INTO reports (attempt_id, seq, phase, percent, step, received_at) VALUES ('att_1', 3, 'installing', 1, '', now())`)
+	h.sql(`INSERT INTO log_chunks (attempt_id, seq, body, received_at, lines) VALUES ('att_1', 3, repeat(E'more\n', 2000), now(), 2000)`)
 	_, page, _ = b.get(at + "?after=3")
-	require.Contains(t, page, `data-last="3"`, "nothing came")
+	require.Contains(t, page, `data-last="1003"`, "the script goes on after what it has")
+	require.Contains(t, page, `rel="next"`)
+	require.NotContains(t, page, "data-follows")
 }

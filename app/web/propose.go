@@ -1,8 +1,11 @@
 package web
 
 import (
+	"cmp"
+	"crypto/rand"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/policy"
@@ -20,6 +23,7 @@ type proposeView struct {
 	At                    map[string][]string // problems by field
 	State                 *outbox.EffectState // of an earlier proposal; nil: none is shown
 	Site                  string
+	Once                  string // names the form, so that sending it twice opens one pull request
 }
 
 // faultsView is the problems of one field, for a template.
@@ -52,7 +56,7 @@ func (p *pages) newProposal(r *http.Request, who policy.Principal) (v proposeVie
 		return v, nil, err
 	}
 	state, err := p.Admin.Catalogue(who)
-	return proposeView{Tabs: policyTabs(state, proposePath), Repository: state.Repository, Files: sortKeys(documents), At: map[string][]string{}, Site: p.GitHub}, documents, err
+	return proposeView{Tabs: policyTabs(state, proposePath), Repository: state.Repository, Files: sortKeys(documents), At: map[string][]string{}, Site: p.GitHub, Once: cmp.Or(r.PostFormValue("once"), rand.Text())}, documents, err
 }
 
 // propose asks for a pull request with the document, or shows the form again with what is wrong.
@@ -63,7 +67,9 @@ func (p *pages) propose(w http.ResponseWriter, r *http.Request, who policy.Princ
 		return
 	}
 	v.File, v.Document, v.Title = r.PostFormValue("file"), r.PostFormValue("document"), r.PostFormValue("title")
-	id, err := p.Admin.Propose(r.Context(), who, v.File, v.Document, v.Title, originOf(r))
+	origin := originOf(r)
+	origin.Once = strings.Join([]string{v.Once, v.File, v.Title, v.Document}, "\n") // a form that was changed and sent again proposes again
+	id, err := p.Admin.Propose(r.Context(), who, v.File, v.Document, v.Title, origin)
 	var refused *app.Error
 	switch {
 	case errors.As(err, &refused) && refused.Kind == app.Invalid:

@@ -20,7 +20,7 @@ func TestTheStartShowsWhatWaitsForOneAndWhatIsOnes(t *testing.T) {
 
 	_, page, _ := h.as("will").get("/")
 	todo := between(page, `id="todo"`, `id="yours"`)
-	require.Contains(t, todo, `href="/approvals/`+soak.ApprovalID()+`"><strong>Create a cluster: soak</strong></a> for maya (OIDC), team platform. about $0.74 an hour`)
+	require.Contains(t, todo, `href="/approvals/`+soak.ApprovalID()+`"><strong>Create a cluster: soak</strong></a> for maya (OIDC), team platform. About $0.74 an hour`)
 	require.Contains(t, page, `Approvals <span class="badge">1<span class="sr"> waiting for you</span></span>`)
 	require.Contains(t, page, `Findings <span class="badge">2<span class="sr"> open</span></span>`)
 	require.Contains(t, page, "Newest of all teams")

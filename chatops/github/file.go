@@ -62,6 +62,12 @@ func contentsURL(owner, name, path, ref string) (string, error) {
 	if ref == "" {
 		return "", errors.New("want a ref")
 	}
+	escaped, err := escapePath(path)
+	return fmt.Sprintf("repos/%s/%s/contents/%s?ref=%s", owner, name, escaped, url.QueryEscape(ref)), err
+}
+
+// escapePath makes a file's path safe in a URL.
+func escapePath(path string) (string, error) {
 	parts := strings.Split(path, "/")
 	for i, part := range parts {
 		if part == "" || part == "." || part == ".." {
@@ -69,7 +75,7 @@ func contentsURL(owner, name, path, ref string) (string, error) {
 		}
 		parts[i] = url.PathEscape(part)
 	}
-	return fmt.Sprintf("repos/%s/%s/contents/%s?ref=%s", owner, name, strings.Join(parts, "/"), url.QueryEscape(ref)), nil
+	return strings.Join(parts, "/"), nil
 }
 
 func readFile(ctx context.Context, client *gh.Client, at string) (File, error) {

@@ -2,7 +2,6 @@ package saml
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"html"
 	"io"
@@ -20,21 +19,24 @@ import (
 func SignIn(ctx context.Context, browser *http.Client, home, login, password, next string) (err error) {
 	defer must.Catch(&err)
 	page, _ := must.Get2(visit(ctx, browser, home+"/saml/login?next="+url.QueryEscape(next), nil))
+	_, at := must.Get2(FinishSignIn(ctx, browser, page, login, password))
+	must.FailIf(!strings.HasPrefix(at, home), "sign in as %s: it ended at %s", login, at)
+	return nil
+}
+
+// FinishSignIn fills in the provider's page, which a browser was led to, and returns the page that it comes to then.
+func FinishSignIn(ctx context.Context, browser *http.Client, page, login, password string) (shown, at string, err error) {
+	defer must.Catch(&err)
 	form, to := formOf(page)
 	form.Set("user", login)
 	form.Set("password", password)
-	if page, _, err = visit(ctx, browser, to, form); err != nil {
-		return fmt.Errorf("sign in as %s: %w", login, err)
-	}
-	if form, to = formOf(page); !form.Has("SAMLResponse") {
-		return fmt.Errorf("sign in as %s: the provider's page brings nothing back", login)
-	}
-	_, at, err := visit(ctx, browser, to, form)
-	if err == nil && !strings.HasPrefix(at, home) {
-		err = errors.New("it ended at " + at)
-	}
+	page, _, err = visit(ctx, browser, to, form)
 	must.Wrap(err, "sign in as %s", login)
-	return nil
+	form, to = formOf(page)
+	must.FailIf(!form.Has("SAMLResponse"), "sign in as %s: the provider's page brings nothing back", login)
+	shown, at, err = visit(ctx, browser, to, form)
+	must.Wrap(err, "sign in as %s", login)
+	return shown, at, nil
 }
 
 // visit gets a URL, or posts a form to it, and returns the page and its URL.

@@ -154,55 +154,6 @@ type AddonState struct {
 	Next    string `json:"next,omitempty"` // what to do about it
 }
 
-// AccessWork is the response to a request for work on access: what differs between who should have access to the cluster and who has. A
-// runner that has the cluster's kubeconfig asks for it at …/access. It removes every account that it does not find in Give or Keep.
-type AccessWork struct {
-	Answer Answer   `json:"answer"`
-	Give   []Access `json:"give,omitempty"` // to make
-	Take   []Access `json:"take,omitempty"` // to remove
-	Keep   []string `json:"keep,omitempty"` // other accounts that are valid
-
-	Console *ConsoleWork `json:"console,omitempty"` // the same for accounts of the console; nil: the server knows none, and all are left alone
-}
-
-// ConsoleWork is what differs between who should have an account of the cluster's own OAuth and who has.
-type ConsoleWork struct {
-	Give []Access `json:"give,omitempty"` // to make
-	Take []Access `json:"take,omitempty"` // to remove
-	Keep []Access `json:"keep,omitempty"` // others that are valid
-
-	OpenID *OpenIDClient `json:"openId,omitempty"` // with which the cluster signs readers in through the server; nil: it does not
-}
-
-// OpenIDClient is what a cluster needs to sign readers in through the server, its OpenID provider.
-type OpenIDClient struct {
-	Issuer string `json:"issuer"`       // the cluster reads its metadata below this address
-	ID     string `json:"clientId"`     //
-	Secret string `json:"clientSecret"` // of this cluster alone
-	CA     string `json:"ca,omitempty"` // certificates (PEM) with which the cluster verifies the issuer; empty: those that it trusts
-}
-
-// Access is one credential for one reader.
-type Access struct {
-	ID       string        `json:"id"`
-	Account  string        `json:"account"`          // name of the service account, or of the user of the console
-	Reader   string        `json:"reader"`           // principal id
-	Role     string        `json:"role"`             // view, edit or admin
-	Lifetime time.Duration `json:"lifetime"`         // of the token or account, at least ten minutes
-	OpenID   bool          `json:"openId,omitempty"` // its reader signs in through the server, and it has no password
-}
-
-// AccessState is what became of one access.
-type AccessState struct {
-	ID        string    `json:"id"`
-	Console   bool      `json:"console,omitempty"`  // it is an account of the console, and a password was stored instead of a kubeconfig
-	OpenID    bool      `json:"openId,omitempty"`   // its reader signs in through the server, and nothing was stored
-	StoredAt  time.Time `json:"storedAt,omitzero"`  // the time in the key of what was stored, or at which it was made; zero: it was not made
-	ExpiresAt time.Time `json:"expiresAt,omitzero"` // of the token in it, or of the account
-	Removed   bool      `json:"removed,omitempty"`  // its account is gone from the cluster
-	Trouble   string    `json:"trouble,omitempty"`  // why it could be neither made nor removed, for people
-}
-
 // Identity is what was acknowledged before anything was created under it. It is written once.
 type Identity struct {
 	InfraID       string `json:"infraId"`
@@ -314,76 +265,6 @@ type Report struct {
 type ToolExit struct {
 	Code int       `json:"code"` // -1: killed by a signal; 127: the program was missing
 	At   time.Time `json:"at"`
-}
-
-// Pass is one verification: what was queried, the results, and whether the positive control succeeded.
-type Pass struct {
-	Number     int        `json:"number"` // 1, 2, … within the attempt
-	Account    string     `json:"account"`
-	Identities []string   `json:"identities"` // infraIDs and ccoctl names that were searched for
-	Control    string     `json:"control"`    // what the positive control saw; empty: it failed
-	Queries    []Query    `json:"queries"`
-	Leftovers  []Leftover `json:"leftovers"` // clean means: empty, every query answered, and the control succeeded
-	Clean      bool       `json:"clean"`
-}
-
-// Query is one query of a pass.
-type Query struct {
-	Service string    `json:"service"` // ec2, route53 …
-	Call    string    `json:"call"`    // DescribeVpcs …
-	Region  string    `json:"region"`
-	Asked   string    `json:"asked"` // filter or name
-	At      time.Time `json:"at"`
-	Count   int       `json:"count"`
-	Err     string    `json:"err,omitempty"` // refused or unanswered: a finding, never an empty list
-
-	// Unasked is why a region outside the cluster's own could not be asked, one of the values below. It is told and is no finding; empty: it
-	// was asked.
-	Unasked string `json:"unasked,omitempty"`
-}
-
-// Why a region outside the cluster's own could not be asked.
-const (
-	RegionNotEnabled = "not_enabled"            // the account has not enabled it, so nothing can be in it
-	RegionDenied     = "denied_by_organization" // the account's organization denies it to everybody in the account
-)
-
-// Leftover is a resource that still exists, or a refused query.
-type Leftover struct {
-	Type string `json:"type"` // vpc, hosted-zone, bucket, refused-query …
-	ID   string `json:"id"`
-	Name string `json:"name,omitempty"`
-
-	Free    string `json:"free"`              // who can remove it, and what to do if that is no command
-	Command string `json:"command,omitempty"` // removes it, or lets it be removed
-	Remark  string `json:"remark,omitempty"`  // on that
-
-	Region string `json:"region,omitempty"` // where it is; empty: it is in no region, or that is not known
-	Detail string `json:"detail,omitempty"` // what its price depends on, as in SeenResource
-
-	Refused *Refusal `json:"refused,omitempty"` // why it was not removed; absent: nobody said
-}
-
-// Advice says who can remove it and how, as text.
-func (l Leftover) Advice() string {
-	text := l.Free
-	if l.Command != "" {
-		text += ": " + l.Command
-	}
-	if l.Remark != "" {
-		text += " (" + l.Remark + ")"
-	}
-	return text
-}
-
-// Refusal is why a resource was not removed: what the cloud said last, or why ocpctl keeps it.
-type Refusal struct {
-	Reason  string `json:"reason"`            // one word, e.g. TerminationProtected; Kept… if ocpctl decided it
-	Words   string `json:"words"`             // the cloud's own
-	Whose   string `json:"whose"`             // who has to act: one of the Whose values
-	Next    string `json:"next"`              // what to do about it, for people
-	Command string `json:"command,omitempty"` // what whoever Next names runs
-	Heals   bool   `json:"heals,omitempty"`   // it may go by itself, so ocpctl repeats it; false: it is refused again until somebody acts
 }
 
 // Result ends the attempt.

@@ -9,7 +9,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -169,7 +169,18 @@ func readStat(pid int) (stat, error) {
 	return stat{state: fields[0], start: fields[19], ofKernel: flags&kernelThread != 0}, nil
 }
 
-var bootID = sync.OnceValues(func() (string, error) {
+var knownBoot atomic.Pointer[string]
+
+// bootID identifies this start of the machine. It is read until that succeeds once.
+func bootID() (string, error) {
+	if known := knownBoot.Load(); known != nil {
+		return *known, nil
+	}
 	raw, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	return strings.TrimSpace(string(raw)), err
-})
+	if err != nil {
+		return "", err
+	}
+	id := strings.TrimSpace(string(raw))
+	knownBoot.Store(&id)
+	return id, nil
+}

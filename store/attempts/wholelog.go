@@ -25,6 +25,7 @@ type LogLine struct {
 
 const (
 	pageBytes   = 256 << 10 // about how much of a log one page has: at most this and a chunk more
+	mostExcerpt = 1000      // bytes of a line that a search shows
 	chunksAtOne = 16        // chunks that are in memory at a time while a log is searched or sent
 )
 
@@ -102,7 +103,8 @@ func (c placedChunk) split() []LogLine {
 	return out
 }
 
-// FindInLog returns the first lines of an attempt's log from a line on that contain a text, whatever the case; at most so many.
+// FindInLog returns the first lines of an attempt's log from a line on that contain a text, whatever the case; at most so many, and of a
+// long one what surrounds the text.
 func (s *Store) FindInLog(ctx context.Context, cluster string, number, from int, text string, most int) (found []LogLine, err error) {
 	text = strings.ToLower(text)
 	for after := -1; ; {
@@ -116,8 +118,8 @@ func (s *Store) FindInLog(ctx context.Context, cluster string, number, from int,
 		for _, chunk := range chunks {
 			after = chunk.Seq
 			for _, line := range chunk.split() {
-				if line.Number >= from && strings.Contains(strings.ToLower(line.Text), text) {
-					found = append(found, line)
+				if at := strings.Index(strings.ToLower(line.Text), text); at >= 0 && line.Number >= from {
+					found = append(found, LogLine{line.Number, excerpt(line.Text, at)})
 				}
 				if len(found) == most {
 					return found, nil
@@ -128,6 +130,22 @@ func (s *Store) FindInLog(ctx context.Context, cluster string, number, from int,
 			return found, nil
 		}
 	}
+}
+
+// excerpt returns what surrounds a place in a line, if the line is long.
+func excerpt(line string, at int) string {
+	if len(line) <= mostExcerpt {
+		return line
+	}
+	from := max(0, min(at-mostExcerpt/4, len(line)-mostExcerpt))
+	cut := strings.ToValidUTF8(line[from:from+mostExcerpt], "")
+	if from > 0 {
+		cut = "…" + cut
+	}
+	if from+mostExcerpt < len(line) {
+		cut += "…"
+	}
+	return cut
 }
 
 // FailingLine returns the number of the last line by which the failure of an attempt was recognized; 0: none is in its log.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -74,6 +75,24 @@ func TestAWholeLogIsPagedSearchedAndSent(t *testing.T) {
 	at, err = s.Attempts.FailingLine(t.Context(), row.ID, 1)
 	require.NoError(t, err)
 	require.Contains(t, lines[at-1], "the Quota is full")
+}
+
+func TestASearchShowsAnExcerptOfALongLine(t *testing.T) {
+	t.Parallel()
+	s, _ := storetest.Open(t)
+	row, open := storetest.Claimed(t, s, "shop")
+	long := strings.Repeat("ä", 20_000) + "Quota" + strings.Repeat("ö", 20_000)
+	_, err := s.Attempts.Report(t.Context(), open.Attempt, open.Token, attempts.ReportRow{Seq: 1, Log: "quota first " + long + "\n" + long + "\nat its end " + long[:30_000] + "quota\n"})
+	require.NoError(t, err)
+	found, err := s.Attempts.FindInLog(t.Context(), row.ID, 1, 1, "quota", 200)
+	require.NoError(t, err)
+	require.Len(t, found, 3)
+	for i, line := range found {
+		require.Contains(t, strings.ToLower(line.Text), "quota", i)
+		require.Less(t, len(line.Text), 1010)
+		require.True(t, utf8.ValidString(line.Text))
+		require.Equal(t, []bool{i > 0, i < 2}, []bool{strings.HasPrefix(line.Text, "…"), strings.HasSuffix(line.Text, "…")})
+	}
 }
 
 func TestALogOfAHundredMegabytesIsReadByPages(t *testing.T) {

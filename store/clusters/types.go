@@ -74,6 +74,8 @@ type Reply struct {
 	Blocks       json.RawMessage // in Slack: a JSON array of Block Kit's blocks, which may be empty; nil: Body is Markdown. No secret is in them
 	ExternalID   int64           // once posted: the comment's id, or Slack's message timestamp in microseconds; below zero: given up
 
+	Final bool // once posted: its comment says no more, because a link was removed from the stored text, or a newer answer made it outdated. Filled by the store
+
 	Pressed *Pressed `db:"-"` // what the notice shows from now on whose button is answered; nil: it is no such answer. Written with the reply, not kept in it
 }
 

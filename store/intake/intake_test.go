@@ -2,6 +2,7 @@ package intake
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -63,9 +64,10 @@ func TestNothingPostgreSQLCannotStoreGetsPast(t *testing.T) {
 	require.NotContains(t, string(said), `\u0000`)
 	require.Equal(t, "one\uFFFDtwo\n", row.Log)
 
-	result, err := Result(contract.Result{Outcome: "failed", Reason: "Bad", Message: "why\x00"}, shop)
+	result, err := Result(contract.Result{Outcome: "failed", Reason: "Bad", Message: "why\x00", Line: "x\x00" + strings.Repeat("ä", maxSentence)}, shop)
 	require.NoError(t, err)
 	require.Equal(t, "Bad why\uFFFD", result.Reason+" "+result.Message)
+	require.Equal(t, "x\uFFFD"+strings.Repeat("ä", maxSentence/2-1), result.Line, "it is cut between two characters, so that it is found in the log")
 }
 
 func TestWhatIsToldOfAddonsIsKeptAsItIs(t *testing.T) {

@@ -21,15 +21,18 @@ var (
 	minutes = []float64{30, 60, 120, 300, 600, 900, 1200, 1800, 2400, 3000, 3600, 5400, 7200, 10800}
 )
 
+// lasting leaves out closed attempts a whose rows are deleted after a day (store.Prune): a counter may not fall.
+const lasting = "NOT (a.kind = 'inform' AND a.outcome = 'succeeded')"
+
 // All returns every measure. Labels are bounded: profiles come from the catalogue, everything else from the code; only reason is a
 // runner's word, and its readers bound it.
 func All() []Measure {
 	return []Measure{
 		{
-			Name: "ocpctl_attempts_total", Help: "Ended attempts of runners, by kind, outcome and class of failure.",
+			Name: "ocpctl_attempts_total", Help: "Ended attempts of runners, by kind, outcome and class of failure. Looks for links count only if they did not succeed.",
 			Labels: []string{"kind", "outcome", "reason"},
 			Zero:   [][]string{{"create", "succeeded", ""}, {"destroy", "succeeded", ""}, {"create", "failed", ""}, {"destroy", "failed", ""}, {"access", "succeeded", ""}, {"access", "failed", ""}},
-			events: `SELECT ARRAY[kind, outcome, reason] AS labels, interval '0' AS took FROM attempts a WHERE ` + usage.RanSQL + ` AND closed_at > @from AND closed_at <= @to`,
+			events: `SELECT ARRAY[kind, outcome, reason] AS labels, interval '0' AS took FROM attempts a WHERE ` + usage.RanSQL + ` AND ` + lasting + ` AND closed_at > @from AND closed_at <= @to`,
 		}, {
 			Name: "ocpctl_teardowns_total", Help: "Teardowns, by result: unaided (counted empty without a person's help) or blocked (it needed a person).",
 			Labels: []string{"result"}, Zero: [][]string{{"unaided"}, {"blocked"}},
@@ -42,14 +45,14 @@ func All() []Measure {
 			Name: "ocpctl_attempt_duration_seconds", Help: "Time from the opening to the end of an attempt.",
 			Labels: []string{"kind", "profile", "outcome"}, Buckets: minutes,
 			events: `SELECT ARRAY[a.kind, c.profile, a.outcome] AS labels, a.closed_at - a.opened_at AS took
-				FROM attempts a JOIN clusters c ON c.id = a.cluster_id WHERE ` + usage.RanSQL + ` AND a.closed_at > @from AND a.closed_at <= @to`,
+				FROM attempts a JOIN clusters c ON c.id = a.cluster_id WHERE ` + usage.RanSQL + ` AND ` + lasting + ` AND a.closed_at > @from AND a.closed_at <= @to`,
 		}, {
 			Name: "ocpctl_phase_duration_seconds", Help: "Time that a phase of an attempt took, from its first report to that of the next phase or the end.",
 			Labels: []string{"kind", "phase", "profile"}, Buckets: minutes,
 			events: `SELECT ARRAY[r.kind, r.phase, r.profile] AS labels, coalesce(lead(r.began) OVER (PARTITION BY r.id ORDER BY r.seq), r.closed_at) - r.began AS took
 				FROM (SELECT DISTINCT ON (a.id, p.phase) a.id, a.kind, c.profile, a.closed_at, p.phase, p.seq, p.received_at AS began
 					FROM attempts a JOIN clusters c ON c.id = a.cluster_id JOIN reports p ON p.attempt_id = a.id
-					WHERE a.closed_at > @from AND a.closed_at <= @to AND p.phase NOT IN ('', 'preflight') ORDER BY a.id, p.phase, p.seq) AS r`,
+					WHERE ` + lasting + ` AND a.closed_at > @from AND a.closed_at <= @to AND p.phase NOT IN ('', 'preflight') ORDER BY a.id, p.phase, p.seq) AS r`,
 		}, {
 			Name: "ocpctl_cluster_create_seconds", Help: "Time from the accepted request to the ready cluster, with approvals, queues and retries.",
 			Labels: []string{"profile"}, Buckets: minutes,
@@ -70,9 +73,9 @@ func All() []Measure {
 				WHERE a.kind = 'destroy' AND a.closed_at > @from AND a.closed_at <= @to AND a.opened_at >= c.destroy_at
 					AND NOT EXISTS (SELECT FROM attempts e WHERE e.cluster_id = a.cluster_id AND e.kind = 'destroy' AND e.number < a.number)`,
 		}, {
-			Name: "ocpctl_runner_start_seconds", Help: "Time from the opening of an attempt until its runner claimed it.",
+			Name: "ocpctl_runner_start_seconds", Help: "Time from the opening of an attempt until its runner claimed it, without looks for links.",
 			Labels: []string{"kind"}, Buckets: starts,
-			events: `SELECT ARRAY[kind] AS labels, claimed_at - opened_at AS took FROM attempts WHERE claimed_at > @from AND claimed_at <= @to`,
+			events: `SELECT ARRAY[kind] AS labels, claimed_at - opened_at AS took FROM attempts WHERE kind <> 'inform' AND claimed_at > @from AND claimed_at <= @to`,
 		}, {
 			Name: "ocpctl_access_total", Help: "Kubeconfigs by what happened: asked, minted, revoked, removed (the account of a revoked or expired one is gone from its cluster).",
 			Labels: []string{"event"}, Zero: [][]string{{"asked"}, {"minted"}, {"revoked"}, {"removed"}},

@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/queue"
@@ -197,7 +198,8 @@ func (s *Store) SaveReply(ctx context.Context, r clusters.Reply) error {
 
 const replyColumns = `
 	id, cause, thread, coalesce(installation, 0) AS installation, coalesce(repo, '') AS repo, coalesce(number, 0) AS number,
-	coalesce(workspace, '') AS workspace, coalesce(channel, '') AS channel, coalesce(person, '') AS person, body, blocks, external_id`
+	coalesce(workspace, '') AS workspace, coalesce(channel, '') AS channel, coalesce(person, '') AS person, body, blocks, external_id,
+	outdated_at IS NOT NULL OR strpos(body, '` + linkRemoved + `') > 0 AS final`
 
 // Reply returns one answer. ErrNotFound: there is none of that id.
 func (s *Store) Reply(ctx context.Context, id string) (clusters.Reply, error) {
@@ -252,20 +254,29 @@ func (s *Store) IsThreadHeld(ctx context.Context, thread string) (held bool, err
 	return held, nil
 }
 
-// Replied records that an answer was posted. It removes the handle of a link from the stored text, which is no longer needed. All answers on
-// the same pull request but the newest are outdated now, so it asks for each of them to be minimized, once.
+// linkRemoved is what Replied leaves of a link.
+const linkRemoved = "/links/…"
+
+// Replied is RepliedAll for one answer.
 func (s *Store) Replied(ctx context.Context, id string, externalID int64) error {
+	return s.RepliedAll(ctx, []string{id}, externalID)
+}
+
+// RepliedAll records that answers to one comment were posted together: all or, if the process dies, none, so that no link is missing when they
+// are posted once more. It removes the handle of a link from the stored text, which is no longer needed. The answers to earlier comments on the
+// same pull request are outdated now, so it asks for each of them to be minimized, once.
+func (s *Store) RepliedAll(ctx context.Context, ids []string, externalID int64) error {
 	err := s.db.Write(ctx, func(c *db.Tx) error {
 		_, err := c.Exec(ctx, `
-			UPDATE replies SET external_id = $2, body = regexp_replace(body, '/links/[A-Za-z0-9_-]{40,}', '/links/…', 'g'),
-				blocks = regexp_replace(blocks::text, '/links/[A-Za-z0-9_-]{40,}', '/links/…', 'g')::jsonb WHERE id = $1`, id, externalID)
-		if err != nil || externalID <= 0 {
+			UPDATE replies SET external_id = $2, body = regexp_replace(body, '/links/[A-Za-z0-9_-]{40,}', $3, 'g'),
+				blocks = regexp_replace(blocks::text, '/links/[A-Za-z0-9_-]{40,}', $3, 'g')::jsonb WHERE id = ANY ($1)`, ids, externalID, linkRemoved)
+		if err != nil || externalID <= 0 || len(ids) == 0 {
 			return err
 		}
-		return minimizeOlder(ctx, c, id)
+		return minimizeOlder(ctx, c, ids[0])
 	})
 	if err != nil {
-		return fmt.Errorf("remember reply %s: %w", id, err)
+		return fmt.Errorf("remember replies %s: %w", strings.Join(ids, ", "), err)
 	}
 	return nil
 }
@@ -281,7 +292,7 @@ func minimizeOlder(ctx context.Context, c *db.Tx, id string) error {
 	}
 	older, err := db.All[answer](ctx, c, `
 		UPDATE replies o SET outdated_at = $2 FROM replies n
-		WHERE n.id = $1 AND o.repo = n.repo AND o.number = n.number AND o.external_id > 0 AND o.outdated_at IS NULL
+		WHERE n.id = $1 AND o.repo = n.repo AND o.number = n.number AND o.external_id > 0 AND o.outdated_at IS NULL AND (o.thread = '' OR o.thread <> n.thread)
 			AND o.external_id < (SELECT max(external_id) FROM replies WHERE repo = n.repo AND number = n.number AND external_id > 0 AND outdated_at IS NULL)
 		RETURNING o.installation, o.repo, o.number, o.external_id AS target`, id, c.Now)
 	if err != nil {
@@ -296,8 +307,13 @@ func minimizeOlder(ctx context.Context, c *db.Tx, id string) error {
 	return clusters.SaveEffects(ctx, c, effects)
 }
 
-// GiveUpReply records that an answer can never be posted, so that it is not tried again.
+// GiveUpReply is GiveUpReplies for one answer.
 func (s *Store) GiveUpReply(ctx context.Context, id string) error { return s.Replied(ctx, id, givenUp) }
+
+// GiveUpReplies records that answers can never be posted, so that they are not tried again.
+func (s *Store) GiveUpReplies(ctx context.Context, ids []string) error {
+	return s.RepliedAll(ctx, ids, givenUp)
+}
 
 // givenUp is the id of an answer that could not be posted.
 const givenUp = -1

@@ -18,8 +18,8 @@ async function readOn() {
   for (const id of ["last", "total"]) document.getElementById(id).textContent = page.getElementById(id).textContent;
   lines.append(...fresh.childNodes);
   if (!stay) toEnd();
-  if (fresh.dataset.last) lines.dataset.last = fresh.dataset.last;
-  return Boolean(fresh.dataset.last) || page.querySelector("[rel=next]") !== null;
+  lines.dataset.last = fresh.dataset.last;
+  return "follows" in fresh.dataset || page.querySelector("[rel=next]") !== null; // more than a page may have been logged while nobody looked
 }
 
 async function run() {

@@ -18,11 +18,10 @@
       code.classList.add("copies");
       const text = code.textContent, button = make("button", "Copy", { type: "button", class: "second small", "aria-label": "Copy " + text });
       button.addEventListener("click", async () => {
-        await navigator.clipboard?.writeText(text).catch(() => {});
-        getSelection().selectAllChildren(code); // for a browser that does not let pages copy
-        if (!navigator.clipboard) document.execCommand("copy");
-        button.textContent = "Copied";
-        tell("Copied.");
+        const copied = await navigator.clipboard?.writeText(text).then(() => true, () => false);
+        getSelection().selectAllChildren(code); // in a browser that does not let pages copy, the reader does
+        button.textContent = copied || document.execCommand("copy") ? "Copied" : "Selected";
+        tell(button.textContent + ".");
         setTimeout(() => { button.textContent = "Copy"; }, 2000);
       });
       code.after(" ", button);

@@ -113,36 +113,44 @@ func (a *app) newValidateCommand() *cobra.Command {
 		Long: `Check a catalogue directory with the server: profiles, teams, quotas, policies, identities and add-ons. Nothing is changed.
 It prints a line for each problem, with the file, the line and what is accepted, and the exit code is then 1.`,
 		Args: rangeArgs(1, 1),
-		RunE: a.runCommand(func(ctx context.Context, args []string) error {
-			files, err := readCatalogueFiles(args[0])
+		RunE: a.runWithCatalogue(func(ctx context.Context, api *connect.API, dir string, files v1.CatalogueFiles) (valid bool, err error) {
+			answer, err := connect.Read[v1.CatalogueProblems](api.ValidateCatalogue(ctx, files))
 			if err != nil {
-				return err
-			}
-			api, err := a.connectAPI()
-			if err != nil {
-				return err
-			}
-			answer, err := connect.Read[v1.CatalogueProblems](api.ValidateCatalogue(ctx, v1.CatalogueFiles{Files: files}))
-			if err != nil {
-				return err
+				return false, err
 			}
 			found := answer.Value
 			var names []string
 			for _, p := range found.Problems {
 				names = append(names, p.File)
 			}
-			err = a.printAnswer(answer.Raw, names, func(s *table.Screen) {
-				writeProblems(s, args[0], found.Problems)
+			return found.Valid, a.printAnswer(answer.Raw, names, func(s *table.Screen) {
+				writeProblems(s, dir, found.Problems)
 				if found.Valid {
-					s.Linef("Valid: %s, hash %s", humanize.Count(len(files), "file"), humanize.Line(found.Hash))
+					s.Linef("Valid: %s, hash %s", humanize.Count(len(files.Files), "file"), humanize.Line(found.Hash))
 				}
 			})
-			if err == nil && !found.Valid {
-				return exit.Silent(exit.Other)
-			}
-			return err
 		}),
 	}
+}
+
+// runWithCatalogue converts a function that has the server judge the catalogue in the directory that is the argument. If the server finds it not
+// valid, the exit code is 1.
+func (a *app) runWithCatalogue(judge func(ctx context.Context, api *connect.API, dir string, files v1.CatalogueFiles) (valid bool, err error)) func(*cobra.Command, []string) error {
+	return a.runCommand(func(ctx context.Context, args []string) error {
+		files, err := readCatalogueFiles(args[0])
+		if err != nil {
+			return err
+		}
+		api, err := a.connectAPI()
+		if err != nil {
+			return err
+		}
+		valid, err := judge(ctx, api, args[0], v1.CatalogueFiles{Files: files})
+		if err == nil && !valid {
+			return exit.Silent(exit.Other)
+		}
+		return err
+	})
 }
 
 func writeProblems(s *table.Screen, dir string, problems []v1.CatalogueProblem) {

@@ -74,25 +74,13 @@ catalogue, by the check that makes the difference, with examples. Nothing is cha
 platform admins and is audited. If the catalogue has problems, they are printed, and the exit code is 1.`,
 		Example: "  ocpctl catalog what-if catalogue/",
 		Args:    rangeArgs(1, 1),
-		RunE: a.runCommand(func(ctx context.Context, args []string) error {
-			files, err := readCatalogueFiles(args[0])
+		RunE: a.runWithCatalogue(func(ctx context.Context, api *connect.API, dir string, files v1.CatalogueFiles) (valid bool, err error) {
+			answer, err := connect.Read[v1.CatalogueReplay](api.ReplayCatalogue(ctx, files))
 			if err != nil {
-				return err
-			}
-			api, err := a.connectAPI()
-			if err != nil {
-				return err
-			}
-			answer, err := connect.Read[v1.CatalogueReplay](api.ReplayCatalogue(ctx, v1.CatalogueFiles{Files: files}))
-			if err != nil {
-				return err
+				return false, err
 			}
 			found := answer.Value
-			err = a.printAnswer(answer.Raw, []string{found.Hash}, func(s *table.Screen) { writeReplay(s, args[0], found) })
-			if err == nil && !found.Valid {
-				return exit.Silent(exit.Other)
-			}
-			return err
+			return found.Valid, a.printAnswer(answer.Raw, []string{found.Hash}, func(s *table.Screen) { writeReplay(s, dir, found) })
 		}),
 	}
 }
