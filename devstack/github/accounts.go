@@ -173,10 +173,7 @@ func (s *Server) loginOf(id string) (login string) {
 func (s *Server) showAccount(w http.ResponseWriter, login string) {
 	var found bool
 	s.look(func(w *world) { found = w.known(login) })
-	if !found {
-		notFound(w)
-		return
-	}
+	endMissing(!found)
 	user := s.sceneOf("").user(login)
 	user["name"], user["company"], user["blog"], user["location"], user["email"], user["bio"] = nil, nil, "", nil, nil, nil
 	user["public_repos"], user["public_gists"], user["followers"], user["following"] = 0, 0, 0, 0

@@ -96,6 +96,9 @@ func endIf(holds bool, status int, message string) {
 	}
 }
 
+// endMissing ends it with GitHub's 404, if nothing was found.
+func endMissing(missing bool) { endIf(missing, http.StatusNotFound, "Not Found") }
+
 // endInvalid ends it with GitHub's 422.
 func endInvalid(holds bool, resource, field, code string) {
 	if holds {

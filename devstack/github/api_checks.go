@@ -124,9 +124,9 @@ func (s *Server) postCheck(w http.ResponseWriter, r *http.Request, c caller) {
 	if body.Name == "" {
 		field = "name"
 	}
-	known := false
-	c.at.look(func(_ *world, repo *repository) { known = repo.Commits[body.HeadSHA] != nil })
-	endIf(!known, http.StatusUnprocessableEntity, "No commit found for SHA: "+body.HeadSHA)
+	c.at.look(func(_ *world, repo *repository) {
+		endIf(repo.Commits[body.HeadSHA] == nil, http.StatusUnprocessableEntity, "No commit found for SHA: "+body.HeadSHA)
+	})
 	endInvalid(field != "", "CheckRun", field, "invalid")
 	now := s.now().UTC().Truncate(time.Second)
 	made := &Check{Head: body.HeadSHA, Status: "queued", StartedAt: now}
@@ -172,23 +172,19 @@ func (s *Server) showCheck(w http.ResponseWriter, status int, c caller, id int64
 			shape = world.scene(s, repo).check(*found, world.onHead(repo, found.Head))
 		}
 	})
-	endIf(shape == nil, http.StatusNotFound, "Not Found")
+	endMissing(shape == nil)
 	answer(w, status, shape)
 }
 
 func (s *Server) listAnnotations(w http.ResponseWriter, r *http.Request, c caller) {
-	var all []object
+	all := []object{}
 	c.at.look(func(world *world, repo *repository) {
 		found := repo.check(id(r, "id"))
-		if found == nil {
-			return
-		}
-		all = []object{}
+		endMissing(found == nil)
 		for _, a := range found.Annotations {
 			all = append(all, world.scene(s, repo).annotation(a, found.Head))
 		}
 	})
-	endIf(all == nil, http.StatusNotFound, "Not Found")
 	page(w, r, s.base, all, nil)
 }
 
@@ -241,7 +237,7 @@ func (s *Server) showPulls(c caller, isWanted func(*PullRequest) bool) []object 
 // listChecks is GET commits/{ref}/check-runs: the newest first, and only the latest of each name unless all are requested.
 func (s *Server) listChecks(w http.ResponseWriter, r *http.Request, c caller) {
 	ref, ok := strings.CutSuffix(r.PathValue("ref"), "/check-runs")
-	endIf(!ok, http.StatusNotFound, "Not Found")
+	endMissing(!ok)
 	q := r.URL.Query()
 	seen, all, known := map[string]bool{}, []object{}, false
 	c.at.look(func(world *world, repo *repository) {

@@ -59,13 +59,11 @@ func (s *Server) getContents(w http.ResponseWriter, r *http.Request, c caller) {
 			}
 		}
 	})
+	endIf(!commit, http.StatusNotFound, "No commit found for the ref "+ref)
+	endMissing(!there && len(under) == 0)
 	switch {
-	case !commit:
-		complain(w, http.StatusNotFound, "No commit found for the ref "+ref)
-	case !there && len(under) > 0:
-		answer(w, http.StatusOK, under)
 	case !there:
-		notFound(w)
+		answer(w, http.StatusOK, under)
 	case strings.Contains(r.Header.Get("Accept"), "raw"):
 		w.Header().Set("Content-Type", "application/vnd.github.raw+json; charset=utf-8")
 		_, _ = w.Write([]byte(content))
@@ -97,10 +95,7 @@ func (s *Server) getTree(w http.ResponseWriter, r *http.Request, c caller) {
 			commit = ""
 		}
 	})
-	if commit == "" {
-		notFound(w)
-		return
-	}
+	endMissing(commit == "")
 	answer(w, http.StatusOK, object{"sha": commit, "url": sc.repoAPI() + "/git/trees/" + commit, "truncated": false, "tree": entries})
 }
 

@@ -49,7 +49,7 @@ func (s *Server) postUnderIssues(w http.ResponseWriter, r *http.Request, c calle
 // listComments returns the oldest first, or only those changed since a given time.
 func (s *Server) listComments(w http.ResponseWriter, r *http.Request, c caller, number int) {
 	_, ok := c.at.PullRequest(number)
-	endIf(!ok, http.StatusNotFound, "Not Found")
+	endMissing(!ok)
 	since, _ := time.Parse(time.RFC3339, r.URL.Query().Get("since"))
 	sc, all := s.sceneOf(c.at.repo), []object{}
 	for _, one := range c.at.Comments(number) {
@@ -76,7 +76,7 @@ func (p Place) find(id int64) (c *Comment) {
 
 func (s *Server) showComment(w http.ResponseWriter, status int, c caller, id int64) {
 	found := c.at.find(id)
-	endIf(found == nil, http.StatusNotFound, "Not Found")
+	endMissing(found == nil)
 	one, err := s.sceneOf(c.at.repo).comment(*found)
 	show(w, status, one, err)
 }

@@ -69,7 +69,7 @@ func (s *Server) team(r *http.Request) (logins []string, ok bool) {
 func (s *Server) getMembership(w http.ResponseWriter, r *http.Request, _ caller) {
 	logins, _ := s.team(r)
 	i := slices.IndexFunc(logins, func(login string) bool { return strings.EqualFold(login, r.PathValue("user")) })
-	endIf(i < 0, http.StatusNotFound, "Not Found")
+	endMissing(i < 0)
 	answer(w, http.StatusOK, object{
 		"url":  s.base + "/organizations/" + itoa(orgID) + "/team/" + itoa(teamID) + "/memberships/" + logins[i],
 		"role": "member", "state": "active",

@@ -53,7 +53,7 @@ func (s *Server) getPull(w http.ResponseWriter, r *http.Request, c caller) {
 
 func (s *Server) showPull(w http.ResponseWriter, c caller, number int, shape func(scene, PullRequest, int) (object, error)) {
 	pr, ok := c.at.PullRequest(number)
-	endIf(!ok, http.StatusNotFound, "Not Found")
+	endMissing(!ok)
 	one, err := shape(s.sceneOf(c.at.repo), pr, len(c.at.Comments(number)))
 	show(w, http.StatusOK, one, err)
 }
@@ -66,21 +66,16 @@ func (c caller) may(role string) (may bool) {
 
 // listFiles returns the files that a pull request changes.
 func (s *Server) listFiles(w http.ResponseWriter, r *http.Request, c caller) {
-	var all []object
-	sc := s.sceneOf(c.at.repo)
+	sc, all := s.sceneOf(c.at.repo), []object{}
 	c.at.look(func(_ *world, repo *repository) {
 		pr := repo.pull(number(r, "number"))
-		if pr == nil {
-			return
-		}
-		all = []object{}
+		endMissing(pr == nil)
 		for _, path := range repo.changed(pr) {
 			old, was := repo.Commits[pr.BaseSHA][path]
 			now, is := repo.Commits[pr.HeadSHA][path]
 			all = append(all, sc.file(path, pr.HeadSHA, old, now, was, is))
 		}
 	})
-	endIf(all == nil, http.StatusNotFound, "Not Found")
 	page(w, r, s.base, all, nil)
 }
 

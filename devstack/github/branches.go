@@ -115,14 +115,10 @@ func (r *repository) blocked(branch, sha string) (why error, pending bool) {
 func (s *Server) listMatchingRefs(w http.ResponseWriter, r *http.Request, c caller) {
 	prefix, all := r.PathValue("ref"), []object{}
 	c.at.look(func(world *world, repo *repository) {
-		api := world.scene(s, repo).repoAPI() + "/git/"
+		sc := world.scene(s, repo)
 		for _, name := range slices.Sorted(maps.Keys(repo.Branches)) {
 			if ref := "heads/" + name; strings.HasPrefix(ref, prefix) {
-				sha := repo.Branches[name]
-				all = append(all, object{
-					"ref": "refs/" + ref, "node_id": "REF_" + sha, "url": api + "refs/" + ref,
-					"object": object{"type": "commit", "sha": sha, "url": api + "commits/" + sha},
-				})
+				all = append(all, sc.reference(ref, repo.Branches[name]))
 			}
 		}
 	})
