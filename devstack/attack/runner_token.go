@@ -163,9 +163,8 @@ func (t *target) reached(ctx context.Context, k *taken, v prey) (_ []string, err
 	}
 	own := client(given.AccessKeyID, given.SecretAccessKey, given.SessionToken)
 	name, probe := devstack.Bucket, "spool/"+k.attempt+"/probe.txt"
-	if _, err := own.PutObject(ctx, &s3.PutObjectInput{Bucket: &name, Key: &probe, Body: strings.NewReader("probe")}); err != nil {
-		return nil, fmt.Errorf("the granted credentials do not even write the attempt's own spool: %w", err)
-	}
+	_, err = own.PutObject(ctx, &s3.PutObjectInput{Bucket: &name, Key: &probe, Body: strings.NewReader("probe")})
+	must.Wrap(err, "the granted credentials do not even write the attempt's own spool")
 	found := must.Get(t.tamper(ctx, own, v))
 	more, err := t.tamper(ctx, client(env["AWS_ACCESS_KEY_ID"], env["AWS_SECRET_ACCESS_KEY"], env["AWS_SESSION_TOKEN"]), v)
 	return append(found, more...), err

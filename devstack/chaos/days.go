@@ -215,9 +215,8 @@ func MoveBack(ctx context.Context, pool *pgxpool.Pool, by time.Duration) error {
 		set.WriteString(`work = (SELECT coalesce(jsonb_object_agg(k.kind, k.work || jsonb_strip_nulls(jsonb_build_object(
 			'retry_at', (k.work ->> 'retry_at')::timestamptz - $1::interval, 'done_at', (k.work ->> 'done_at')::timestamptz - $1::interval))), '{}')
 			FROM jsonb_each(work) AS k (kind, work)), `)
-		if _, err := tx.Exec(ctx, `UPDATE clusters SET `+set.String()+`row_version = row_version + 1 WHERE destroyed_at IS NULL`, by); err != nil {
-			return fmt.Errorf("let %s pass: %w", by, err)
-		}
+		_, err = tx.Exec(ctx, `UPDATE clusters SET `+set.String()+`row_version = row_version + 1 WHERE destroyed_at IS NULL`, by)
+		must.Wrap(err, "let %s pass", by)
 		_, err = tx.Exec(ctx, `
 			UPDATE usage_samples SET sample_time = sample_time - $1::interval
 			WHERE cluster_id IN (SELECT id FROM clusters WHERE destroyed_at IS NULL)`, by)

@@ -46,11 +46,9 @@ func (t *scenario) sources(ctx context.Context) {
 	t.step("a comment sent as a deleted repository is answered 422", status(422, "repository", t.at.WebhookSecret, comment))
 	t.step("Slack's url_verification is answered, an unsigned request is not", func() error { return t.slackAsks(ctx) })
 	t.step("the API asks for a token", func() error {
-		raw, code, err := t.fetch(ctx, t.at.Private+"/api/v1/clusters", "")
-		if err == nil && code != http.StatusUnauthorized {
-			err = fmt.Errorf("answered %d %s", code, raw)
-		}
-		return err
+		raw, code := must.Get2(t.fetch(ctx, t.at.Private+"/api/v1/clusters", ""))
+		must.FailIf(code != http.StatusUnauthorized, "answered %d %s", code, raw)
+		return nil
 	})
 	t.step("the pages ask people to sign in, and a wrong password does not", func() error { return t.closed(ctx) })
 	t.step("Maya signs in through SAML, sees her page and signs out", func() error { return t.signedIn(ctx, "maya", "Maya") })
@@ -66,11 +64,9 @@ func (t *scenario) label(ctx context.Context) {
 		return t.act(ctx, labelled, "label", url.Values{"text": {label}})
 	})
 	t.step("the label stands on the pull request", func() error {
-		err := t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/pulls/%d", t.at.GitHub, labelled), &pr)
-		if err == nil && len(pr.Labels) != 1 {
-			err = fmt.Errorf("labels are %v", pr.Labels)
-		}
-		return err
+		must.Do(t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/pulls/%d", t.at.GitHub, labelled), &pr))
+		must.FailIf(len(pr.Labels) != 1, "labels are %v", pr.Labels)
+		return nil
 	})
 	t.step("one cluster is accepted", t.oneLive(ctx, labelled))
 	t.step("its comment moves through the phases", t.says(ctx, labelled, 20*time.Second, "install"))

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -26,11 +25,9 @@ func (t *scenario) newest(ctx context.Context, n int) (cluster, error) {
 func (t *scenario) oneLive(ctx context.Context, n int) func() error {
 	return func() error {
 		return until(ctx, 10*time.Second, func() error {
-			live, err := t.clusters(ctx, n, true)
-			if err == nil && len(live) != 1 {
-				err = fmt.Errorf("#%d has %d live clusters", n, len(live))
-			}
-			return err
+			live := must.Get(t.clusters(ctx, n, true))
+			must.FailIf(len(live) != 1, "#%d has %d live clusters", n, len(live))
+			return nil
 		})
 	}
 }
@@ -38,11 +35,9 @@ func (t *scenario) oneLive(ctx context.Context, n int) func() error {
 func (t *scenario) reaches(ctx context.Context, n int, status string, within time.Duration) func() error {
 	return func() error {
 		return until(ctx, within, func() error {
-			c, err := t.newest(ctx, n)
-			if err == nil && c.Status != status {
-				err = fmt.Errorf("%s is %s/%s: %s", c.Name, c.Status, c.Phase, c.Why)
-			}
-			return err
+			c := must.Get(t.newest(ctx, n))
+			must.FailIf(c.Status != status, "%s is %s/%s: %s", c.Name, c.Status, c.Phase, c.Why)
+			return nil
 		})
 	}
 }
@@ -50,11 +45,9 @@ func (t *scenario) reaches(ctx context.Context, n int, status string, within tim
 func (t *scenario) inPhase(ctx context.Context, n int, phase string, within time.Duration) func() error {
 	return func() error {
 		return until(ctx, within, func() error {
-			c, err := t.newest(ctx, n)
-			if err == nil && c.Phase != phase {
-				err = fmt.Errorf("%s is %s/%s", c.Name, c.Status, c.Phase)
-			}
-			return err
+			c := must.Get(t.newest(ctx, n))
+			must.FailIf(c.Phase != phase, "%s is %s/%s", c.Name, c.Status, c.Phase)
+			return nil
 		})
 	}
 }
@@ -84,16 +77,12 @@ func (t *scenario) commentOf(ctx context.Context, n int, id string) (body string
 }
 
 func (t *scenario) oneComment(ctx context.Context) func() error {
-	return func() error {
-		c, err := t.newest(ctx, labelled)
-		if err != nil {
-			return err
-		}
-		_, count, err := t.commentOf(ctx, labelled, c.ClusterID)
-		if err == nil && count != 1 {
-			err = fmt.Errorf("%d comments show %s", count, c.Name)
-		}
-		return err
+	return func() (err error) {
+		defer must.Catch(&err)
+		c := must.Get(t.newest(ctx, labelled))
+		_, count := must.Get2(t.commentOf(ctx, labelled, c.ClusterID))
+		must.FailIf(count != 1, "%d comments show %s", count, c.Name)
+		return nil
 	}
 }
 
@@ -144,11 +133,9 @@ func (t *scenario) twice(ctx context.Context) (err error) {
 		must.FailIf(status != http.StatusAccepted, "answered %d instead of 202", status)
 	}
 	time.Sleep(500 * time.Millisecond) // long enough for a second cluster to appear if there were one
-	now, err := t.newest(ctx, labelled)
-	if err == nil && now.ClusterID != before.ClusterID {
-		err = fmt.Errorf("it made a second cluster, %s", now.Name)
-	}
-	return err
+	now := must.Get(t.newest(ctx, labelled))
+	must.FailIf(now.ClusterID != before.ClusterID, "it made a second cluster, %s", now.Name)
+	return nil
 }
 
 func (t *scenario) kubeconfig(ctx context.Context) (err error) {
@@ -156,18 +143,14 @@ func (t *scenario) kubeconfig(ctx context.Context) (err error) {
 	c := must.Get(t.newest(ctx, labelled))
 	at := t.at.Private + "/api/v1/clusters/" + c.ClusterID + "/kubeconfig?wait=20"
 	err = until(ctx, 30*time.Second, func() error { // a runner makes it at the first request of each reader
-		raw, status, err := t.fetch(ctx, at, t.at.Requester)
-		if err == nil && (status != http.StatusOK || !strings.Contains(string(raw), "current-context:")) {
-			err = fmt.Errorf("a requester of its team got %d", status)
-		}
-		return err
+		raw, status := must.Get2(t.fetch(ctx, at, t.at.Requester))
+		must.FailIf((status != http.StatusOK || !strings.Contains(string(raw), "current-context:")), "a requester of its team got %d", status)
+		return nil
 	})
 	must.Do(err)
-	_, status, err := t.fetch(ctx, at, t.at.Auditor)
-	if err == nil && status == http.StatusOK {
-		err = errors.New("an auditor got it too")
-	}
-	return err
+	_, status := must.Get2(t.fetch(ctx, at, t.at.Auditor))
+	must.FailIf(status == http.StatusOK, "an auditor got it too")
+	return nil
 }
 
 func (t *scenario) extend(ctx context.Context, say func() error) (err error) {
@@ -181,11 +164,9 @@ func (t *scenario) extend(ctx context.Context, say func() error) (err error) {
 
 func (t *scenario) endMoves(ctx context.Context, before cluster, as func(cluster) bool) error {
 	return until(ctx, 5*time.Second, func() error {
-		now, err := t.details(ctx, before.ClusterID)
-		if err == nil && !as(now) {
-			err = fmt.Errorf("it ended at %s and ends at %s", before.DestroyAt, now.DestroyAt)
-		}
-		return err
+		now := must.Get(t.details(ctx, before.ClusterID))
+		must.FailIf(!as(now), "it ended at %s and ends at %s", before.DestroyAt, now.DestroyAt)
+		return nil
 	})
 }
 

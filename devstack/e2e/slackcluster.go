@@ -89,16 +89,14 @@ func (t *scenario) fillsIn(ctx context.Context) (err error) {
 	}
 	must.Do(act("shortcut", url.Values{"callback": {"ocp_create"}}))
 	var view string
-	if err := until(ctx, 10*time.Second, func() error {
+	must.Do(until(ctx, 10*time.Second, func() error {
 		page := must.Get(t.conversation(ctx, "maya", slack.Clusters, ""))
 		_, modal, open := strings.Cut(page, `id="modal-title"`)
 		must.FailIf(!open || !strings.Contains(modal, `name="f:name/name"`), "no form is open")
 		_, page, _ = strings.Cut(page, `<div id="modal"`)
 		view = viewID.FindStringSubmatch(page)[1]
 		return contains(words(modal), "It would be accepted", "an hour")
-	}); err != nil {
-		return err
-	}
+	}))
 	entered := url.Values{"at": {view}, "do": {"submit"}}
 	for field, value := range map[string]string{"name": filledIn, "ttl": "2", "post": slack.Clusters} {
 		entered.Set("has:"+field+"/"+field, "1")

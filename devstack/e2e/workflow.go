@@ -101,10 +101,8 @@ func (t *scenario) ofRun(ctx context.Context, run workflowRun) (_ cluster, err e
 // goes waits for a cluster's end, for less than its time to live.
 func (t *scenario) goes(ctx context.Context, made *cluster) error {
 	return until(ctx, 60*time.Second, func() error {
-		now, err := t.details(ctx, made.ClusterID)
-		if err == nil && now.Status != "DESTROYED" {
-			err = fmt.Errorf("%s is %s/%s", now.Name, now.Status, now.Phase)
-		}
-		return err
+		now := must.Get(t.details(ctx, made.ClusterID))
+		must.FailIf(now.Status != "DESTROYED", "%s is %s/%s", now.Name, now.Status, now.Phase)
+		return nil
 	})
 }

@@ -67,6 +67,12 @@ func (s *Server) queueDeliveries(events []Event) (err error) {
 	return nil
 }
 
+// permissionFor is the permission without which an App gets no such event.
+var permissionFor = map[string]string{
+	"check_run": "checks", "check_suite": "checks", "workflow_run": "actions", "workflow_job": "actions", "merge_group": "merge_queues",
+	"deployment_protection_rule": "deployments",
+}
+
 // delivers reports whether the App gets an event: it is installed there, and is registered for the event. Called with s.mu held.
 func (s *Server) delivers(e Event) bool {
 	if !slices.Contains(always, e.Name) && !slices.Contains(s.app.Events, e.Name) {
@@ -78,24 +84,10 @@ func (s *Server) delivers(e Event) bool {
 	if s.world.Install == nil || s.world.Install.SuspendedAt != nil {
 		return false
 	}
-	switch e.Name {
-	case "check_run", "check_suite":
-		asked := e.Action == "rerequested" || e.Action == "requested_action"
-		if s.app.Permissions["checks"] == "" || asked && s.app.Permissions["checks"] != "write" {
-			return false
-		}
-	case "workflow_run", "workflow_job":
-		if s.app.Permissions["actions"] == "" {
-			return false
-		}
-	case "merge_group":
-		if s.app.Permissions["merge_queues"] == "" {
-			return false
-		}
-	case "deployment_protection_rule":
-		if s.app.Permissions["deployments"] == "" {
-			return false
-		}
+	needs := permissionFor[e.Name]
+	asked := needs == "checks" && (e.Action == "rerequested" || e.Action == "requested_action")
+	if needs != "" && s.app.Permissions[needs] == "" || asked && s.app.Permissions[needs] != "write" {
+		return false
 	}
 	return slices.ContainsFunc(s.world.Repos, func(r *repository) bool { return r.ID == e.scene.repo.ID && r.Access })
 }

@@ -111,9 +111,8 @@ func program(version, name, to string, mode os.FileMode) (err error) {
 	self, err := os.Executable() // the file itself, with links resolved
 	must.Do(err)
 	beside := filepath.Join(filepath.Dir(self), name)
-	if _, err := os.Stat(beside); err != nil {
-		return fmt.Errorf("the stand-in %s is not beside this one: %w", name, err)
-	}
+	_, err = os.Stat(beside)
+	must.Wrap(err, "the stand-in %s is not beside this one", name)
 	script := fmt.Sprintf("#!/bin/sh\n# ocpctl's stand-in for the %s of %s\n%s=%s exec %q \"$@\"\n", name, version, release.VersionVariable, version, beside)
 	must.Do(os.WriteFile(to, []byte(script), mode))
 	return os.Chmod(to, mode) // also if the file existed

@@ -86,14 +86,12 @@ func (i *Identity) deleteOurRole(ctx context.Context, name string) (err error) {
 	policies, err := i.iam.ListRolePolicies(ctx, &iam.ListRolePoliciesInput{RoleName: &name})
 	must.Wrap(err, "failed to fetch a list of policies associated with IAM role %s", name)
 	for _, policy := range policies.PolicyNames {
-		if _, err := i.iam.DeleteRolePolicy(ctx, &iam.DeleteRolePolicyInput{RoleName: &name, PolicyName: &policy}); err != nil {
-			return fmt.Errorf("failed to delete policy %s associated with IAM Role %s: %w", policy, name, err)
-		}
+		_, err = i.iam.DeleteRolePolicy(ctx, &iam.DeleteRolePolicyInput{RoleName: &name, PolicyName: &policy})
+		must.Wrap(err, "failed to delete policy %s associated with IAM Role %s", policy, name)
 		i.Say("Policy %s associated with IAM Role %s deleted", policy, name)
 	}
-	if _, err := i.iam.DeleteRole(ctx, &iam.DeleteRoleInput{RoleName: &name}); err != nil {
-		return fmt.Errorf("failed to delete IAM Role %s: %w", name, err)
-	}
+	_, err = i.iam.DeleteRole(ctx, &iam.DeleteRoleInput{RoleName: &name})
+	must.Wrap(err, "failed to delete IAM Role %s", name)
 	i.Say("IAM Role %s deleted", name)
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // image represents the RHCOS boot image of the release.
@@ -38,11 +40,9 @@ func (b *Build) TagImage(ctx context.Context) error {
 }
 
 // deleteImage first copies the image's tags to its snapshots, so that a later round finds them.
-func (c *Cloud) deleteImage(ctx context.Context, id string) error {
-	out, err := c.ec2.DescribeImages(ctx, &ec2.DescribeImagesInput{ImageIds: []string{id}})
-	if err != nil {
-		return err
-	}
+func (c *Cloud) deleteImage(ctx context.Context, id string) (err error) {
+	defer must.Catch(&err)
+	out := must.Get(c.ec2.DescribeImages(ctx, &ec2.DescribeImagesInput{ImageIds: []string{id}}))
 	for _, found := range out.Images {
 		var snapshots []string
 		for _, device := range found.BlockDeviceMappings {
@@ -53,9 +53,8 @@ func (c *Cloud) deleteImage(ctx context.Context, id string) error {
 		if len(snapshots) == 0 {
 			continue
 		}
-		if _, err := c.ec2.CreateTags(ctx, &ec2.CreateTagsInput{Resources: snapshots, Tags: found.Tags}); err != nil {
-			return fmt.Errorf("tagging snapshots for %s: %w", id, err)
-		}
+		_, err = c.ec2.CreateTags(ctx, &ec2.CreateTagsInput{Resources: snapshots, Tags: found.Tags})
+		must.Wrap(err, "tagging snapshots for %s", id)
 	}
 	_, err = c.ec2.DeregisterImage(ctx, &ec2.DeregisterImageInput{ImageId: &id})
 	return err

@@ -84,9 +84,8 @@ func (b *Build) RetainedSnapshot(ctx context.Context) (err error) {
 		TagSpecifications: []types.TagSpecification{{ResourceType: types.ResourceTypeSnapshot, Tags: b.ownTags(name, "CSIVolumeSnapshotName", name)}},
 	})
 	must.Wrap(err, "failed to create snapshot of a claim")
-	if _, err := b.ec2.DeleteVolume(ctx, &ec2.DeleteVolumeInput{VolumeId: &volume}); err != nil {
-		return fmt.Errorf("failed to delete volume of a claim: %w", err)
-	}
+	_, err = b.ec2.DeleteVolume(ctx, &ec2.DeleteVolumeInput{VolumeId: &volume})
+	must.Wrap(err, "failed to delete volume of a claim")
 	return nil
 }
 

@@ -104,9 +104,7 @@ func (r *run) fresh(raw []byte) (_ *assets, err error) {
 	defer must.Catch(&err)
 	const frame = `failed to fetch Master Machines: failed to load asset "Install Config": failed to create install config: `
 	config, unknown, err := parseConfig(raw)
-	if err != nil {
-		return nil, fail(exitConfig, frame+"%s", err)
-	}
+	must.EndIf(err != nil, fail(exitConfig, frame+"%s", err))
 	if unknown != nil {
 		r.warn("failed to parse first occurrence of unknown field: %s", unknown)
 		r.info("Attempting to unmarshal while ignoring unknown keys because strict unmarshaling failed")
@@ -144,23 +142,19 @@ func (r *run) save(a *assets) error {
 	return r.write(raw, ".openshift_install_state.json")
 }
 
-func (r *run) restore() (*assets, error) {
-	raw, err := os.ReadFile(r.path(".openshift_install_state.json"))
-	if err != nil {
-		return nil, err
-	}
+func (r *run) restore() (_ *assets, err error) {
+	defer must.Catch(&err)
+	raw := must.Get(os.ReadFile(r.path(".openshift_install_state.json")))
 	var state map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &state); err != nil {
-		return nil, fail(exitGeneric, "failed to load state file: %s", err)
-	}
+	err = json.Unmarshal(raw, &state)
+	must.EndIf(err != nil, fail(exitGeneric, "failed to load state file: %s", err))
 	var config stateConfig
 	var id stateClusterID
 	var password statePassword
 	var a assets
 	for key, into := range map[string]any{keyConfig: &config, keyClusterID: &id, keyPassword: &password, keyCA: &a.ca, keyAdmin: &a.admin, keyManifests: &a.credentials, keySigner: &a.signer, keyMetadata: &a.found} {
-		if err := json.Unmarshal(state[key], into); err != nil {
-			return nil, fail(exitGeneric, "failed to load state file: %s: %s", key, err)
-		}
+		err = json.Unmarshal(state[key], into)
+		must.EndIf(err != nil, fail(exitGeneric, "failed to load state file: %s: %s", key, err))
 	}
 	a.config, a.configYAML = config.Config, config.File.Data
 	a.infraID, a.clusterUUID, a.password = id.InfraID, id.UUID, password.Password

@@ -1,4 +1,4 @@
-package devstack
+package devstack_test
 
 import (
 	"encoding/pem"
@@ -16,11 +16,12 @@ import (
 	"github.com/letsencrypt/pebble/v2/wfe"
 	"github.com/miekg/dns"
 
+	"github.com/ocpctl/ocpctl/devstack"
 	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
-// ACME is letsencrypt/pebble, an ACME server for tests, which reads the records of the stand-in Route 53.
-type ACME struct {
+// acmeServer is letsencrypt/pebble, an ACME server for tests, which reads the records of the stand-in Route 53.
+type acmeServer struct {
 	Directory string // its URL
 	CA        []byte // proves the server (PEM)
 	Root      []byte // proves the certificates that it issues (PEM)
@@ -29,12 +30,12 @@ type ACME struct {
 	dns    *dns.Server
 }
 
-// StartACME starts it. It ends with Stop.
-func (h *Stack) StartACME() (a *ACME, err error) {
+// startACME starts it for a stack. It ends with stop.
+func startACME(h *devstack.Stack) (a *acmeServer, err error) {
 	defer must.Catch(&err)
 	must.Do(os.Setenv("PEBBLE_VA_NOSLEEP", "1"))        // it waits up to 15 s otherwise
 	names := must.Get(net.Listen("tcp", "127.0.0.1:0")) // pebble asks its own resolver over TCP
-	a = &ACME{dns: &dns.Server{Listener: names, Handler: dns.HandlerFunc(h.answerText)}}
+	a = &acmeServer{dns: &dns.Server{Listener: names, Handler: answerText(h)}}
 	go func() { _ = a.dns.ActivateAndServe() }() // until Shutdown
 	logs := log.New(io.Discard, "", 0)
 	rows := db.NewMemoryStore()
@@ -47,27 +48,29 @@ func (h *Stack) StartACME() (a *ACME, err error) {
 	return a, nil
 }
 
-// Stop ends it.
-func (a *ACME) Stop() error {
+// stop ends it.
+func (a *acmeServer) stop() error {
 	a.server.Close()
 	return a.dns.Shutdown()
 }
 
 // answerText answers questions for TXT records of a public zone.
-func (h *Stack) answerText(w dns.ResponseWriter, r *dns.Msg) {
-	reply := new(dns.Msg)
-	reply.SetReply(r)
-	for _, q := range r.Question {
-		for _, found := range h.AWS.Resources(strings.TrimSuffix(q.Name, ".")) {
-			if q.Qtype != dns.TypeTXT || found.Attrs["type"] != "TXT" || !strings.EqualFold(found.Name, q.Name) {
-				continue
-			}
-			for _, value := range found.Values["values"] {
-				if record, err := dns.NewRR(fmt.Sprintf("%s 0 IN TXT %s", q.Name, value)); err == nil {
-					reply.Answer = append(reply.Answer, record)
+func answerText(h *devstack.Stack) dns.HandlerFunc {
+	return func(w dns.ResponseWriter, r *dns.Msg) {
+		reply := new(dns.Msg)
+		reply.SetReply(r)
+		for _, q := range r.Question {
+			for _, found := range h.AWS.Resources(strings.TrimSuffix(q.Name, ".")) {
+				if q.Qtype != dns.TypeTXT || found.Attrs["type"] != "TXT" || !strings.EqualFold(found.Name, q.Name) {
+					continue
+				}
+				for _, value := range found.Values["values"] {
+					if record, err := dns.NewRR(fmt.Sprintf("%s 0 IN TXT %s", q.Name, value)); err == nil {
+						reply.Answer = append(reply.Answer, record)
+					}
 				}
 			}
 		}
+		_ = w.WriteMsg(reply) // whoever asked asks again
 	}
-	_ = w.WriteMsg(reply) // whoever asked asks again
 }
