@@ -64,15 +64,13 @@ func steeredProofs(ctx context.Context, t *target) (result, error) {
 			return through("a proof with %s was answered %d", what, got.status)
 		}
 	}
-	if n := asked.Load(); n > 0 {
-		return through("the server asked another host %d times", n)
-	}
+	n := asked.Load()
+	throughIf(n > 0, "the server asked another host %d times", n)
 	if got, err := t.exchange(ctx, plain, good); err != nil || got.status != http.StatusOK {
 		return result{}, fmt.Errorf("the true proof was answered %d: %w", got.status, err)
 	}
-	if got, err := t.exchange(ctx, plain, good); err != nil || got.status < 300 {
-		return through("a proof signs in twice (%v)", err)
-	}
+	got, err := t.exchange(ctx, plain, good)
+	throughIf(err != nil || got.status < 300, "a proof signs in twice (%v)", err)
 	return held("%d steered proofs refused, no other host asked, a used proof refused", tried)
 }
 

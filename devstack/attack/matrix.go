@@ -51,9 +51,8 @@ func (t *target) operations(ctx context.Context) (_ []operation, err error) {
 			if method == "parameters" {
 				continue
 			}
-			if err := node.Decode(&o); err != nil || o.ID == "" {
-				return nil, fmt.Errorf("%s %s has no operationId: %w", method, path, err)
-			}
+			err := node.Decode(&o)
+			must.FailIf(err != nil || o.ID == "", "%s %s has no operationId: %w", method, path, err)
 			all = append(all, operation{o.ID, strings.ToUpper(method), path})
 		}
 	}

@@ -121,9 +121,8 @@ func twoMarks(ctx context.Context, t *target) (result, error) {
 		return result{}, fmt.Errorf("%w; %s", err, seen)
 	}
 	harm := must.Get(t.harm(ctx, v))
-	if _, untag := t.cloud().DeleteTags(ctx, &ec2.DeleteTagsInput{Resources: marked, Tags: tags}); untag != nil && harm == "" {
-		return result{}, fmt.Errorf("take the marks off again: %w", untag)
-	}
+	_, untag := t.cloud().DeleteTags(ctx, &ec2.DeleteTagsInput{Resources: marked, Tags: tags})
+	must.FailIf(untag != nil && harm == "", "take the marks off again: %w", untag)
 	throughIf(harm != "", "%d resources carried both marks; %s", len(marked), harm)
 	return held("%d resources carried both marks; %s; %s", len(marked), v.unharmed(), seen)
 }

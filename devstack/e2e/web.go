@@ -96,9 +96,8 @@ func submitPage(ctx context.Context, browser *http.Client, to string, form url.V
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	resp := must.Get(browser.Do(req))
 	defer resp.Body.Close()
-	if said := resp.Request.URL.Query().Get("said"); said != "" {
-		return "", fmt.Errorf("POST %s: %s", to, said)
-	}
+	said := resp.Request.URL.Query().Get("said")
+	must.FailIf(said != "", "POST %s: %s", to, said)
 	must.FailIf(resp.StatusCode != http.StatusOK, "POST %s: %s", to, resp.Status)
 	raw, err := io.ReadAll(resp.Body)
 	return string(raw), err

@@ -65,9 +65,8 @@ func (p Place) Dispatch(kind string, payload json.RawMessage, as string) error {
 func (p Place) Rename(name, as string) error {
 	return p.do(func(w *world, r *repository) ([]Event, error) {
 		_, old := RepoRef{Name: r.Name}.split()
-		if taken, moved := w.repo(r.owner() + "/" + name); taken != nil && !moved || name == "" {
-			return nil, errInvalid
-		}
+		taken, moved := w.repo(r.owner() + "/" + name)
+		must.EndIf(taken != nil && !moved || name == "", errInvalid)
 		r.Old, r.Name = append(r.Old, r.Name), r.owner()+"/"+name
 		return []Event{{Name: "repository", Action: "renamed", Sender: as, OldName: old, scene: w.scene(p.s, r)}}, nil
 	})

@@ -103,9 +103,8 @@ func (p Place) SetDraft(number int, draft bool, as string) error {
 func (p Place) Merge(number int, as string) error {
 	return p.onPull(number, func(w *world, r *repository, pr *PullRequest) ([]Event, error) {
 		must.EndIf(!pr.Open || pr.Draft, errInvalid)
-		if why, _ := r.blocked(pr.base(), pr.HeadSHA); why != nil {
-			return nil, why
-		}
+		why, _ := r.blocked(pr.base(), pr.HeadSHA)
+		must.Do(why)
 		must.FailIf(r.Rules[pr.base()].Queue, "%w: Changes must be made through the merge queue", errBlocked)
 		return p.s.merge(w, r, pr, r.commit(pr.base(), r.merged(pr)), as)
 	})

@@ -99,9 +99,8 @@ func (l *listener) change(fn func(j *Job) bool) {
 	_ = l.s.change(func(w *world) ([]Event, error) {
 		repo := w.repoByID(l.job.repo)
 		must.EndIf(repo == nil, errNothing)
-		if _, j := repo.jobByID(l.job.job); j == nil || !fn(j) {
-			return nil, errNothing
-		}
+		_, j := repo.jobByID(l.job.job)
+		must.EndIf(j == nil || !fn(j), errNothing)
 		return nil, nil
 	})
 }

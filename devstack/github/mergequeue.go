@@ -26,9 +26,8 @@ func (p Place) Queue(number int, as string) error {
 	return p.onPull(number, func(w *world, r *repository, pr *PullRequest) ([]Event, error) {
 		in := func(q *QueueEntry) bool { return q.Number == number }
 		must.EndIf(!pr.Open || pr.Draft || slices.ContainsFunc(r.Queue, in), errInvalid)
-		if why, _ := r.blocked(pr.base(), pr.HeadSHA); why != nil {
-			return nil, why
-		}
+		why, _ := r.blocked(pr.base(), pr.HeadSHA)
+		must.Do(why)
 		return append(p.s.enqueue(w, r, pr, as), p.s.advanceQueue(w, r)...), nil
 	})
 }

@@ -21,9 +21,8 @@ func (c *call) reclamationView(r *Resource) object {
 
 func listReclamations(c *call) (any, error) {
 	must.Do(c.only("account_id", "resource_instance_id", "resource_group_id"))
-	if account := c.query.Get("account_id"); account != "" && account != c.who.account {
-		return nil, c.denied()
-	}
+	account := c.query.Get("account_id")
+	must.EndIf(account != "" && account != c.who.account, c.denied())
 	shown := []object{}
 	for _, r := range c.all(func(r *Resource) bool { return r.Type == "reclamation" && r.Account == c.who.account && c.maySee(r) }) {
 		v := c.reclamationView(r)

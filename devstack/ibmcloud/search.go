@@ -59,9 +59,8 @@ func document(r *Resource) object {
 // search sees new resources late and deleted ones for a while longer.
 func search(c *call) (any, error) {
 	must.Do(c.only("account_id", "limit", "is_reclaimed"))
-	if account := c.query.Get("account_id"); account != "" && account != c.who.account {
-		return nil, c.denied()
-	}
+	account := c.query.Get("account_id")
+	must.EndIf(account != "" && account != c.who.account, c.denied())
 	var in searchRequest
 	must.Do(c.decode(&in))
 	limit := must.Get(c.length("limit", 10, 1000))

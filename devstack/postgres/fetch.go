@@ -96,9 +96,8 @@ func (f fetcher) bring(ctx context.Context) (err error) {
 	must.FailIf(answer.StatusCode != http.StatusOK, "%s: %s", address, answer.Status)
 	raw, err := io.ReadAll(io.LimitReader(answer.Body, mostPackage))
 	must.Wrap(err, "read %s", address)
-	if sum := sha512.Sum512(raw); base64.StdEncoding.EncodeToString(sum[:]) != f.which.sha512 {
-		return fmt.Errorf("%s is not the package whose checksum we know", address)
-	}
+	sum := sha512.Sum512(raw)
+	must.FailIf(base64.StdEncoding.EncodeToString(sum[:]) != f.which.sha512, "%s is not the package whose checksum we know", address)
 	draft := must.Get(os.MkdirTemp(f.cache, "postgres-new-"))
 	defer os.RemoveAll(draft) // renamed if all went well
 	must.Wrap(unpack(raw, draft), "unpack %s", address)

@@ -103,9 +103,8 @@ func (s Shelf) Stream(_ context.Context, one artifacts.Snapshot, use func(io.Rea
 	body, ok := s[one.Key]
 	must.EndIf(!ok, artifacts.ErrMissing)
 	must.Do(use(strings.NewReader(body)))
-	if sum := sha256.Sum256([]byte(body)); hex.EncodeToString(sum[:]) != one.SHA256 {
-		return artifacts.ErrCorrupt
-	}
+	sum := sha256.Sum256([]byte(body))
+	must.EndIf(hex.EncodeToString(sum[:]) != one.SHA256, artifacts.ErrCorrupt)
 	return nil
 }
 
