@@ -9,15 +9,16 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"testing"
 
 	"github.com/letsencrypt/pebble/v2/ca"
 	"github.com/letsencrypt/pebble/v2/db"
 	"github.com/letsencrypt/pebble/v2/va"
 	"github.com/letsencrypt/pebble/v2/wfe"
 	"github.com/miekg/dns"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/devstack"
-	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // acmeServer is letsencrypt/pebble, an ACME server for tests, which reads the records of the stand-in Route 53.
@@ -30,12 +31,12 @@ type acmeServer struct {
 	dns    *dns.Server
 }
 
-// startACME starts it for a stack. It ends with stop.
-func startACME(h *devstack.Stack) (a *acmeServer, err error) {
-	defer must.Catch(&err)
-	must.Do(os.Setenv("PEBBLE_VA_NOSLEEP", "1"))        // it waits up to 15 s otherwise
-	names := must.Get(net.Listen("tcp", "127.0.0.1:0")) // pebble asks its own resolver over TCP
-	a = &acmeServer{dns: &dns.Server{Listener: names, Handler: answerText(h)}}
+// startACME starts it for a stack. It ends with the test.
+func startACME(t testing.TB, h *devstack.Stack) *acmeServer {
+	require.NoError(t, os.Setenv("PEBBLE_VA_NOSLEEP", "1")) // it waits up to 15 s otherwise
+	names, err := net.Listen("tcp", "127.0.0.1:0")          // pebble asks its own resolver over TCP
+	require.NoError(t, err)
+	a := &acmeServer{dns: &dns.Server{Listener: names, Handler: answerText(h)}}
 	go func() { _ = a.dns.ActivateAndServe() }() // until Shutdown
 	logs := log.New(io.Discard, "", 0)
 	rows := db.NewMemoryStore()
@@ -45,13 +46,11 @@ func startACME(h *devstack.Stack) (a *acmeServer, err error) {
 	a.Directory = a.server.URL + wfe.DirectoryPath
 	a.CA = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.server.Certificate().Raw})
 	a.Root = issuer.GetRootCert(0).PEM()
-	return a, nil
-}
-
-// stop ends it.
-func (a *acmeServer) stop() error {
-	a.server.Close()
-	return a.dns.Shutdown()
+	t.Cleanup(func() {
+		a.server.Close()
+		require.NoError(t, a.dns.Shutdown())
+	})
+	return a
 }
 
 // answerText answers questions for TXT records of a public zone.

@@ -25,9 +25,7 @@ func TestAClustersAppsHaveACertificateThatBrowsersTrust(t *testing.T) {
 	login, err := l.StartLogin(l.ctx, 0)
 	require.NoError(t, err)
 	t.Cleanup(login.Stop)
-	server, err := startACME(l.Stack)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, server.stop()) })
+	server := startACME(t, l.Stack)
 	files := map[string]string{}
 	for _, name := range []string{"cert-manager-route53.yaml", "apps-certificate.yaml"} {
 		raw, err := os.ReadFile(filepath.Join("..", "deploy", "addons", name))

@@ -130,9 +130,6 @@ func (s *Server) Stop() error { return end(s.process, syscall.SIGTERM) }
 // PID returns the process id of the server as it was started last.
 func (s *Server) PID() int { return s.process.cmd.Process.Pid }
 
-// LogPath is the file with everything that the server logged.
-func (s *Server) LogPath() string { return s.log }
-
 // Signal sends the server a signal and does not wait.
 func (s *Server) Signal(sig syscall.Signal) error { return s.process.cmd.Process.Signal(sig) }
 

@@ -81,23 +81,28 @@ func forgedTags(ctx context.Context, t *target) (result, error) {
 	must.FailIf(len(tags) == 0, "the own network has no tags")
 	must.Get(t.cloud().CreateTags(ctx, &ec2.CreateTagsInput{Resources: []string{disk.ID}, Tags: tags}))
 	must.Do(t.endOf(ctx, own.ID))
-	var seen string
-	err := await(ctx, "the teardown to stop or to be over", func(ctx context.Context) (bool, error) {
-		now, err := t.state(ctx, own.ID)
-		if err != nil {
-			return false, err
-		}
-		seen = now.String()
-		named, err := t.count(ctx, "SELECT count(*) FROM clusters WHERE id = $1 AND (blockers::text || why::text) LIKE '%' || $2 || '%'", own.ID, disk.ID)
-		return now.Phase == "released" || now.Phase == "destroy_blocked" || named > 0, err
-	})
-	if err != nil {
-		return result{}, fmt.Errorf("%w; %s", err, seen)
-	}
+	seen := must.Get(t.tornDown(ctx, own.ID, disk.ID))
 	there := slices.ContainsFunc(t.AWS.Resources(""), func(r aws.Resource) bool { return r.ID == disk.ID })
 	must.Do(t.AWS.Free(disk.ID))
 	throughIf(!there, "the disk was deleted; %s", seen)
 	return held("the disk is there; %s", seen)
+}
+
+// tornDown waits until a teardown is over or has stopped because of a resource, and says how it is then.
+func (t *target) tornDown(ctx context.Context, id, resource string) (seen string, err error) {
+	err = await(ctx, "the teardown to stop or to be over", func(ctx context.Context) (bool, error) {
+		now, err := t.state(ctx, id)
+		if err != nil {
+			return false, err
+		}
+		seen = now.String()
+		named, err := t.count(ctx, "SELECT count(*) FROM clusters WHERE id = $1 AND (blockers::text || why::text) LIKE '%' || $2 || '%'", id, resource)
+		return now.Phase == "released" || now.Phase == "destroy_blocked" || named > 0, err
+	})
+	if err != nil {
+		return "", fmt.Errorf("%w; %s", err, seen)
+	}
+	return seen, nil
 }
 
 // hostileTries are acts on a cluster, by what they would achieve.

@@ -107,19 +107,7 @@ func twoMarks(ctx context.Context, t *target) (result, error) {
 	tags := []types.Tag{{Key: awssdk.String("kubernetes.io/cluster/" + infra), Value: awssdk.String("owned")}}
 	must.Get(t.cloud().CreateTags(ctx, &ec2.CreateTagsInput{Resources: marked, Tags: tags}))
 	must.Do(t.endOf(ctx, id))
-	var seen string
-	err := await(ctx, "the teardown to stop or to be over", func(ctx context.Context) (bool, error) {
-		now, err := t.state(ctx, id)
-		if err != nil {
-			return false, err
-		}
-		seen = now.String()
-		named, err := t.count(ctx, "SELECT count(*) FROM clusters WHERE id = $1 AND (blockers::text || why::text) LIKE '%' || $2 || '%'", id, marked[0])
-		return now.Phase == "released" || now.Phase == "destroy_blocked" || named > 0, err
-	})
-	if err != nil {
-		return result{}, fmt.Errorf("%w; %s", err, seen)
-	}
+	seen := must.Get(t.tornDown(ctx, id, marked[0]))
 	harm := must.Get(t.harm(ctx, v))
 	_, untag := t.cloud().DeleteTags(ctx, &ec2.DeleteTagsInput{Resources: marked, Tags: tags})
 	must.FailIf(untag != nil && harm == "", "take the marks off again: %w", untag)

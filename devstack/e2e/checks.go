@@ -23,45 +23,37 @@ func (t *scenario) newest(ctx context.Context, n int) (cluster, error) {
 }
 
 func (t *scenario) oneLive(ctx context.Context, n int) func() error {
-	return func() error {
-		return until(ctx, 10*time.Second, func() error {
-			live := must.Get(t.clusters(ctx, n, true))
-			must.FailIf(len(live) != 1, "#%d has %d live clusters", n, len(live))
-			return nil
-		})
-	}
+	return eventually(ctx, 10*time.Second, func() error {
+		live := must.Get(t.clusters(ctx, n, true))
+		must.FailIf(len(live) != 1, "#%d has %d live clusters", n, len(live))
+		return nil
+	})
 }
 
 func (t *scenario) reaches(ctx context.Context, n int, status string, within time.Duration) func() error {
-	return func() error {
-		return until(ctx, within, func() error {
-			c := must.Get(t.newest(ctx, n))
-			must.FailIf(c.Status != status, "%s is %s/%s: %s", c.Name, c.Status, c.Phase, c.Why)
-			return nil
-		})
-	}
+	return eventually(ctx, within, func() error {
+		c := must.Get(t.newest(ctx, n))
+		must.FailIf(c.Status != status, "%s is %s/%s: %s", c.Name, c.Status, c.Phase, c.Why)
+		return nil
+	})
 }
 
 func (t *scenario) inPhase(ctx context.Context, n int, phase string, within time.Duration) func() error {
-	return func() error {
-		return until(ctx, within, func() error {
-			c := must.Get(t.newest(ctx, n))
-			must.FailIf(c.Phase != phase, "%s is %s/%s", c.Name, c.Status, c.Phase)
-			return nil
-		})
-	}
+	return eventually(ctx, within, func() error {
+		c := must.Get(t.newest(ctx, n))
+		must.FailIf(c.Phase != phase, "%s is %s/%s", c.Name, c.Status, c.Phase)
+		return nil
+	})
 }
 
 func (t *scenario) says(ctx context.Context, n int, within time.Duration, want ...string) func() error {
-	return func() error {
-		return until(ctx, within, func() error {
-			c, err := t.newest(ctx, n)
-			must.Do(err)
-			body, _, err := t.commentOf(ctx, n, c.ClusterID)
-			must.Do(err)
-			return contains(body, want...)
-		})
-	}
+	return eventually(ctx, within, func() error {
+		c, err := t.newest(ctx, n)
+		must.Do(err)
+		body, _, err := t.commentOf(ctx, n, c.ClusterID)
+		must.Do(err)
+		return contains(body, want...)
+	})
 }
 
 // commentOf returns the cluster's comment and how many there are.
@@ -88,29 +80,27 @@ func (t *scenario) oneComment(ctx context.Context) func() error {
 
 // checkSays checks the conclusion of the newest check run of the pull request's cluster on its head.
 func (t *scenario) checkSays(ctx context.Context, n int, conclusion string) func() error {
-	return func() error {
-		return until(ctx, 10*time.Second, func() error {
-			var pr struct{ Head struct{ SHA string } }
-			must.Do(t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/pulls/%d", t.at.GitHub, n), &pr))
-			var runs struct {
-				CheckRuns []struct {
-					ID               int64
-					Name, Conclusion string
-				} `json:"check_runs"`
+	return eventually(ctx, 10*time.Second, func() error {
+		var pr struct{ Head struct{ SHA string } }
+		must.Do(t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/pulls/%d", t.at.GitHub, n), &pr))
+		var runs struct {
+			CheckRuns []struct {
+				ID               int64
+				Name, Conclusion string
+			} `json:"check_runs"`
+		}
+		must.Do(t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/commits/%s/check-runs", t.at.GitHub, pr.Head.SHA), &runs))
+		var newest int64
+		said := "nothing"
+		for _, run := range runs.CheckRuns {
+			ofCluster := strings.HasSuffix(run.Name, fmt.Sprintf(" #%d", n)) // a run of the same commit may report its tests
+			if ofCluster && run.ID > newest {
+				newest, said = run.ID, run.Conclusion
 			}
-			must.Do(t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/commits/%s/check-runs", t.at.GitHub, pr.Head.SHA), &runs))
-			var newest int64
-			said := "nothing"
-			for _, run := range runs.CheckRuns {
-				ofCluster := strings.HasSuffix(run.Name, fmt.Sprintf(" #%d", n)) // a run of the same commit may report its tests
-				if ofCluster && run.ID > newest {
-					newest, said = run.ID, run.Conclusion
-				}
-			}
-			must.FailIf(said != conclusion, "it says %s", said)
-			return nil
-		})
-	}
+		}
+		must.FailIf(said != conclusion, "it says %s", said)
+		return nil
+	})
 }
 
 // twice posts GitHub's own sample, adapted to this stack, twice with one delivery id.

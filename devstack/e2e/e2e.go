@@ -99,6 +99,11 @@ func until(ctx context.Context, within time.Duration, check func() error) error 
 	}
 }
 
+// eventually is a check that repeats another one until it succeeds or time is up.
+func eventually(ctx context.Context, within time.Duration, check func() error) func() error {
+	return func() error { return until(ctx, within, check) }
+}
+
 // all runs steps in order and stops at the first that fails.
 func all(steps ...func() error) error {
 	for _, step := range steps {

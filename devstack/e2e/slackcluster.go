@@ -51,12 +51,10 @@ func (t *scenario) fromSlack(ctx context.Context) {
 
 // shown waits until a conversation shows the texts.
 func (t *scenario) shown(ctx context.Context, who, channel, thread string, within time.Duration, want ...string) func() error {
-	return func() error {
-		return until(ctx, within, func() error {
-			page := must.Get(t.conversation(ctx, who, channel, thread))
-			return contains(words(page), want...)
-		})
-	}
+	return eventually(ctx, within, func() error {
+		page := must.Get(t.conversation(ctx, who, channel, thread))
+		return contains(words(page), want...)
+	})
 }
 
 // approvedByButton checks that will, who is linked, approves with the button of the admin channel.

@@ -35,7 +35,7 @@ func TestWhatDoesNotFitIsSaid(t *testing.T) {
 			}))
 			defer server.Close()
 			var said []string
-			client := http.Client{Transport: &checkedTransport{Report: func(err error) { said = append(said, err.Error()) }}}
+			client := http.Client{Transport: &CheckedTransport{Report: func(err error) { said = append(said, err.Error()) }}}
 			req, err := http.NewRequestWithContext(t.Context(), c.method, server.URL+c.path, strings.NewReader(c.sent))
 			require.NoError(t, err)
 			req.Header.Set("Content-Type", "application/json")

@@ -105,9 +105,9 @@ func findDescribed(method, path string) (routers.Route, map[string]string, bool)
 	return best.route, params, true
 }
 
-// checkedTransport compares every request and response with the description. Report gets what does not match; nothing is blocked. Over
+// CheckedTransport compares every request and response with the description. Report gets what does not match; nothing is blocked. Over
 // counts the operations, by their operationId.
-type checkedTransport struct {
+type CheckedTransport struct {
 	Base   http.RoundTripper // nil: http.DefaultTransport
 	Report func(error)
 
@@ -115,8 +115,8 @@ type checkedTransport struct {
 	seen map[string]int
 }
 
-// countSeen counts the answers without an error by operation.
-func (t *checkedTransport) countSeen() map[string]int {
+// CountSeen counts the answers without an error by operation.
+func (t *CheckedTransport) CountSeen() map[string]int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	out := map[string]int{}
@@ -125,7 +125,7 @@ func (t *checkedTransport) countSeen() map[string]int {
 }
 
 // RoundTrip implements http.RoundTripper.
-func (t *checkedTransport) RoundTrip(r *http.Request) (_ *http.Response, err error) {
+func (t *CheckedTransport) RoundTrip(r *http.Request) (_ *http.Response, err error) {
 	defer must.Catch(&err)
 	var sent []byte
 	if r.Body != nil {
@@ -155,7 +155,7 @@ func (t *checkedTransport) RoundTrip(r *http.Request) (_ *http.Response, err err
 }
 
 // checkExchange reports what does not match in one exchange.
-func (t *checkedTransport) checkExchange(r *http.Request, sent []byte, answer *http.Response, got []byte) {
+func (t *CheckedTransport) checkExchange(r *http.Request, sent []byte, answer *http.Response, got []byte) {
 	route, params, ok := findDescribed(r.Method, r.URL.EscapedPath())
 	if !ok {
 		t.Report(fmt.Errorf("%s %s: GitHub's description, as far as it is kept here, has no such operation", r.Method, r.URL.Path))

@@ -182,7 +182,7 @@ func TestEveryAnswerHasGitHubsShape(t *testing.T) {
 	last := num(app.list("GET /app/hook/deliveries?per_page=2")[0].(object)["id"])
 	app.want(202, "POST /app/hook/deliveries/"+last+"/attempts", "")
 
-	seen := transport.countSeen()
+	seen := transport.CountSeen()
 	for _, id := range describedIDs() {
 		require.NotZero(t, seen[id], "%s was not tried", id)
 	}

@@ -129,11 +129,11 @@ func runEvents(now time.Time, pr PullRequest) []Event {
 func shorter(err error) string { s := err.Error(); return s[:min(len(s), 1500)] }
 
 // held is a transport that holds every exchange against GitHub's description, and fails the test.
-func held(t *testing.T) *checkedTransport {
+func held(t *testing.T) *CheckedTransport {
 	t.Helper()
 	var mu sync.Mutex
 	got := map[string]bool{}
-	return &checkedTransport{Report: func(err error) {
+	return &CheckedTransport{Report: func(err error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if text := fmt.Sprint(shorter(err)); !got[text] {

@@ -167,18 +167,12 @@ func (s *Server) URL() (string, error) {
 	return "https://127.0.0.1:" + string(port), err
 }
 
-// Log is the path of the control plane's log. A node's is nodes/<name>/node.log in the directory.
-func (s *Server) Log() string { return filepath.Join(s.cfg.Dir, "kubernetes.log") }
-
 // LoseNode makes a node silent, as if its network had failed: its containers go on, and the control plane hears nothing of them. The
 // nodes are called node-1, node-2, and so on. The controllers move pods away only while another node is ready.
 func (s *Server) LoseNode(name string) error { return s.signal(name, syscall.SIGSTOP) }
 
 // ReturnNode lets a lost node speak again. A node whose object was deleted meanwhile registers at the next start, as a kubelet does.
 func (s *Server) ReturnNode(name string) error { return s.signal(name, syscall.SIGCONT) }
-
-// CrashNode ends a node and all its containers at once. It comes back with the next start.
-func (s *Server) CrashNode(name string) error { return s.signal(name, syscall.SIGKILL) }
 
 func (s *Server) signal(node string, sig syscall.Signal) (err error) {
 	defer must.Catch(&err)

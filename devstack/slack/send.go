@@ -178,23 +178,6 @@ func (s *Server) wait(d time.Duration) bool {
 	}
 }
 
-// Handshake sends Slack's first request to the app's URL, and says why the response is wrong.
-func (s *Server) Handshake(ctx context.Context) error {
-	challenge := random(52)
-	r := s.deliver(ctx, request{kind: eventsAPI, name: "url_verification", payload: object{
-		"token": legacyToken, "challenge": challenge, "type": "url_verification",
-	}})
-	var answer struct{ Challenge string }
-	switch got := strings.TrimSpace(string(r.body)); {
-	case r.code != "":
-		return fmt.Errorf("your URL didn't respond with the value of the challenge parameter: %s", r.code)
-	case got == challenge, r.json && json.Unmarshal(r.body, &answer) == nil && answer.Challenge == challenge:
-		return nil
-	default:
-		return fmt.Errorf("your URL didn't respond with the value of the challenge parameter: it responded %d %q", r.status, got)
-	}
-}
-
 // Events are those that the app is subscribed to.
 var Events = []string{
 	"app_mention", "message.im", "app_home_opened", "channel_id_changed", "channel_archive", "channel_unarchive", "channel_deleted", "channel_left", "group_archive",
