@@ -3,7 +3,6 @@ package attack
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net/http"
 	"strings"
 

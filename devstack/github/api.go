@@ -124,15 +124,6 @@ func catch(w http.ResponseWriter) {
 	}
 }
 
-// show responds with a shape, or 500 if it could not be made.
-func show[T any](w http.ResponseWriter, status int, shape T, err error) {
-	if err != nil {
-		complain(w, http.StatusInternalServerError, "Server Error")
-		return
-	}
-	answer(w, status, shape)
-}
-
 // decodeBody parses a JSON body, or ends the handling of the call.
 func decodeBody(r *http.Request, into any) {
 	err := json.NewDecoder(http.MaxBytesReader(nil, r.Body, 4<<20)).Decode(into)

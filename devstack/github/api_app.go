@@ -131,9 +131,10 @@ func (s *Server) postToken(w http.ResponseWriter, r *http.Request, sc scene) {
 	if permissions == nil {
 		permissions = sc.app.Permissions
 	}
-	show(w, http.StatusCreated, object{
+	endOnError(err, "", "")
+	answer(w, http.StatusCreated, object{
 		"token": token, "expires_at": stamp(end), "permissions": permissions, "repository_selection": "selected",
-	}, err)
+	})
 }
 
 func (c caller) grantable(app Manifest, asked map[string]string) bool {

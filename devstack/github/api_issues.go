@@ -53,12 +53,9 @@ func (s *Server) listComments(w http.ResponseWriter, r *http.Request, c caller, 
 	since, _ := time.Parse(time.RFC3339, r.URL.Query().Get("since"))
 	sc, all := s.sceneOf(c.at.repo), []object{}
 	for _, one := range c.at.Comments(number) {
-		if one.UpdatedAt.Before(since) {
-			continue
+		if !one.UpdatedAt.Before(since) {
+			all = append(all, sc.comment(one))
 		}
-		shape, err := sc.comment(one)
-		endOnError(err, "", "")
-		all = append(all, shape)
 	}
 	page(w, r, s.base, all, nil)
 }
@@ -77,8 +74,7 @@ func (p Place) find(id int64) (c *Comment) {
 func (s *Server) showComment(w http.ResponseWriter, status int, c caller, id int64) {
 	found := c.at.find(id)
 	endMissing(found == nil)
-	one, err := s.sceneOf(c.at.repo).comment(*found)
-	show(w, status, one, err)
+	answer(w, status, s.sceneOf(c.at.repo).comment(*found))
 }
 
 type bodyOnly struct {

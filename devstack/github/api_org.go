@@ -43,9 +43,7 @@ func (s *Server) listRepos(w http.ResponseWriter, r *http.Request, c caller) {
 	})
 	all := []object{}
 	for _, sc := range scenes {
-		one, err := sc.repository()
-		endOnError(err, "", "")
-		all = append(all, one)
+		all = append(all, sc.repository())
 	}
 	page(w, r, s.base, all, func(part []object) any {
 		return object{"total_count": len(all), "repository_selection": "selected", "repositories": part}

@@ -39,7 +39,8 @@ func (s *Server) postRef(w http.ResponseWriter, r *http.Request, c caller) {
 		repo.Branches[name] = body.SHA
 		return nil, nil
 	})
-	show(w, http.StatusCreated, s.sceneOf(c.at.repo).reference("heads/"+name, body.SHA), err)
+	endOnError(err, "Reference", "ref")
+	answer(w, http.StatusCreated, s.sceneOf(c.at.repo).reference("heads/"+name, body.SHA))
 }
 
 // putContents commits a file to a branch. An existing file is changed only with git's id of what it was.
@@ -63,14 +64,15 @@ func (s *Server) putContents(w http.ResponseWriter, r *http.Request, c caller) {
 		commit = repo.commit(branch, withFile(maps.Clone(files), path, string(text)))
 		return nil, nil
 	})
+	endOnError(err, "Contents", "path")
 	sc := s.sceneOf(c.at.repo)
 	person := object{"name": c.login, "email": c.login + "@users.noreply.github.com", "date": stamp(s.now())}
-	show(w, status, object{"content": sc.content(path, branch, string(text)), "commit": object{
+	answer(w, status, object{"content": sc.content(path, branch, string(text)), "commit": object{
 		"sha": commit, "node_id": "C_" + commit, "message": body.Message, "author": person, "committer": person, "parents": []object{},
 		"url": sc.repoAPI() + "/git/commits/" + commit, "html_url": sc.web() + sc.repo.Name + "/commit/" + commit,
 		"tree":         object{"sha": commit, "url": sc.repoAPI() + "/git/trees/" + commit},
 		"verification": object{"verified": true, "reason": "valid", "signature": "x", "payload": "x"}, // as the App is its author
-	}}, err)
+	}})
 }
 
 // postPull opens a pull request from a branch of the repository.
@@ -84,6 +86,5 @@ func (s *Server) postPull(w http.ResponseWriter, r *http.Request, c caller) {
 	number, err := c.at.openBranch(body.Title, body.Body, body.Head, body.Base, c.login, body.Draft)
 	endIf(err != nil, http.StatusUnprocessableEntity, "Validation Failed")
 	pr, _ := c.at.PullRequest(number)
-	one, err := s.sceneOf(c.at.repo).pull(pr, 0)
-	show(w, http.StatusCreated, one, err)
+	answer(w, http.StatusCreated, s.sceneOf(c.at.repo).pull(pr, 0))
 }

@@ -62,17 +62,14 @@ func (s *Server) listRuns(w http.ResponseWriter, r *http.Request, c caller) {
 	})
 	sc, shapes := s.sceneOf(c.at.repo), []object{}
 	for _, run := range all {
-		shape, err := sc.run(run.Run, run.Attempt, run.prs)
-		endOnError(err, "", "")
-		shapes = append(shapes, shape)
+		shapes = append(shapes, sc.run(run.Run, run.Attempt, run.prs))
 	}
 	page(w, r, s.base, shapes, func(part []object) any { return object{"total_count": len(shapes), "workflow_runs": part} })
 }
 
 func (s *Server) getRun(w http.ResponseWriter, r *http.Request, c caller) {
 	run, attempt := s.runIn(r, c)
-	shape, err := s.sceneOf(c.at.repo).run(run.Run, attempt, run.prs)
-	show(w, http.StatusOK, shape, err)
+	answer(w, http.StatusOK, s.sceneOf(c.at.repo).run(run.Run, attempt, run.prs))
 }
 
 func (s *Server) getJob(w http.ResponseWriter, r *http.Request, c caller) {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 func stateWord(open bool) string {
@@ -65,14 +64,10 @@ func (sc scene) patchBranch(m object, repo RepoRef, ref, sha string) {
 }
 
 // pull returns a pull request as the API does.
-func (sc scene) pull(pr PullRequest, comments int) (object, error) {
-	body, err := sc.sample("pull_request.opened", pr.Number)
-	if err != nil {
-		return nil, err
-	}
-	m := body["pull_request"].(object)
+func (sc scene) pull(pr PullRequest, comments int) object {
+	m := sc.sample("pull_request.opened", pr.Number)["pull_request"].(object)
 	sc.patchPull(m, pr, comments)
-	return m, nil
+	return m
 }
 
 // patchIssue replaces a sample's issue with the given pull request, as the issue that every pull request is.
@@ -125,14 +120,10 @@ func (sc scene) patchComment(m object, c Comment) {
 	m["reactions"] = reactionSums(m["url"].(string), c.Reactions)
 }
 
-func (sc scene) comment(c Comment) (object, error) {
-	body, err := sc.sample("issue_comment.created", c.Number)
-	if err != nil {
-		return nil, err
-	}
-	m := body["comment"].(object)
+func (sc scene) comment(c Comment) object {
+	m := sc.sample("issue_comment.created", c.Number)["comment"].(object)
 	sc.patchComment(m, c)
-	return m, nil
+	return m
 }
 
 // notInReviews are the fields of a pull request that GitHub leaves out of the events of reviews.
@@ -142,18 +133,16 @@ var notInReviews = []string{
 }
 
 // reviewBody is a review as a whole, or a comment at a line. https://docs.github.com/webhooks/webhook-events-and-payloads#pull_request_review
-func (e Event) reviewBody() (_ object, err error) {
-	defer must.Catch(&err)
-	pull := must.Get(e.scene.pull(e.PR, 0))
+func (e Event) reviewBody() object {
+	pull := e.scene.pull(e.PR, 0)
 	maps.DeleteFunc(pull, func(name string, _ any) bool { return slices.Contains(notInReviews, name) })
-	repo := must.Get(e.scene.repository())
-	body := object{"repository": repo, "pull_request": pull}
+	body := object{"repository": e.scene.repository(), "pull_request": pull}
 	if e.Name == "pull_request_review" {
 		body["review"] = e.scene.review(e.Comment, e.ReviewState, e.PR)
 	} else {
 		body["comment"] = e.scene.lineComment(e.Comment, e.PR)
 	}
-	return body, nil
+	return body
 }
 
 // review is a review; an empty text is null, as GitHub writes it.

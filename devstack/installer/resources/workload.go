@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
 	classictypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing/types"
-	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 	r53types "github.com/aws/aws-sdk-go-v2/service/route53/types"
 
@@ -126,7 +126,7 @@ func (b *Build) ingress(ctx context.Context) (err error) {
 	if b.ClassicIngress {
 		made, err = b.ServiceBalancer(ctx, 80, 443)
 	} else {
-		made, err = b.balancer(ctx, serviceName(), types.LoadBalancerSchemeEnumInternetFacing, b.publicSubnets, 80, 443)
+		made, err = b.balancer(ctx, serviceName(), elbtypes.LoadBalancerSchemeEnumInternetFacing, b.publicSubnets, 80, 443)
 	}
 	if err != nil {
 		return err
