@@ -140,9 +140,14 @@ test: ## run the tests (make check runs them all)
 	go test -vet=off -p 3 -shuffle=on -timeout 14m -skip '$(HEAVY)' $(LONG) $$(go list ./... | grep -vxF "$$(go list $(LONG))")
 
 .PHONY: test-web
-test-web: ## the pages in Chromium on a whole stack: accessibility (axe) of each page as three roles, light and dark, in three widths; and how pages behave (ten minutes; PICTURES=folder for pictures)
+test-web: ## the pages in Chromium on a whole stack: accessibility (axe) of each page as three roles, light and dark, in three widths; and how pages behave (ten minutes)
 	@tools/setup.sh postgres node chromium
-	PICTURES="$(if $(PICTURES),$(abspath $(PICTURES)))" go test -count=1 -timeout 30m -tags web -run InABrowser ./devstack
+	go test -count=1 -timeout 30m -tags web -run InABrowser ./devstack
+
+.PHONY: pictures
+pictures: ## take the pictures of the documents, as make test-web does, and write them into docs/pictures (two minutes)
+	@tools/setup.sh postgres node chromium emoji
+	PICTURES=$(abspath docs/pictures) go test -count=1 -tags web -run PicturesOfTheDocumentsInABrowser ./devstack
 
 .PHONY: test-terraform
 test-terraform: ## check deploy/terraform with OpenTofu: format, types, its own tests (builds OpenTofu: a minute, or five the first time)

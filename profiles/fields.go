@@ -77,6 +77,7 @@ func profileFields(r *reader, p *Profile) []field {
 		optional(text("disabledReason", &p.DisabledReason, "a text, when enabled is false", isFilled)),
 		choice("credentialsMode", &p.CredentialsMode, "Manual", "Mint"),
 		optional(boolean("adminOnly", &p.AdminOnly)),
+		optional(boolean("default", &p.IsDefault)),
 		optional(boolean("teamBreakGlass", &p.TeamBreakGlass)),
 		workHours(r, &p.WorkHours),
 		offHours(r, &p.OffHours),
