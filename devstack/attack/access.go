@@ -68,12 +68,8 @@ func accessOfStranger(ctx context.Context, t *target) (result, error) {
 		{http.MethodDelete, at + "/access/" + list[0].AccessID, nil, http.StatusNotFound}, {http.MethodGet, accessPath(v.Name) + "/kubeconfig", nil, http.StatusNotFound},
 		{http.MethodPost, at + "/shares", map[string]string{"kind": "principal", "with": t.idOf(attacker), "access": "use", "role": "admin"}, http.StatusNotFound},
 	})
-	switch {
-	case err != nil:
-		return result{}, err
-	case got != "":
-		return through("%s", got)
-	}
+	must.Do(err)
+	throughIf(got != "", "%s", got)
 	after := must.Get(accessesOf(ctx, owner, v.ID))
 	for _, a := range after {
 		throughIf(a.Reader == t.idOf(attacker) || a.State == v1.AccessStateRevoked, "the cluster has an access of %s that is %s", a.Reader, a.State)
@@ -128,12 +124,8 @@ func accessBeyondShare(ctx context.Context, t *target) (result, error) {
 		more, err = t.count(ctx, "SELECT count(*) FROM access WHERE cluster_id = $1 AND reader = $2 AND role <> 'view'", v.ID, t.idOf(attacker))
 	}
 	must.Do(errors.Join(err, back()))
-	switch {
-	case got != "":
-		return through("%s", got)
-	case more > 0:
-		return through("%d accesses with more than view", more)
-	}
+	throughIf(got != "", "%s", got)
+	throughIf(more > 0, "%d accesses with more than view", more)
 	return held("%d requests refused; what they have is view", n)
 }
 
@@ -150,12 +142,8 @@ func accessAfterShare(ctx context.Context, t *target) (result, error) {
 		{http.MethodGet, at + "/kubeconfig", nil, http.StatusNotFound}, {http.MethodGet, at + "/kubeconfig?role=view&renew=true", nil, http.StatusNotFound}, {http.MethodPost, at + "/kubeconfig-links", nil, http.StatusNotFound},
 		{http.MethodPost, "/api/v1/links" + link.URL[strings.LastIndexByte(link.URL, '/'):], nil, http.StatusNotFound}, {http.MethodGet, at + "/access", nil, http.StatusNotFound},
 	})
-	switch {
-	case err != nil:
-		return result{}, err
-	case got != "":
-		return through("after the share ended, %s", got)
-	}
+	must.Do(err)
+	throughIf(got != "", "after the share ended, %s", got)
 	var left v1.Access
 	err = await(ctx, "the account to leave the cluster", func(ctx context.Context) (bool, error) {
 		list, err := accessesOf(ctx, owner, v.ID)

@@ -120,12 +120,8 @@ func bombsOnBase(ctx context.Context, t *target) (result, error) {
 		var cluster bool
 		c, err := t.costs(func() (err error) { _, cluster, err = t.requestCluster(ctx, "With "+what); return err })
 		must.Wrap(err, "%s", what)
-		switch {
-		case cluster:
-			return through("the file with %s was taken, and a cluster came", what)
-		case c.tooMuch():
-			return through("the file with %s cost the server %s of processor time and %d MiB", what, c.cpu, c.memory)
-		}
+		throughIf(cluster, "the file with %s was taken, and a cluster came", what)
+		throughIf(c.tooMuch(), "the file with %s cost the server %s of processor time and %d MiB", what, c.cpu, c.memory)
 		most, tried = cost{max(most.cpu, c.cpu), max(most.memory, c.memory)}, tried+1
 	}
 	must.Do(there.Commit(configPath, "version: 1\n"))

@@ -230,13 +230,8 @@ func crossSite(ctx context.Context, t *target) (result, error) {
 		}
 	}
 	now, err := t.state(ctx, s.id)
-	switch {
-	case err != nil:
-		return result{}, err
-	case len(wrong) > 0 || now.Desired != "present":
-		return through("%s; %s", now, strings.Join(wrong, "; "))
-	case forms < len(rows)/3:
-		return result{}, fmt.Errorf("only %d forms were found", forms)
-	}
+	must.Do(err)
+	throughIf(len(wrong) > 0 || now.Desired != "present", "%s; %s", now, strings.Join(wrong, "; "))
+	must.FailIf(forms < len(rows)/3, "only %d forms were found", forms)
 	return held("%d forms × 4 kinds of foreign page: all refused with 403, the cluster is as it was", forms)
 }

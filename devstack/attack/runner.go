@@ -155,14 +155,9 @@ func (f forgedRecord) play(ctx context.Context, t *target) (result, error) {
 	foreign := must.Get(t.foreign(ctx, id, v))
 	must.Do(t.failAndEnd(ctx, k, id))
 	harm, err := t.harm(ctx, v)
-	switch {
-	case err != nil:
-		return result{}, err
-	case harm != "":
-		return through("the record was answered %d, and %s: %s", said.status, v.Name, harm)
-	case foreign != "":
-		return through("the record was answered %d, and the row holds %s", said.status, foreign)
-	}
+	must.Do(err)
+	throughIf(harm != "", "the record was answered %d, and %s: %s", said.status, v.Name, harm)
+	throughIf(foreign != "", "the record was answered %d, and the row holds %s", said.status, foreign)
 	return held("the record was answered %d; %s", said.status, v.unharmed())
 }
 

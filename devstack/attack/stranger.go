@@ -141,12 +141,8 @@ func replayed(ctx context.Context, t *target) (result, error) {
 	}
 	must.Do(t.settled(ctx))
 	n, err := t.count(ctx, "SELECT count(*) FROM clusters WHERE pr_number = $1", pr)
-	switch {
-	case err != nil:
-		return result{}, err
-	case n != 1:
-		return through("a label that is long past was seen again, and there are %d clusters of #%d", n, pr)
-	}
+	must.Do(err)
+	throughIf(n != 1, "a label that is long past was seen again, and there are %d clusters of #%d", n, pr)
 	return held("a label seen three times more after its pull request closed brought no cluster")
 }
 

@@ -115,11 +115,7 @@ func duplicateKeys(ctx context.Context, t *target) (result, error) {
 	}
 	must.Do(t.settled(ctx))
 	text, err := t.ending(ctx, id)
-	switch {
-	case err != nil:
-		return result{}, err
-	case text != "" || taken > 0:
-		return through("%d of 6 bodies with a key twice were taken; %s", taken, text)
-	}
+	must.Do(err)
+	throughIf(text != "" || taken > 0, "%d of 6 bodies with a key twice were taken; %s", taken, text)
 	return held("6 bodies with a key twice were refused")
 }

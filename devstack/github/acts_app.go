@@ -29,12 +29,8 @@ func (p Place) Rerun(check int64, as string) error {
 func (p Place) onCheck(id int64, as string, fn func(w *world, r *repository, c *Check) ([]Event, error)) error {
 	return p.do(func(w *world, r *repository) ([]Event, error) {
 		c := r.check(id)
-		switch {
-		case c == nil:
-			return nil, errNotFound
-		case !r.may(caller{login: as}, "write"):
-			return nil, errMayNot
-		}
+		must.EndIf(c == nil, errNotFound)
+		must.EndIf(!r.may(caller{login: as}, "write"), errMayNot)
 		return fn(w, r, c)
 	})
 }

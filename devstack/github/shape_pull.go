@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
 )
 
 func stateWord(open bool) string {

@@ -158,16 +158,13 @@ func deleteInstance(c *call) (any, error) {
 	r := must.Get(c.instance(c.path("id")))
 	must.Do(c.protected(r))
 	keys := c.all(func(k *Resource) bool { return k.Type == "resource-key" && k.Parent == r.ID })
-	switch {
-	case r.State == reclaimable:
-		return nil, refuse(http.StatusUnprocessableEntity, "RC-ReclamationPending", "Instance is in pending_reclamation state.  Use API to reclaim the instance.")
-	case c.pinned(r):
-		return nil, refuse(http.StatusConflict, "RC-InstanceLocked", "The resource instance %s is locked.", r.Name)
-	case len(keys) > 0 && c.query.Get("recursive") != "true":
-		return nil, refuse(http.StatusBadRequest, "RC-KeysExist", "Cannot delete instance or alias, resource keys must first be deleted.")
-	case r.Service == "is" && r.Attrs["ghost"] == "":
-		return nil, refuse(http.StatusBadRequest, "RC-NotSupported", "The resource %s has to be deleted by its own service.", r.CRN())
-	}
+	must.EndIf(r.State == reclaimable,
+		refuse(http.StatusUnprocessableEntity, "RC-ReclamationPending", "Instance is in pending_reclamation state.  Use API to reclaim the instance."))
+	must.EndIf(c.pinned(r), refuse(http.StatusConflict, "RC-InstanceLocked", "The resource instance %s is locked.", r.Name))
+	must.EndIf(len(keys) > 0 && c.query.Get("recursive") != "true",
+		refuse(http.StatusBadRequest, "RC-KeysExist", "Cannot delete instance or alias, resource keys must first be deleted."))
+	must.EndIf(r.Service == "is" && r.Attrs["ghost"] == "",
+		refuse(http.StatusBadRequest, "RC-NotSupported", "The resource %s has to be deleted by its own service.", r.CRN()))
 	for _, k := range keys {
 		c.Remove(k)
 	}

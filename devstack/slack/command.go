@@ -84,22 +84,15 @@ func (s *Server) immediate(r response) (m Message, shown bool) {
 }
 
 // at checks that a person can act in a channel.
-func (s *Server) at(who, channel string) (Person, *Channel, error) {
+func (s *Server) at(who, channel string) (_ Person, _ *Channel, err error) {
+	defer must.Catch(&err)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p, err := s.actor(who)
-	if err != nil {
-		return Person{}, nil, err
-	}
+	p := must.Get(s.actor(who))
 	c := s.channel(channel)
-	switch {
-	case c == nil:
-		return Person{}, nil, fmt.Errorf("there is no channel %s", channel)
-	case !c.has(p.ID):
-		return Person{}, nil, fmt.Errorf("%s is not in %s", p.Login, c.Name)
-	case c.Archived:
-		return Person{}, nil, fmt.Errorf("%s is archived: nobody can write there", c.Name)
-	}
+	must.FailIf(c == nil, "there is no channel %s", channel)
+	must.FailIf(!c.has(p.ID), "%s is not in %s", p.Login, c.Name)
+	must.FailIf(c.Archived, "%s is archived: nobody can write there", c.Name)
 	return p, c, nil
 }
 

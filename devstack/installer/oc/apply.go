@@ -111,12 +111,9 @@ func (r *run) applyOne(ctx context.Context, l *resources.Living, raw []byte) (er
 	if before, _, ok := strings.Cut(m.APIVersion, "/"); ok {
 		group = before
 	}
-	switch {
-	case m.APIVersion == "" || m.Kind == "":
-		return errors.New(`unable to decode "STDIN": Object 'Kind' is missing in '` + string(raw) + `'`)
-	case m.Metadata.Name == "":
-		return errors.New("error when retrieving current configuration: resource name may not be empty")
-	case !slices.Contains(builtIn, group) && !slices.ContainsFunc(kinds(l), func(kind string) bool { return strings.HasSuffix(kind, "."+group) }):
+	must.FailIf(m.APIVersion == "" || m.Kind == "", `unable to decode "STDIN": Object 'Kind' is missing in '` + string(raw) + `'`)
+	must.FailIf(m.Metadata.Name == "", "error when retrieving current configuration: resource name may not be empty")
+	if !slices.Contains(builtIn, group) && !slices.ContainsFunc(kinds(l), func(kind string) bool { return strings.HasSuffix(kind, "."+group) }) {
 		return act.Fail(1, "error: resource mapping not found for name: %q namespace: %q from \"STDIN\": no matches for kind %q in version %q", m.Metadata.Name, m.Metadata.Namespace, m.Kind, m.APIVersion)
 	}
 	if _, there := l.Object("Namespace", "", m.Metadata.Namespace); m.Metadata.Namespace != "" && !there && !ofThePlatform(m.Metadata.Namespace) {
@@ -214,18 +211,17 @@ func (r *run) wait(ctx context.Context, l *resources.Living, args []string) erro
 	return act.Fail(1, "error: the server doesn't have a resource type %q", resource)
 }
 
-func (r *run) await(ctx context.Context, step, kind, group, name string, there, met bool) error {
+func (r *run) await(ctx context.Context, step, kind, group, name string, there, met bool) (err error) {
+	defer must.Catch(&err)
 	never := r.Mark(ctx, step, 0) != nil
 	switch {
 	case !there:
 		return act.Fail(1, "Error from server (NotFound): %ss.%s %q not found", kind, group, name)
 	case never || !met:
-		if err := r.Mark(ctx, "timeout", 1); err != nil {
-			return err
-		}
+		must.Do(r.Mark(ctx, "timeout", 1))
 		return act.Fail(1, "error: timed out waiting for the condition on %ss/%s", kind, name)
 	}
-	_, err := fmt.Fprintf(r.stdout, "%s.%s/%s condition met\n", kind, group, name)
+	_, err = fmt.Fprintf(r.stdout, "%s.%s/%s condition met\n", kind, group, name)
 	return err
 }
 

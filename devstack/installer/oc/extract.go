@@ -43,9 +43,8 @@ func (r *run) cluster() (string, error) {
 func (r *run) extract(image string) (err error) {
 	defer must.Catch(&err)
 	version := must.Get(release.Find(image))
+	must.FailIf(r.command != "" && r.requests, "--command and --credentials-requests may not be specified together")
 	switch {
-	case r.command != "" && r.requests:
-		return errors.New("--command and --credentials-requests may not be specified together")
 	case r.command != "":
 		must.FailIf(!slices.Contains([]string{"openshift-install", "ccoctl", "oc"}, r.command),
 			"command %q is not supported by the stand-in; it has openshift-install, ccoctl and oc", r.command)
@@ -62,9 +61,8 @@ func (r *run) extract(image string) (err error) {
 func (r *run) extractRequests() (err error) {
 	defer must.Catch(&err)
 	requests := release.Requests()
+	must.FailIf(r.included && r.installConfig == "", "--included needs a cluster to ask, or --install-config; the stand-in has no cluster")
 	switch {
-	case r.included && r.installConfig == "":
-		return errors.New("--included needs a cluster to ask, or --install-config; the stand-in has no cluster")
 	case r.included:
 		config := must.Get(r.readInstallConfig())
 		requests = slices.DeleteFunc(requests, func(q release.Request) bool { return config.Platform[strings.ToLower(q.Cloud)] == nil })

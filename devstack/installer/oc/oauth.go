@@ -189,10 +189,8 @@ func (r *run) replaceOAuth(ctx context.Context, l *resources.Living, _ []string)
 		Spec     struct{ IdentityProviders []json.RawMessage }
 	}
 	must.Do(json.Unmarshal(must.Get(io.ReadAll(os.Stdin)), &config))
-	switch {
-	case config.Kind != "OAuth" || config.Metadata.Name != "cluster":
-		return errors.New("the stand-in replaces the OAuth configuration only")
-	case config.Metadata.ResourceVersion != strconv.Itoa(l.Configured()):
+	must.FailIf(config.Kind != "OAuth" || config.Metadata.Name != "cluster", "the stand-in replaces the OAuth configuration only")
+	if config.Metadata.ResourceVersion != strconv.Itoa(l.Configured()) {
 		return act.Fail(1, "Error from server (Conflict): error when replacing \"STDIN\": Operation cannot be fulfilled on oauths.config.openshift.io \"cluster\": the object has been modified")
 	}
 	must.Do(r.authorize("update", "oauths", ""))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/devstack/installer/act"
+	"github.com/ocpctl/ocpctl/devstack/installer/resources"
 	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
@@ -101,27 +102,7 @@ func (d *Destroy) stages() []stage {
 }
 
 func (d *Destroy) until(ctx context.Context, s stage) error {
-	for n := 1; ; n++ {
-		done, err := s.run(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case act.Ends(err):
-			return err
-		case err != nil:
-			d.complain(n, s.kind, err)
-		case done:
-			return nil
-		}
-		if len(d.Leave) > 0 && n > 20 {
-			return nil // what was left blocks the rest
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(d.Interval):
-		}
-	}
+	return resources.Rounds(ctx, d.Interval, len(d.Leave) > 0, s.run, func(n int, err error) { d.complain(n, s.kind, err) })
 }
 
 // quiet is how many rounds errors are logged at debug level before one is a warning.
