@@ -38,6 +38,7 @@ func (h *Stack) catalogue() (err error) {
 		must.Wrap(os.CopyFS(half+"/"+kind.name, files), "write the catalogue's %s", kind.name)
 	}
 	must.Do(h.nameIssuers(half + "/identities/demo.yaml"))
+	must.Do(h.offerRealVersion(half))
 	return os.Rename(half, dir)
 }
 

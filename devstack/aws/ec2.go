@@ -57,8 +57,8 @@ var ec2Calls = joined(rareCalls(), map[string]handler{
 	"CreateRouteTable": createRouteTable, "DeleteRouteTable": deleteRouteTable, "DescribeRouteTables": describe("route-table"),
 	"AssociateRouteTable": associateRouteTable, "DisassociateRouteTable": disassociateRouteTable, "CreateRoute": createRoute,
 	"CreateSecurityGroup": createGroup, "DeleteSecurityGroup": deleteGroup, "DescribeSecurityGroups": describe("security-group"),
-	"AuthorizeSecurityGroupIngress": authorizeIngress,
-	"CreateVpcEndpoint":             createEndpoint, "DeleteVpcEndpoints": deleteEndpoints, "DescribeVpcEndpoints": describe("vpc-endpoint"),
+	"AuthorizeSecurityGroupIngress": authorizeIngress, "RevokeSecurityGroupIngress": revokeIngress,
+	"CreateVpcEndpoint": createEndpoint, "DeleteVpcEndpoints": deleteEndpoints, "DescribeVpcEndpoints": describe("vpc-endpoint"),
 
 	"RunInstances": runInstances, "TerminateInstances": terminateInstances, "StopInstances": stopInstances, "StartInstances": startInstances, "DescribeInstances": describe("instance"),
 	"CreateVolume": createVolume, "DeleteVolume": remove("volume"), "DescribeVolumes": describe("volume"),

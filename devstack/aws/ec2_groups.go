@@ -52,6 +52,17 @@ func authorizeIngress(c *call) ([]node, error) {
 	return []node{el("return", true)}, nil
 }
 
+func revokeIngress(c *call) ([]node, error) {
+	r := must.Get(c.get("security-group", c.params.get("GroupId")))
+	revoked := c.rules()
+	if missing := slices.IndexFunc(revoked, func(rule string) bool { return !slices.Contains(r.vals("ingress"), rule) }); missing >= 0 {
+		return nil, fault("InvalidPermission.NotFound", "The specified rule does not exist in this security group.")
+	}
+	r.Values["ingress"] = slices.DeleteFunc(r.Values["ingress"], func(rule string) bool { return slices.Contains(revoked, rule) })
+	r.Uses = groupUses(r)
+	return []node{el("return", true)}, nil
+}
+
 // groupUses returns a group's VPC and the groups in its rules, which cannot be deleted before the rule.
 func groupUses(r *Resource) []string {
 	out := []string{r.VPC}

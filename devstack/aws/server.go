@@ -31,6 +31,7 @@ type Config struct {
 	Roles      []Role            // that can be assumed
 	Boundaries map[string]string // permissions boundaries that exist, by ARN
 	Buckets    string            // URL of the S3 server with the buckets of issuers; empty: no token is accepted
+	TagBuckets bool              // the tagging API knows the buckets of the S3 server
 	Members    []string          // accounts of Organization besides Account
 	Regions    []string          // us-east-1, us-east-2, us-west-2
 	OptedOut   []string          // regions that exist and that the account has not opted into

@@ -28,7 +28,7 @@ func (c *call) quotasOf(service string) []quota {
 }
 
 func global(service string) bool {
-	return service == "iam" || service == "route53" || service == "sts" || service == "organizations"
+	return service == "iam" || service == "route53" || service == "sts" || service == "organizations" || service == "cloudfront"
 }
 
 func getQuota(value func(*call, quota) int) handler {

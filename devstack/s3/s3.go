@@ -5,6 +5,7 @@ package s3
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -44,6 +45,7 @@ type Config struct {
 	SecretKey string    // also the key of the stand-in STS, whose sessions this server accepts
 	Accounts  []Account // other keys
 	Buckets   []string  // created if missing
+	Region    string    // us-east-1; S3 accepts only signatures for its own region
 	Remove    bool      // delete the directory with the server
 }
 
@@ -175,9 +177,16 @@ func (s *Server) answers(ctx context.Context, path string) bool {
 // URL is the value for AWS_ENDPOINT_URL_S3.
 func (s *Server) URL() string { return s.url }
 
+// InRegion starts S3's address in another region, with the same buckets and accounts. Port 0: a free one.
+func (s *Server) InRegion(ctx context.Context, region string, port int) (*Server, error) {
+	cfg := s.cfg
+	cfg.Region, cfg.Port, cfg.Buckets, cfg.Remove = region, port, nil, false
+	return Start(ctx, cfg)
+}
+
 // Client returns the official client with the server's own keys.
 func (s *Server) Client() *s3.Client {
-	return s3.New(s3.Options{Region: "us-east-1", BaseEndpoint: sdk.String(s.url), UsePathStyle: true,
+	return s3.New(s3.Options{Region: cmp.Or(s.cfg.Region, "us-east-1"), BaseEndpoint: sdk.String(s.url), UsePathStyle: true,
 		Credentials: credentials.NewStaticCredentialsProvider(s.cfg.AccessKey, s.cfg.SecretKey, "")})
 }
 

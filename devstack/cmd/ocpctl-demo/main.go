@@ -36,6 +36,7 @@ func run() (err error) {
 	dir := flag.String("dir", ".demo", "where the demo keeps its `state`")
 	play := flag.Bool("story", false, "play a pull request's whole life, check every step, and stop")
 	kubernetes := flag.Bool("kubernetes", false, "runners are Jobs on a Kubernetes cluster of this machine, which make build-kubernetes builds")
+	real := flag.String("real", "", "clusters of the default version are made by the real openshift-install and ccoctl in this `folder`, which make build-installer builds")
 	var modes testModes
 	modes.flags()
 	show := flag.Bool("version", false, "print the version and end")
@@ -45,10 +46,10 @@ func run() (err error) {
 		return nil
 	}
 	if modes.wanted() {
-		return modes.run(*dir, *kubernetes)
+		return modes.run(*dir, *kubernetes, *real)
 	}
 	cfg := must.Get(settings(*dir, *play))
-	cfg.Kubernetes = *kubernetes
+	cfg.Kubernetes, cfg.Real = *kubernetes, *real
 	if *play { // a demo that was used has clusters, people and settings that the test does not expect
 		must.Do(os.RemoveAll(cfg.Dir))
 	}

@@ -188,7 +188,7 @@ var apiKeyLine = regexp.MustCompile(`ibmcloud_api_key: (\S+)`)
 // usable: the API key in the Secret has to work.
 func (c *ibmAccount) usable(ctx context.Context, a *assets, request release.Request) (bool, error) {
 	for _, secret := range a.credentials {
-		if m := apiKeyLine.FindSubmatch(secret.Data); secret.Filename == request.File() && m != nil {
+		if m := apiKeyLine.FindSubmatch(secret.Data); secret.Filename == "manifests/"+request.File() && m != nil {
 			return c.KeyWorks(ctx, string(m[1]))
 		}
 	}

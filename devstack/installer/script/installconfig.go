@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"golang.org/x/crypto/ssh"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
 )
@@ -113,6 +114,10 @@ func (c installConfig) validate() []string {
 		add(false, "platform: Invalid value: \"\": must specify one of the platforms (aws, ibmcloud)")
 	} else {
 		wrong = append(wrong, on.validate(c)...)
+	}
+	if c.SSHKey != "" {
+		_, _, _, _, err := ssh.ParseAuthorizedKey([]byte(c.SSHKey))
+		add(err == nil, "sshKey: Invalid value: %q: %s", c.SSHKey, err)
 	}
 	if err := validPullSecret(c.PullSecret); err != nil {
 		add(false, "pullSecret: Invalid value: %q: %s", c.PullSecret, err)
