@@ -31,9 +31,7 @@ func createNAT(c *call) ([]node, error) {
 	r := Resource{VPC: sub.VPC, Attrs: map[string]string{"subnet-id": sub.ID, "availability-zone": zone}}
 	if id := c.params.get("AllocationId"); id != "" {
 		ip := must.Get(c.get("elastic-ip", id))
-		if c.user(ip.ID) != nil {
-			return nil, fault("Resource.AlreadyAssociated", "Elastic IP address [%s] is already associated", ip.ID)
-		}
+		must.EndIf(c.user(ip.ID) != nil, fault("Resource.AlreadyAssociated", "Elastic IP address [%s] is already associated", ip.ID))
 		r.Uses = []string{ip.ID}
 		r.Attrs["public-ip"] = ip.Attrs["public-ip"]
 		r.Attrs["allocation-id"] = ip.ID

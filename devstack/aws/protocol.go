@@ -39,6 +39,7 @@ var protocols = map[string]protocol{
 	"tagging":              jsonProtocol("ResourceGroupsTaggingAPI_20170126", taggingCalls),
 	"servicequotas":        jsonProtocol("ServiceQuotasV20190624", quotaCalls),
 	"s3":                   s3Protocol(),
+	"cloudfront":           cloudFrontProtocol(),
 	"organizations":        jsonProtocol("AWSOrganizationsV20161128", organizationCalls),
 	"cloudformation":       cloudFormation,
 	"autoscaling":          autoScaling,
