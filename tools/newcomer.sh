@@ -11,7 +11,7 @@ after=${1:-make test}
 port=18180 # a demo of this machine has others
 answers() { (exec 3<>/dev/tcp/127.0.0.1/$((port + 2))) 2>/dev/null; }
 root=$(mktemp -d) && chmod 755 "$root" # apt reads as a user of its own
-stop() { kill -INT "$(cat "$root/root/ocpctl/.demo/demo.pid" 2>/dev/null)" 2>/dev/null || kill "$demo" 2>/dev/null || true; }
+stop() { kill -INT "$(cat "$root/srv/ocpctl/.demo/demo.pid" 2>/dev/null)" 2>/dev/null || kill "$demo" 2>/dev/null || true; }
 cleanup() {
   [ -z "${demo:-}" ] || { stop; wait "$demo" || true; }
   umount -R -l "$root/proc" "$root/sys" "$root/dev" 2>/dev/null || true
@@ -25,8 +25,8 @@ rm -f "$root.log"
 cp -a "$(go env GOROOT)" "$root/usr/local/go"
 cp /etc/resolv.conf /etc/hosts "$root/etc/" && cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/" # the machine's network may have its own
 for at in proc sys dev; do mount --rbind "/$at" "$root/$at"; done
-git clone -q --no-hardlinks . "$root/root/ocpctl"
-inside() { exec chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/local/go/bin:/usr/bin:/bin:/usr/sbin:/sbin GOPROXY="$(go env GOPROXY)" GOSUMDB="$(go env GOSUMDB)" GOTOOLCHAIN=local sh -c "cd /root/ocpctl && $1"; }
+git clone -q --no-hardlinks . "$root/srv/ocpctl" # not below /root: a chroot has no user namespaces, so PostgreSQL runs as its own user
+inside() { exec chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/local/go/bin:/usr/bin:/bin:/usr/sbin:/sbin GOPROXY="$(go env GOPROXY)" GOSUMDB="$(go env GOSUMDB)" GOTOOLCHAIN=local sh -c "cd /srv/ocpctl && $1"; }
 began=$(date +%s)
 (inside "exec env OCPCTL_DEMO_PORT=$port make demo") >"$root/demo.log" 2>&1 &
 demo=$!
