@@ -46,10 +46,11 @@ func peopleOf(c profiles.Catalogue) []people.Person {
 }
 
 // NameOf returns the display name of a principal, the same at every entry point: that of the catalogue's person, whichever of their accounts
-// it is, or what an account on GitHub or in Slack is called there now.
+// it is, else what an account on GitHub or in Slack is called there now, or what the person's own sign-in calls them.
 func (s *Service) NameOf(id string) string {
 	source, _, _ := strings.Cut(id, ":")
-	if s.store == nil || profiles.Source(source) != profiles.SourceGitHub && profiles.Source(source) != profiles.SourceSlack {
+	isAccount := profiles.Source(source) == profiles.SourceGitHub || profiles.Source(source) == profiles.SourceSlack
+	if _, known := s.catalogue().PersonOf(id); s.store == nil || !isAccount && (known || !profiles.IsPersonal(id)) {
 		return s.catalogue().NameOf(id)
 	}
 	name := s.shown.lookUp(id, func(ctx context.Context) (string, error) {
@@ -57,6 +58,18 @@ func (s *Service) NameOf(id string) string {
 		return names[id], err
 	})
 	return cmp.Or(name, s.catalogue().NameOf(id))
+}
+
+// RecordName writes down what the sign-in of somebody with a role calls them, once. A name that looks like an id or an account is not shown.
+func (s *Service) RecordName(ctx context.Context, p policy.Principal) {
+	if known, seen := s.recorded.Load(p.ID); seen && known == p.Name || len(p.Seats) == 0 || !profiles.IsPersonal(p.ID) || !profiles.IsDisplayName(p.Name) {
+		return
+	}
+	if err := s.store.People.RecordName(ctx, p.ID, p.Name); err != nil {
+		s.log.WarnContext(ctx, "name not written down", "principal", p.ID, "err", err)
+		return
+	}
+	s.recorded.Store(p.ID, p.Name)
 }
 
 const (

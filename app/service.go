@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"path"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -165,6 +166,7 @@ type Service struct {
 	people     atomic.Pointer[string] // hash of the catalogue whose people the store knows
 	resolved   atomic.Pointer[string] // hash of the catalogue whose logins are resolved to accounts, or unknown to GitHub
 	shown      shownNames
+	recorded   sync.Map // names of sign-ins that are written down, by principal
 	configs    profiles.InstallConfigs
 }
 

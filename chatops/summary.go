@@ -19,6 +19,7 @@ type Summary struct {
 	Sign, Head string        // "🟢", "is ready"
 	State      []string      // what is going on and why, and what it waits for
 	Progress   string        // the bar with the step and the expected end, while something runs
+	Apps       string        // a list of what runs in it and is to be shown
 	Trouble    []string      // what went wrong or what blocks it, who can fix it and what to do
 	Ends       string        // when it ends, why then, and what would keep it; empty once it is to end
 	EndsWhy    string        // the part of Ends after the time; it begins with a comma
@@ -38,7 +39,7 @@ func SummaryOf(c lifecycle.Card, d Detail, links Links) Summary {
 	f := faceOf(c)
 	s := Summary{
 		Sign: f.sign, Head: f.head, State: texts(f.doing, needsApproval(c, d), because(c), ofRun(c), advice(c, d), proof(c)),
-		Progress: progressUntil(c, etaAs(c, precise, "")), Trouble: texts(failure(c, links), blockers(c, links)),
+		Progress: progressUntil(c, etaAs(c, precise, "")), Apps: strings.TrimSpace(apps(c)), Trouble: texts(failure(c, links), blockers(c, links)),
 		Hourly: hourly(c), Spent: describeCost(c), Workers: crew(c), OffHours: Nights(c), Page: address(c, links), Console: consolePage(c, links), Acts: VerbsOf(actionsOn(c)), Longest: longest(c),
 	}
 	switch {

@@ -17,7 +17,7 @@ func WaitText(card lifecycle.Card, state lifecycle.WaitState, links Links) strin
 	case lifecycle.WaitsForApproval:
 		text = plain(card.Name) + " needs an approval before it is created."
 		if !card.ApproveBy.IsZero() {
-			text += " If nobody approves it by " + moment(card.ApproveBy, life(card)) + ", it counts as refused."
+			text += " If nobody approves it by " + moment(card.ApproveBy, life(card)) + ", the request is dropped."
 		}
 	case lifecycle.WaitsForTurn:
 		text = plain(card.Name) + " waits for its turn. " + Line(card)

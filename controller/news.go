@@ -39,6 +39,14 @@ func soonBegun(card lifecycle.Card) bool {
 	return card.Status == lifecycle.Pending && card.Phase == lifecycle.Queued && !card.NeedsTurn && !card.NeedsApproval
 }
 
+// showBegun returns the card as it is shown: a cluster that waits for nothing is shown as being created, because its beginning is no news.
+func showBegun(card lifecycle.Card) lifecycle.Card {
+	if soonBegun(card) {
+		card.Status, card.Phase, card.Why, card.Progress = lifecycle.Creating, lifecycle.Installing, lifecycle.MoveReason{}, lifecycle.Progress{}
+	}
+	return card
+}
+
 // progressPeriod numbers the periods in which progress is shown once; 0: no progress is shown.
 func (c *Controller) progressPeriod(card lifecycle.Card) int64 {
 	if card.Status != lifecycle.Creating && card.Status != lifecycle.Destroying {

@@ -129,7 +129,7 @@ func stepOf(row clusters.Row, e store.Event) (m chat.Moment, moved bool) {
 // check renders the cluster's check run on one commit. Whatever it shows is asked for in the commit's gate, too. On a commit that is no longer the pull request's head it says so, and then
 // stays as it is.
 func (c *Controller) check(ctx context.Context, sub outbox.Subscriber, row clusters.Row) (shown, error) {
-	run := chat.Check(row.Card, c.Links)
+	run := chat.Check(showBegun(row.Card), c.Links)
 	if sub.Left {
 		head, err := c.head(ctx, row.ID)
 		if err != nil {

@@ -62,7 +62,7 @@ func TestAnEnvironmentWaitsForTheApprovalOfItsCluster(t *testing.T) {
 		run := p.waits(hub.NewRun{Actor: "will"})
 		row := p.onlyWaited()
 		require.Equal(t, lifecycle.AwaitingApproval, row.Phase)
-		require.Equal(t, []string{row.Name + " needs an approval before it is created. If nobody approves it by 2026-11-20 16:00 UTC, it counts as refused."}, p.said(p.last(run.ID, "e2e")))
+		require.Equal(t, []string{row.Name + " needs an approval before it is created. If nobody approves it by 2026-11-20 16:00 UTC, the request is dropped."}, p.said(p.last(run.ID, "e2e")))
 		ada := policy.Principal{ID: "saml:ada@acme.example", Name: "Ada", Seats: []policy.Seat{{Role: policy.PlatformAdmin, Team: policy.EveryTeam}}}
 		_, err := p.core.Vote(p.ctx, ada, p.texts(`SELECT id FROM approvals`)[0], approves, app.Origin{Source: policy.SourceAPI, Why: "seen"})
 		require.NoError(t, err)

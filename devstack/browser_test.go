@@ -35,6 +35,8 @@ type scene struct {
 	Clusters map[string]string `json:"clusters"` // ids by name
 	Paths    []string          `json:"paths"`    // of every page that needs a sign-in
 	Open     []string          `json:"open"`     // of the others
+	Pulls    map[string]int    `json:"pulls"`    // numbers of pull requests, by the picture of the documents
+	Places   map[string]string `json:"places"`   // addresses of the stand-ins, and ids of channels
 }
 
 // The pages in a real browser, against a whole stack: whether everybody can use them, and what they do while somebody reads.

@@ -16,6 +16,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack"
 	"github.com/ocpctl/ocpctl/devstack/installer"
+	"github.com/ocpctl/ocpctl/devstack/slack"
 )
 
 // deploy applies objects to a cluster as a person with a kubeconfig.
@@ -109,6 +110,7 @@ func TestAClusterSaysWhoseItIsAndWhatRunsInItIsLinked(t *testing.T) {
 	require.Equal(t, []v1.ClusterLink{{Title: "The *shop* @acme/all", URL: "https://web" + domain}, {URL: "https://zzz" + domain}},
 		ask[v1.Cluster](l.as("admin"), http.MethodGet, "/api/v1/clusters/"+id, nil, http.StatusOK).Links)
 	require.Contains(t, maya.run("status", name).ends(0), "https://web"+domain+" The *shop* @acme/all")
+	require.Contains(t, l.types("maya", slack.Clusters, "status "+name), "<https://web"+domain+">")
 	_, _, page := l.signIn("maya").visit("/clusters/"+id, nil)
 	require.Contains(t, page, `<a href="https://web`+domain+`" rel="noreferrer nofollow">`)
 

@@ -12,8 +12,15 @@ func (l *loader) agree() {
 	once(l.quotas, "quotas", func(q Quota) string { return q.Name })
 	once(l.identities, "identities", func(i Identity) string { return i.Name })
 	l.agreePeople()
+	other := ""
 	for _, p := range l.profiles {
 		l.agreeAddons(p)
+		if p.value.IsDefault && p.from.good("default") {
+			if other != "" {
+				p.from.failAt("default", "true, as in "+other, "true in one profile at most")
+			}
+			other = p.from.file
+		}
 	}
 	l.agreeNamespaces()
 	l.agreePrices()

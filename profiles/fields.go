@@ -17,7 +17,7 @@ import (
 // Patterns for a profile's values; those of a cloud are in platforms. nameForm leaves space for "ocp/" within GitHub's 50 characters for a label.
 var (
 	nameForm    = regexp.MustCompile(`^[a-z][-a-z0-9]{0,39}$`)
-	versionForm = regexp.MustCompile(`^4\.[0-9]{1,2}\.[0-9]{1,3}$`)
+	versionForm = regexp.MustCompile(`^4\.[0-9]{1,2}\.[0-9]{1,3}(-(ec|rc)\.[0-9]{1,2})?$`)
 	domainForm  = regexp.MustCompile(`^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$`)
 )
 
@@ -77,6 +77,7 @@ func profileFields(r *reader, p *Profile) []field {
 		optional(text("disabledReason", &p.DisabledReason, "a text, when enabled is false", isFilled)),
 		choice("credentialsMode", &p.CredentialsMode, "Manual", "Mint"),
 		optional(boolean("adminOnly", &p.AdminOnly)),
+		optional(boolean("default", &p.IsDefault)),
 		optional(boolean("teamBreakGlass", &p.TeamBreakGlass)),
 		workHours(r, &p.WorkHours),
 		offHours(r, &p.OffHours),

@@ -127,6 +127,20 @@ func TestTheDefaultProfileIsTheCheapestEnabledOne(t *testing.T) {
 	require.False(t, ok)
 }
 
+func TestAProfileMayBeTheDefault(t *testing.T) {
+	cheap, other := strings.Replace(good(t), "default: true", "default: false", 1), good(t)
+	files := fstest.MapFS{"profiles/aaa.yaml": {Data: []byte(strings.Replace(cheap, "name: aws-minimal-test", "name: aaa", 1))}, "profiles/aws-minimal-test.yaml": {Data: []byte(other)}}
+	c, err := Load(files)
+	require.NoError(t, err)
+	p, _ := c.Default()
+	require.Equal(t, "aws-minimal-test", p.Name, "although another one at the same price comes before it")
+	p, _ = c.DefaultOf([]string{"aaa"})
+	require.Equal(t, "aaa", p.Name)
+	files["profiles/zzz.yaml"] = &fstest.MapFile{Data: []byte(strings.Replace(other, "name: aws-minimal-test", "name: zzz", 1))}
+	_, err = Load(files)
+	require.ErrorContains(t, err, "default: true, as in profiles/aws-minimal-test.yaml; accepted: true in one profile at most")
+}
+
 func TestAllErrorsComeAtOnceWithFileLineFieldAndWhatIsAccepted(t *testing.T) {
 	golden(t, "broken.txt", load(`name: Aws Minimal
 displayName: ""

@@ -132,8 +132,8 @@ func principalForm(id string) bool {
 	return Source(source) != SourceAWS || strings.HasPrefix(subject, "arn:")
 }
 
-// displayForm refuses what could look like an unlinked identity: those are shown with the source in parentheses at the end.
-func displayForm(s string) bool {
+// IsDisplayName refuses what could look like an unlinked identity: those are shown with the source in parentheses at the end.
+func IsDisplayName(s string) bool {
 	return isFilled(s) && tagValue(s) && !strings.ContainsAny(s, "()@:#")
 }
 
@@ -141,7 +141,7 @@ func displayForm(s string) bool {
 func personFields(r *reader, p *Person) []field {
 	return []field{
 		text("name", &p.Name, nameAccept, nameForm.MatchString),
-		text("displayName", &p.DisplayName, "a valid tag value without ( ) @ : #", displayForm),
+		text("displayName", &p.DisplayName, "a valid tag value without ( ) @ : #", IsDisplayName),
 		r.texts("identities", &p.Identities, principalAccept, principalForm),
 	}
 }
@@ -180,8 +180,8 @@ func (e entry[T]) where(field string) string {
 	return fmt.Sprintf("%s:%d", e.from.file, cmp.Or(e.from.lines[e.path(field)], 1))
 }
 
-// NameOf returns the name under which people see a principal: the display name of the catalogue's person, otherwise UnlinkedName. It
-// never uses the name from the sign-in: that could be anybody's name.
+// NameOf returns the display name of the catalogue's person with an identity, otherwise UnlinkedName. Service.NameOf in app also knows what others
+// call them.
 func (c Catalogue) NameOf(id string) string {
 	if p, known := c.PersonOf(id); known {
 		return p.DisplayName
@@ -199,6 +199,21 @@ var workloads = []struct{ prefix, end, text string }{
 	{"repo:", ":", "workflow"},                            // GitHub Actions: repo:acme/shop:ref:refs/heads/main
 	{"project_path:", ":", "pipeline"},                    // GitLab: project_path:acme/shop:ref_type:branch:ref:main
 	{"system:serviceaccount:", "\x00", "service account"}, // Kubernetes: system:serviceaccount:namespace:name
+}
+
+// IsPersonal reports whether a principal signs in as one person: it is no pipeline, no program, and no role that several people take.
+func IsPersonal(id string) bool {
+	source, subject, _ := strings.Cut(id, ":")
+	if Source(source) == SourceSAML {
+		return true
+	}
+	_, subject, _ = strings.Cut(subject, "#")
+	for _, w := range workloads {
+		if strings.HasPrefix(subject, w.prefix) {
+			return false
+		}
+	}
+	return Source(source) == SourceOIDC
 }
 
 // UnlinkedName shows a principal that belongs to no person of the catalogue: its part of the id with the source in parentheses, which

@@ -22,6 +22,7 @@ type Profile struct {
 	DisabledReason  string // shown to people; set exactly if not Enabled
 	CredentialsMode string // the installer's credentialsMode: Manual (ccoctl makes roles) or Mint (the runner's own keys are stored in the cluster)
 	AdminOnly       bool   // only for platform admins; always set with Mint
+	IsDefault       bool   // for requests that name no profile
 	TeamBreakGlass  bool   // with Mint: only platform admins of the cluster's team may approve access to its kubeadmin password
 
 	Versions     Allowed
@@ -225,8 +226,8 @@ func (c Catalogue) Team(name string) (t Team, known, declared bool) {
 	return Team{}, false, len(c.Teams) > 0
 }
 
-// Default returns the profile for requests that name none: of the enabled profiles for everybody, the cheapest in its default region,
-// and the first by name among equals. ok is false if there is none.
+// Default returns the profile for requests that name none, among the enabled profiles for everybody: the one with default: true, else the
+// cheapest in its default region, and the first by name among equals. ok is false if there is none.
 func (c Catalogue) Default() (p Profile, ok bool) { return c.DefaultOf([]string{"*"}) }
 
 // DefaultOf is Default limited to profiles whose names match one of the globs.
@@ -237,6 +238,9 @@ func (c Catalogue) DefaultOf(globs []string) (p Profile, ok bool) {
 			continue
 		}
 		region, _ := candidate.Region(candidate.DefaultRegion)
+		if candidate.IsDefault {
+			return candidate, true
+		}
 		if !ok || region.HourlyCents < least {
 			p, ok, least = candidate, true, region.HourlyCents
 		}

@@ -140,9 +140,10 @@ func fill(c *db.Tx, j Judgement) clusters.Row {
 	row.Desired, row.WakeAt = lifecycle.Present, c.Now
 	row.Status, row.Phase = lifecycle.Pending, lifecycle.Queued
 	if j.Turn != nil {
-		row.NeedsTurn, row.Phase = true, lifecycle.AwaitingCapacity
+		row.NeedsTurn, row.Phase, row.Position = true, lifecycle.AwaitingCapacity, max(j.Turn.Position, 1) // so that the first that is shown of it has it
 	}
 	if j.Approval != nil {
+		row.Position = 0
 		row.NeedsApproval, row.ApproveBy, row.Phase = true, c.Now.Add(j.Approval.For), lifecycle.AwaitingApproval
 	}
 	row.Addons = addonNames(j.Addons)

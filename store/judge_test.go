@@ -274,6 +274,14 @@ func TestNobodyWaitsInACircle(t *testing.T) {
 	require.NoError(t, errors.Join(errs...))
 }
 
+func TestAClusterInTheQueueHasItsPositionFromTheBeginning(t *testing.T) {
+	t.Parallel()
+	s, _ := storetest.Open(t)
+	a := storetest.Granted("waits")
+	a.Turn = &store.TurnAsk{Words: "full", Position: 3}
+	require.Equal(t, 3, storetest.Accept(t, s, a).Position)
+}
+
 // The row is made in memory, and not read.
 func TestWhatIsReturnedIsWhatIsStored(t *testing.T) {
 	t.Parallel()

@@ -9,7 +9,8 @@ for need in "$@"; do
       /usr/local/opt/postgresql@*/bin/postgres /Applications/Postgres.app/Contents/Versions/*/bin/postgres || true; } 2>/dev/null | grep -q . || missing+=(postgresql) ;;
     node) { command -v node && command -v npm; } >/dev/null || missing+=(nodejs npm) ;;
     chromium) command -v "${CHROMIUM:-chromium}" chromium-browser google-chrome | grep -q . || missing+=(chromium) ;;
-    *) echo "setup.sh: unknown need $need; it can be postgres, node or chromium" >&2; exit 2 ;;
+    emoji) fc-list :lang=und-zsye 2>/dev/null | grep -q . || missing+=(fonts-noto-color-emoji) ;;
+    *) echo "setup.sh: unknown need $need; it can be postgres, node, chromium or emoji" >&2; exit 2 ;;
   esac
 done
 [ ${#missing[@]} -gt 0 ] || exit 0

@@ -36,7 +36,7 @@ func (s *server) ListAudit(w http.ResponseWriter, r *http.Request, params v1.Lis
 func auditEvent(l auditchain.Line, name func(string) string) v1.AuditEvent {
 	return v1.AuditEvent{
 		Seq: l.Seq, At: l.At.UTC(), Actor: l.Actor, ActorName: name(l.Actor), Action: l.Action, Source: l.Source, ClusterID: l.Cluster,
-		Metadata: l.Metadata, Previous: l.Previous, Hash: l.Hash,
+		Metadata: l.Metadata, Details: json.RawMessage(l.Metadata), Previous: l.Previous, Hash: l.Hash,
 	}
 }
 

@@ -38,6 +38,7 @@ func TestARepositorysLabelsAreAskedForOnceWithAKey(t *testing.T) {
 	h.seenBy(oidc.Auditor, "/api/v1/audit?action=labels_asked", &trail)
 	require.Len(t, trail.Items, 3)
 	require.JSONEq(t, `{"why": "a new profile", "repository": "acme/shop"}`, trail.Items[0].Metadata)
+	require.JSONEq(t, trail.Items[0].Metadata, string(trail.Items[0].Details))
 }
 
 func TestLabelsAreRefusedWithWhatWouldBeAccepted(t *testing.T) {

@@ -203,7 +203,7 @@ func TestRunsTakeTurnsOnACluster(t *testing.T) {
 	require.Contains(t, p.Detail, "A turn belongs to the run of a pipeline")
 	h.refused(http.MethodGet, uses+"/none", one, nil, http.StatusNotFound)
 	h.does(http.MethodDelete, uses+"/"+second.ID, h.as(oidc.Requester), nil, http.StatusOK, &now)
-	require.Equal(t, "maya (OIDC) asked for it", now.Why, "somebody who may destroy the cluster may end a turn")
+	require.Equal(t, "Maya asked for it", now.Why, "somebody who may destroy the cluster may end a turn")
 }
 
 func TestARunReusesTheClusterOfItsPullRequest(t *testing.T) {

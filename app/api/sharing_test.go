@@ -22,7 +22,7 @@ func TestASharedClusterIsSeenOrUsedByWhomItIsSharedWith(t *testing.T) {
 	h.refused(http.MethodGet, path, h.as(will), nil, http.StatusNotFound)
 	var shares v1.Shares
 	h.does(http.MethodPost, path+"/shares", h.as(oidc.Requester), v1.ShareRequest{Kind: "team", With: "security"}, http.StatusOK, &shares)
-	require.Equal(t, []v1.Share{{Kind: "team", With: "security", WithName: "security", Access: "see", By: h.id(oidc.Requester), ByName: "maya (OIDC)", At: shares.Items[0].At}}, shares.Items)
+	require.Equal(t, []v1.Share{{Kind: "team", With: "security", WithName: "security", Access: "see", By: h.id(oidc.Requester), ByName: "Maya", At: shares.Items[0].At}}, shares.Items)
 
 	for _, seen := range []string{"", "/outputs", "/timeline", "/explain", "/logs", "/shares"} {
 		answer, raw := h.ask(http.MethodGet, path+seen, h.as(will), nil)

@@ -143,6 +143,7 @@ func (s *server) authenticate(next http.Handler) http.Handler {
 			tooMany(w, wait)
 			return
 		}
+		s.App.RecordName(r.Context(), session.Principal)
 		if r.Method == http.MethodHead && streams(r) { // the response would only consist of its body
 			w.Header().Set("Allow", http.MethodGet)
 			w.WriteHeader(http.StatusMethodNotAllowed)

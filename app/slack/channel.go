@@ -27,7 +27,7 @@ func (s *Service) checkWritable(ctx context.Context, id string) (slack.Channel, 
 	case err != nil:
 		return channel, busyOrDone(ctx)
 	case channel.Archived:
-		return channel, app.Fail(app.Conflict, "This channel is archived, so nothing can be posted there. Name another one, or ask for it to be reopened.")
+		return channel, app.Fail(app.Conflict, messages.ChannelArchived)
 	case !channel.Member:
 		return channel, app.Fail(app.Conflict, messages.NotifyNotSeen)
 	}

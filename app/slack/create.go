@@ -113,6 +113,8 @@ func (s *Service) choosePlace(ctx context.Context, p policy.Principal, r inbound
 			err = s.mayPost(ctx, p, r, channel, team)
 		}
 		switch kind := app.KindOf(err); {
+		case channel.Archived && r.Kind == inbound.Submission: // whoever chose it can choose another
+			return place, "", app.Fail(app.Denied, messages.ChannelArchived)
 		case kind == app.Conflict:
 			instead = messages.InsteadNotMember
 		case kind == app.Denied && r.Kind != inbound.Submission:

@@ -266,10 +266,11 @@ func TestTheFormPostsOnlyWhereThePersonIsAndOutsideOnlyForAdmins(t *testing.T) {
 	h := screened(t)
 	h.fixture.workspace.channels["CSHARED"] = slack.Channel{ID: "CSHARED", Name: "partners", Member: true, External: true}
 	h.fixture.workspace.channels["C3"] = slack.Channel{ID: "C3", Name: "payments", Member: true}
+	h.fixture.workspace.channels["COLD"] = slack.Channel{ID: "COLD", Name: "old", Member: true, Archived: true}
 	h.fixture.workspace.absent["C3"] = []string{"UMATE"}
 	f := h.opened("UMATE", "ocp_create", "", "")
 	h.enters(f, "name", "shop-smoke")
-	for channel, want := range map[string]string{"C3": "You are not in this channel", "CSHARED": "only a platform admin"} {
+	for channel, want := range map[string]string{"C3": "You are not in this channel", "CSHARED": "only a platform admin", "COLD": "This channel is archived"} {
 		h.enters(f, "post", channel)
 		_, note := h.submits("UMATE", f)
 		require.Contains(t, note, "refused: **Post updates in**: ", channel)

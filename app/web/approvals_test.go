@@ -48,7 +48,7 @@ func TestAWordLetsItBeginOrEndsIt(t *testing.T) {
 	_, page, answer := will.post("/approvals/"+yes.ApprovalID()+"/approve", nil)
 	require.Equal(t, "/approvals/"+yes.ApprovalID(), answer.Request.URL.Path)
 	require.Equal(t, "Approved. The cluster starts now, or when it reaches the front of the queue.", says(page))
-	require.Contains(t, page, `title="`+h.id("will")+`">will (OIDC)</span> approved`)
+	require.Contains(t, page, `title="`+h.id("will")+`">Will</span> approved`)
 	require.False(t, h.cluster(yes.Row.ID).NeedsApproval)
 
 	_, page, _ = will.post("/approvals/"+no.ApprovalID()+"/refuse", nil)

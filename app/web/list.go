@@ -123,15 +123,21 @@ func (p *pages) addViews(r *http.Request, who policy.Principal, v *listView) err
 	}{{"Current", "", false}, {"Mine", "owner:me", false}, {"Ends today", "ends:today", false}, {"Failed", "failed", false}, {"All", "", true}} {
 		v.Tabs = append(v.Tabs, wayTo(listAddress(one.text, one.all, ""), one.label, v.Here))
 	}
-	saved, err := p.App.SavedViews(r.Context(), who)
-	if err != nil {
+	var err error
+	if v.Views, err = p.savedViews(r, who, v.Here); err != nil {
 		return err
-	}
-	for _, one := range saved {
-		v.Views = append(v.Views, wayTo(listPath+"?"+one.Query, one.Name, v.Here))
 	}
 	v.Saved = slices.ContainsFunc(slices.Concat(v.Tabs, v.Views), func(w way) bool { return w.Here })
 	return nil
+}
+
+// savedViews returns the views that the person saved: their favourites, which the list and the start page link.
+func (p *pages) savedViews(r *http.Request, who policy.Principal, here string) (ways []way, err error) {
+	saved, err := p.App.SavedViews(r.Context(), who)
+	for _, one := range saved {
+		ways = append(ways, wayTo(listPath+"?"+one.Query, one.Name, here))
+	}
+	return ways, err
 }
 
 func wayTo(to, label, here string) way { return way{To: to, Label: label, Here: to == here} }

@@ -46,6 +46,8 @@ func TestAViewIsSavedForOneself(t *testing.T) {
 	require.Equal(t, "q=team%3Apayments+ready&show=all", answer.Request.URL.RawQuery)
 	require.Contains(t, page, "Saved as Payments, ready.")
 	require.Contains(t, page, `<a class="own" href="/clusters?q=team%3Apayments&#43;ready&amp;show=all" aria-current="page">Payments, ready</a>`)
+	_, start, _ := b.get("/")
+	require.Contains(t, start, `<a class="own" href="/clusters?q=team%3Apayments&#43;ready&amp;show=all">Payments, ready</a>`)
 	_, page, _ = b.post("/views", url.Values{"name": {" "}})
 	require.Contains(t, page, "Give the view a name")
 	b.signIn("will")

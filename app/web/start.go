@@ -29,6 +29,7 @@ type startView struct {
 	Steps   []setupStep
 	Mine    []clusters.Row // the person's, the first of them
 	All     bool           // the person sees every team
+	Views   []way          // that the person saved
 }
 
 // Todo reports whether anything waits for the person.
@@ -53,6 +54,9 @@ func (p *pages) readStart(r *http.Request, who policy.Principal) (content, error
 	v := startView{Start: start}
 	_, v.All = who.Teams(policy.RolesFor(policy.ActSee)...)
 	if v.Granted, err = p.approvalViews(r.Context(), who, start.Votes); err != nil {
+		return content{}, err
+	}
+	if v.Views, err = p.savedViews(r, who, ""); err != nil {
 		return content{}, err
 	}
 	for _, row := range start.Mine {

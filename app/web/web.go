@@ -278,6 +278,7 @@ func (p *pages) requireSignIn(page handler) http.HandlerFunc {
 		case err == nil && !isStorable(r):
 			p.showProblem(w, r, session.Principal, http.StatusBadRequest, "The input contains a NUL or bytes that are not UTF-8. Send plain text.")
 		case err == nil:
+			p.App.RecordName(r.Context(), session.Principal)
 			page(w, r.WithContext(context.WithValue(r.Context(), sessionKey{}, session)), session.Principal)
 		case errors.As(err, &said) && said.Reason == auth.Unavailable:
 			p.showProblem(w, r, policy.Principal{}, http.StatusServiceUnavailable, said.Message)

@@ -104,7 +104,7 @@ func noticed() map[string]NoticeView {
 		"idle-unobserved": {Event: Idle, Card: lives["ready"], Facts: Facts{Since: start.Add(time.Hour), Unobserved: true}},
 		"idle-used":       {Event: Idle, Card: lives["ready"], Facts: Facts{Since: start.Add(time.Hour), Done: "It was used again: somebody woke it."}},
 		"resting":         resting, "resting-kept-awake": kept,
-		"ready": {Event: Ready, Card: lives["ready"], Mention: "U0MAYA"}, "ready-elsewhere": {Event: Ready, Card: lives["ready"]},
+		"ready": {Event: Ready, Card: lives["ready"], Mention: "U0MAYA"}, "ready-linked": {Event: Ready, Card: lives["linked"]}, "ready-elsewhere": {Event: Ready, Card: lives["ready"]},
 		"failed": {Event: Failed, Card: lives["create-failed"], Mention: "U0MAYA"}, "failed-for-admins": {Event: Failed, Card: lives["create-failed-quota"], Facts: Facts{Runbook: "failed-create"}},
 		"expiring": warning, "expiring-less-than-a-step": short, "expiring-at-the-maximum": over, "expiring-extended": extended,
 		"expiring-closed": {Event: Expiring, Card: lives["ready-closed"], Facts: Facts{End: start.Add(2 * time.Hour), Before: 15 * time.Minute}},

@@ -23,7 +23,7 @@ func Cluster(v ClusterView) slack.Message {
 		s.Spent = spent
 	}
 	blocks := []api.Block{headerBlock(s.Sign + " " + c.Name + " " + s.Head)}
-	blocks = append(blocks, fitBlocks(denseSections(append(append(s.State, s.Progress), s.Trouble...)...), maxMessage/2)...)
+	blocks = append(blocks, fitBlocks(denseSections(append(append(s.State, s.Progress, s.Apps), s.Trouble...)...), maxMessage/2)...)
 	approval, votes := "", ""
 	if a := v.Approval; a != nil {
 		approval = a.ID

@@ -94,6 +94,8 @@ func eventParagraphs(v NoticeView, s chatops.Summary) []string {
 	f := v.Facts
 	f.Text = chatops.Said(f.Text, "") // it may hold what others wrote
 	switch v.Event {
+	case Ready:
+		return []string{f.Text, s.Apps}
 	case Failed:
 		if len(s.Trouble) > 0 {
 			return s.Trouble

@@ -48,11 +48,15 @@ func anyCard(t *rapid.T) lifecycle.Card {
 	if rapid.Bool().Draw(t, "console") {
 		c.ConsoleURL = strange(t, "console URL")
 	}
+	c.Links = slices.Clone(c.Links)
+	for i := range c.Links {
+		c.Links[i].Title = strange(t, "title")
+	}
 	return c
 }
 
-// allowed is the markup that the product itself writes. The console of a cluster may be anywhere.
-var allowed = regexp.MustCompile(`<http://evil\.example\|Console>|<https://(?:ocp\.example\.com|console-openshift)[^<>|]*\|[^<>|]*>|<https://console-openshift[^<>|]*>|<!date\^[0-9]+\^\{date_short_pretty\} at \{time(?:_secs)?\}\|[-0-9: ]+UTC>`)
+// allowed is the markup that the product itself writes. The console of a cluster may be anywhere, its apps are below its own domain.
+var allowed = regexp.MustCompile(`<https?://[a-z-]+\.apps\.pr41-shop\.labs\.example\.com[/a-z]*>|<http://evil\.example\|Console>|<https://(?:ocp\.example\.com|console-openshift)[^<>|]*\|[^<>|]*>|<https://console-openshift[^<>|]*>|<!date\^[0-9]+\^\{date_short_pretty\} at \{time(?:_secs)?\}\|[-0-9: ]+UTC>`)
 
 var (
 	mention = regexp.MustCompile(`<@(?:U0MAYA|U0ROB)>`)

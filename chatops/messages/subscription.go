@@ -15,6 +15,9 @@ const (
 	NotifyNotSeen = "ocpctl is not in this channel, so it could not post there. Invite it: type `/invite @ocpctl` in the channel, then repeat the command."
 )
 
+// ChannelArchived tells somebody that nothing can be posted in a channel.
+const ChannelArchived = "This channel is archived, so nothing can be posted there. Choose another one, or ask for it to be reopened."
+
 // ChannelHidden tells somebody that the Slack app may not ask about a channel.
 const ChannelHidden = "Slack does not show ocpctl who is in this channel and which organizations share it. If it is a group message, choose a channel instead. " +
 	"Otherwise ask a platform admin to update the Slack app from `deploy/slack-app.yaml` and to install it again."

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/profiles"
 )
@@ -19,16 +20,27 @@ const validateCommand = "validate-catalogue"
 func validateCatalogue(args []string, out, errs io.Writer) error {
 	flags := flag.NewFlagSet("ocpctl-server "+validateCommand, flag.ContinueOnError)
 	flags.SetOutput(errs)
+	path := flags.String("config", "", "the server's configuration `file`, in place of DIR: its catalogue.dir is validated")
 	flags.Usage = func() {
 		fmt.Fprintf(errs, "Usage: ocpctl-server %s DIR\n\nDIR contains the directories profiles, teams, quotas, policies, identities and addons; see docs/catalogue.md.\n", validateCommand)
+		flags.PrintDefaults()
 	}
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if flags.NArg() != 1 {
-		return fmt.Errorf("give the catalogue's directory: ocpctl-server %s DIR", validateCommand)
+	if given := *path != ""; flags.NArg() > 1 || given == (flags.NArg() == 1) {
+		return fmt.Errorf("give the catalogue's directory or the server's configuration: ocpctl-server %s DIR, or -config FILE", validateCommand)
 	}
 	dir := flags.Arg(0)
+	if *path != "" {
+		cfg, err := config.Load(*path, config.Roles{})
+		if err != nil {
+			return err
+		}
+		if dir = cfg.Catalogue.Dir; dir == "" {
+			return fmt.Errorf("%s names no catalogue.dir: the server uses its embedded catalogue", *path)
+		}
+	}
 	if _, err := os.ReadDir(dir); err != nil {
 		return fmt.Errorf("%s is not a catalogue directory: %w", dir, err)
 	}

@@ -27,6 +27,11 @@ func TestASoundCatalogueIsSaidToBeSo(t *testing.T) {
 	require.NoError(t, validateCatalogue([]string{catalogueFolder(t)}, &out, &errs))
 	require.Regexp(t, `is valid: catalogue [0-9a-f]{12} with 5 profiles, 0 teams, 1 quota, 0 policies, 7 identities\n$`, out.String())
 	require.Empty(t, errs.String())
+
+	out.Reset()
+	require.NoError(t, validateCatalogue([]string{"-config", written(t, "ocpctl.yaml", "installation: blue\ncatalogue: {dir: "+catalogueFolder(t)+"}\n")}, &out, &errs))
+	require.Contains(t, out.String(), "is valid: catalogue ")
+	require.ErrorContains(t, validateCatalogue([]string{"-config", written(t, "ocpctl.yaml", "installation: blue\n")}, &out, &errs), "names no catalogue.dir")
 }
 
 func TestAnUnsoundCatalogueEndsWithEveryProblemAndOne(t *testing.T) {
@@ -52,7 +57,7 @@ func TestAnUnsoundCatalogueEndsWithEveryProblemAndOne(t *testing.T) {
 }
 
 func TestValidatingSaysHowItIsAsked(t *testing.T) {
-	for _, args := range [][]string{{}, {"a", "b"}} {
+	for _, args := range [][]string{{}, {"a", "b"}, {"-config", "c", "a"}} {
 		require.ErrorContains(t, validateCatalogue(args, &bytes.Buffer{}, &bytes.Buffer{}), "give the catalogue's directory")
 	}
 	require.ErrorIs(t, validateCatalogue([]string{filepath.Join(t.TempDir(), "none")}, &bytes.Buffer{}, &bytes.Buffer{}), os.ErrNotExist)

@@ -101,14 +101,17 @@ func (s *Store) ShownNames(ctx context.Context, principals ...string) (map[strin
 	return names, nil
 }
 
-// NamesOf returns, by principal, the display names of those that belong to a person of the catalogue, and of accounts on GitHub their login
-// there. Others are missing, because the name they give themselves could be anybody's.
+// NamesOf returns, by principal, the display names of those that belong to a person of the catalogue, of accounts on GitHub their login there,
+// and of others what their sign-in calls them, unless a person of the catalogue or somebody before them is called so. Others are missing.
 func (s *Store) NamesOf(ctx context.Context, principals ...string) (map[string]string, error) {
 	found, err := db.All[struct{ Principal, Name string }](ctx, s.db.Pool(), `
 		SELECT t.id AS principal, coalesce(
 			(SELECT min(p.name) FROM person_identities p WHERE p.person = person_of(t.id)),
 			(SELECT g.login || CASE WHEN l.account = g.id THEN ' (GitHub)' ELSE ' (GitHub account ' || g.id || ')' END
-				FROM github_accounts g LEFT JOIN github_logins l ON l.login = lower(g.login) WHERE g.principal = account_of(principal_key(t.id))), '') AS name
+				FROM github_accounts g LEFT JOIN github_logins l ON l.login = lower(g.login) WHERE g.principal = account_of(principal_key(t.id))),
+			(SELECT n.name FROM sign_in_names n WHERE n.principal = principal_key(t.id)
+				AND NOT EXISTS (SELECT FROM person_spellings p WHERE p.spelling = lower(n.name)) AND NOT EXISTS (SELECT FROM person_identities p WHERE lower(p.name) = lower(n.name))
+				AND NOT EXISTS (SELECT FROM sign_in_names o WHERE lower(o.name) = lower(n.name) AND (o.since, o.principal) < (n.since, n.principal))), '') AS name
 		FROM unnest($1::text[]) AS t (id)`, principals)
 	if err != nil {
 		return nil, fmt.Errorf("look for the names of people: %w", err)

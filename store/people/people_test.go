@@ -55,6 +55,26 @@ func TestLinkingJoinsTheCountsOfWhatWasThereBefore(t *testing.T) {
 	require.Equal(t, 1, live(t, s, mayasToken), "the person was taken out of the catalogue")
 }
 
+func TestASignInsNameIsShownWhileItIsNobodyElses(t *testing.T) {
+	t.Parallel()
+	s, _ := storetest.Open(t)
+	const other, same = "oidc:https://other.example#1f0c", "saml:X1@acme.example"
+	named := func(id string) string {
+		t.Helper()
+		names, err := s.People.NamesOf(t.Context(), id)
+		require.NoError(t, err)
+		return names[id]
+	}
+	require.Empty(t, named(other))
+	for _, row := range [][2]string{{other, "Maya"}, {other, "Maya Weber"}, {same, "maya weber"}, {"saml:x1@ACME.example", "maya weber"}} {
+		require.NoError(t, s.People.RecordName(t.Context(), row[0], row[1]))
+	}
+	require.Equal(t, []string{"Maya Weber", ""}, []string{named(other), named(same)}, "who had it first has it")
+	require.NoError(t, s.People.KeepPeople(t.Context(), []people.Person{linkedMaya}))
+	require.Empty(t, named(other), "a person of the catalogue is called so")
+	require.Equal(t, "Maya Weber", named(mayasToken))
+}
+
 func TestALinkedAccountCountsForItsOwnerAndTheirPerson(t *testing.T) {
 	t.Parallel()
 	s, _ := storetest.Open(t)

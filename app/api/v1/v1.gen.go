@@ -4,6 +4,7 @@
 package v1
 
 import (
+	"encoding/json"
 	"time"
 )
 
@@ -555,6 +556,9 @@ type AuditEvent struct {
 	ActorName string    `json:"actorName,omitempty,omitzero" yaml:"actorName,omitempty"`
 	At        time.Time `json:"at" yaml:"at"`
 	ClusterID string    `json:"clusterId,omitempty,omitzero" yaml:"clusterId,omitempty"`
+
+	// Details The same as an object, to read fields of.
+	Details json.RawMessage `json:"details,omitempty,omitzero" yaml:"details,omitempty"`
 
 	// Hash SHA-256 over seq, previous, actor, action, source, clusterId, metadata and time, each as its length in bytes, a colon and itself.
 	Hash string `json:"hash" yaml:"hash"`

@@ -216,7 +216,7 @@ func (v *viewer) options(e element) (list []option) {
 		}
 	case "channels_select", "conversations_select":
 		for _, c := range v.channels {
-			if c.Direct == "" {
+			if c.Direct == "" && !c.Archived {
 				list = append(list, option{Value: c.ID, Text: "#" + c.Name})
 			}
 		}

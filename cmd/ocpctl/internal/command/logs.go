@@ -45,7 +45,16 @@ cluster's logs are deleted, 30 to 90 days after the cluster is destroyed.`,
 	c.Flags().StringVar(&job, "job", "", optionUsage("logs", "job"))
 	c.Flags().IntVar(&lines, "lines", firstLines, "start with this `number` of last lines, 0 to 5000")
 	b.addFlags(c)
-	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
+	return a.onCluster(c, 0, 1, func(ctx context.Context, api *connect.API, id string, rest []string) error {
+		if len(rest) > 0 { // -f FILE, which names a file in other commands
+			if !b.on || !on || b.file != "" {
+				return exit.Misused("unexpected argument %q", rest[0])
+			}
+			b.file, on = rest[0], false
+		}
+		if b.on && on {
+			return exit.Misused("--bundle cannot follow a log. Name the file with --file FILE")
+		}
 		if lines < 0 || lines > mostLines {
 			return exit.Misused("--lines must be 0 to %d", mostLines)
 		}
@@ -209,7 +218,7 @@ func (b *bundling) addFlags(c *cobra.Command) {
 	c.Flags().BoolVar(&b.on, "bundle", false, optionUsage("logs", "bundle"))
 	c.Flags().Var((*file)(&b.file), "file", optionUsage("logs", "file"))
 	c.Flags().IntVar(&b.attempt, "attempt", 0, optionUsage("logs", "attempt"))
-	for _, other := range []string{"follow", "job", "lines"} {
+	for _, other := range []string{"job", "lines"} {
 		c.MarkFlagsMutuallyExclusive("bundle", other)
 	}
 }
