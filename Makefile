@@ -4,8 +4,10 @@ SHELL := /bin/bash
 
 DEMO_DIR  ?= .demo
 # KUBERNETES=1 makes runners Jobs of a Kubernetes cluster on this machine.
-DEMO_BUILD    := build $(if $(KUBERNETES),build-kubernetes)
+DEMO_BUILD    := build $(if $(KUBERNETES),build-kubernetes) $(if $(filter real,$(INSTALLER)),$(if $(wildcard $(DEMO_DIR)/real/data),,build-installer))
 ON_KUBERNETES := $(if $(KUBERNETES),-kubernetes)
+# INSTALLER=real makes the clusters with the real openshift-install and ccoctl.
+ON_REAL       := $(if $(filter real,$(INSTALLER)), -real $(DEMO_DIR)/real)
 PROGRAMS  := ./cmd/ocpctl-server ./cmd/ocpctl-runner ./cmd/ocpctl ./devstack/cmd/ocpctl-demo ./devstack/installer/cmd/openshift-install ./devstack/installer/cmd/ccoctl ./devstack/installer/cmd/oc
 TOOL      := go tool -modfile=tools/go.mod
 # Packages whose tests wait most: make test begins with them, so that the others run beside them.
@@ -76,24 +78,35 @@ build-installer: ## build the real openshift-install and ccoctl, which run behin
 	@mkdir -p $(DEMO_DIR)/real
 	go -C tools/installer build -ldflags '-s -w' -o $(abspath $(DEMO_DIR))/real/openshift-install github.com/openshift/installer/cmd/openshift-install
 	go -C tools/installer build -ldflags '-s -w' -o $(abspath $(DEMO_DIR))/real/ccoctl ./ccoctl
+	go run ./devstack/installer/cmd/pin $(DEMO_DIR)/real/openshift-install
+	ln -sfn "$$(go -C tools/installer list -m -f '{{.Dir}}' github.com/openshift/installer)/data/data" $(DEMO_DIR)/real/data
+
+.PHONY: test-installer
+test-installer: ## a cluster's life on each cloud with the real openshift-install and ccoctl, which it compares with the stand-ins (make build-installer builds them)
+	@[ -e $(DEMO_DIR)/real/data ] || $(MAKE) --no-print-directory build-installer
+	go test -count=1 -timeout 15m -tags installer -v ./devstack/installer/real
+
+.PHONY: test-janitor
+test-janitor: ## let Kubernetes' own janitor look through a stand-in account before, during and after a cluster's life (builds it: a minute)
+	go test -count=1 -timeout 10m -tags janitor -run Janitor ./devstack/installer
 
 .PHONY: demo
-demo: $(DEMO_BUILD) $(if $(wildcard $(DEMO_DIR)/bin/act),build-act) ## start everything on this machine, to label a pull request and watch (Ctrl-C stops, .demo keeps the state; KUBERNETES=1: runners are Jobs)
-	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) $(ON_KUBERNETES)
+demo: $(DEMO_BUILD) $(if $(wildcard $(DEMO_DIR)/bin/act),build-act) ## start everything on this machine, to label a pull request and watch (Ctrl-C stops, .demo keeps the state; KUBERNETES=1: runners are Jobs; INSTALLER=real: the real openshift-install and ccoctl)
+	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) $(ON_KUBERNETES)$(ON_REAL)
 
 .PHONY: demo-story
 demo-story: $(DEMO_BUILD) build-act ## end-to-end test: run a pull request's whole life in a separate demo over HTTP and check every step (KUBERNETES=1: runners are Jobs)
-	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) $(ON_KUBERNETES) -story
+	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) $(ON_KUBERNETES)$(ON_REAL) -story
 
 comma := ,
 
 .PHONY: chaos
-chaos: build ## crash matrix: kill processes and cut connections at every step of a cluster's life (TIME=10m N=0 SEED= CELL= CLOUD=aws|ibmcloud)
-	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) -chaos -clouds $(or $(CLOUD),aws) -time $(or $(TIME),10m) -n $(or $(N),0) -seed $(or $(SEED),0) -cell "$(CELL)"
+chaos: $(DEMO_BUILD) ## crash matrix: kill processes and cut connections at every step of a cluster's life (TIME=10m N=0 SEED= CELL= CLOUD=aws|ibmcloud, INSTALLER=real)
+	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR)$(ON_REAL) -chaos -clouds $(or $(CLOUD),aws) -time $(or $(TIME),10m) -n $(or $(N),0) -seed $(or $(SEED),0) -cell "$(CELL)"
 
 .PHONY: soak
-soak: $(DEMO_BUILD) ## create and destroy N=100 clusters with random faults and print figures on both clouds (CLOUD=aws,ibmcloud, SEED=, KUBERNETES=1, REPLICAS=2 servers of which one is killed now and then)
-	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) $(ON_KUBERNETES) -soak $(or $(N),100) -clouds $(or $(CLOUD),aws$(comma)ibmcloud) -seed $(or $(SEED),0) -replicas $(or $(REPLICAS),1)
+soak: $(DEMO_BUILD) ## create and destroy N=100 clusters with random faults and print figures on both clouds (CLOUD=aws,ibmcloud, SEED=, KUBERNETES=1, INSTALLER=real, REPLICAS=2 servers of which one is killed now and then)
+	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) $(ON_KUBERNETES)$(ON_REAL) -soak $(or $(N),100) -clouds $(or $(CLOUD),aws$(comma)ibmcloud) -seed $(or $(SEED),0) -replicas $(or $(REPLICAS),1)
 
 .PHONY: soak-hours
 soak-hours: build ## let N=200 clusters live for a day and a night with off-hours, sleep and faults, and compare cost with each cloud's meter (CLOUD=aws,ibmcloud, SEED=)
@@ -211,7 +224,7 @@ format:
 .PHONY: vet
 vet:
 	go vet ./...
-	go vet -tags act,web,kubernetes,jenkins,install ./...
+	go vet -tags act,web,kubernetes,jenkins,install,installer,janitor ./...
 	go -C tools/s3gateway vet ./...
 	go -C tools/act vet ./...
 	go -C tools/tekton vet ./...
@@ -235,7 +248,7 @@ generate: ## regenerate the code from app/api/openapi.yaml
 github-shapes: ## regenerate the shapes of GitHub's API from its published description (npm, GITHUB_SHAPES=version)
 	@version=$(or $(GITHUB_SHAPES),23.0.2); dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
 	(cd $$dir && npm pack --silent @octokit/openapi@$$version >/dev/null && tar xzf *.tgz package/generated/api.github.com.json) && \
-	cd tools && go run ./githubshapes -in $$dir/package/generated/api.github.com.json -version $$version -out ../devstack/github/shapes/github.json \
+	cd tools && go run ./githubshapes -in $$dir/package/generated/api.github.com.json -version $$version -out ../devstack/github/testdata/github.json \
 		-fields ../app/hooks/fields.json
 
 .PHONY: generated

@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/profiles"
 )
@@ -78,7 +79,11 @@ func (h *Stack) installers() (err error) {
 	catalogue := must.Get(profiles.Embedded())
 	for _, name := range catalogue.Names() {
 		profile, _ := catalogue.Get(name)
-		for _, version := range profile.Versions.Allow {
+		versions := profile.Versions.Allow
+		if h.Real != "" {
+			versions = append(versions, installer.RealVersion)
+		}
+		for _, version := range versions {
 			for _, tool := range []string{"openshift-install", "ccoctl", "oc"} {
 				must.Do(h.tool(version, tool))
 			}

@@ -57,7 +57,7 @@ func (h *Stack) runnerConfig() runnerConfig {
 		c.SecretsDir = secretsInPod
 		env = dispatch.Allowed(append(append(h.cloud(), h.standIns()...), h.Env...))
 	}
-	env = append(env, "AWS_SHARED_CREDENTIALS_FILE="+c.SecretsDir+"/runner-credentials",
+	env = append(append(env, h.realPrograms()...), "AWS_SHARED_CREDENTIALS_FILE="+c.SecretsDir+"/runner-credentials",
 		"OCPCTL_PERMISSIONS_BOUNDARY="+boundaryARN)
 	values := map[string]int{}
 	for _, pair := range env { // the last one counts

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/aws"
 	"github.com/ocpctl/ocpctl/devstack/e2e"
+	"github.com/ocpctl/ocpctl/devstack/gateway"
 	"github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/devstack/ibmcloud"
 	"github.com/ocpctl/ocpctl/devstack/kubernetes"
@@ -59,8 +60,11 @@ type Config struct {
 	// they may use.
 	Workflows bool
 	Source    string
-	OpenID    bool // clusters sign readers in through the pages, which are then at PagesURL alone
-	Fast      bool // PostgreSQL does not wait for the disk, and stand-ins keep nothing across a restart: only for tests
+	// Real is a folder with the real openshift-install and ccoctl (make build-installer), which then make the clusters of the default
+	// version. They reach the stand-in clouds by the clouds' own names.
+	Real   string
+	OpenID bool // clusters sign readers in through the pages, which are then at PagesURL alone
+	Fast   bool // PostgreSQL does not wait for the disk, and stand-ins keep nothing across a restart: only for tests
 
 	Hour      time.Duration // real length of one hour of a TTL
 	Grace     time.Duration // after a pull request was closed or a label removed
@@ -117,6 +121,9 @@ type Stack struct {
 	OIDC      *oidc.Issuer
 	SAML      *saml.Provider
 	Kube      *kubernetes.Server // nil without Kubernetes
+	Gateway   *gateway.Server    // the way of real programs to the clouds; nil without them
+	s3In      map[string]int     // ports of S3 in other regions, for real programs
+	regional  []*s3.Server       // at these ports
 	Servers   []*Server          // at least one; all have every role
 	balancers []*Cut             // before the servers, if there are several
 	front     *httptest.Server   // terminates TLS before the pages; nil: they have none
@@ -145,7 +152,8 @@ func Start(ctx context.Context, cfg Config) (h *Stack, err error) {
 		run  func(context.Context) error
 	}{
 		{"the servers' ports", h.placeServers},
-		{"the pages' TLS", h.startFront}, // its address is in the configuration
+		{"the pages' TLS", h.startFront},                 // its address is in the configuration
+		{"the gateway of real programs", h.startGateway}, // likewise
 		{"folders and secrets", h.layOut},
 		{"Kubernetes", h.startKubernetes},
 		{"PostgreSQL", h.startPostgres},
@@ -226,8 +234,8 @@ func (h *Stack) startS3(ctx context.Context) (err error) {
 		},
 	}))
 	must.Do(h.S3.KeepVersions(ctx, Bucket))
-	h.S3Cut, err = StartCut(addr(h.Ports.S3), addr(h.Ports.S3Behind))
-	return err
+	h.S3Cut = must.Get(StartCut(addr(h.Ports.S3), addr(h.Ports.S3Behind)))
+	return h.startRegions(ctx)
 }
 
 // startStatus puts a Cut between runners and the server; people's connections do not go through it.
@@ -324,6 +332,12 @@ func (h *Stack) Stop() error {
 	}
 	if h.IBMCloud != nil {
 		errs = append(errs, h.IBMCloud.Stop())
+	}
+	if h.Gateway != nil {
+		errs = append(errs, h.Gateway.Stop())
+	}
+	for _, server := range h.regional {
+		errs = append(errs, server.Stop())
 	}
 	if h.S3Cut != nil {
 		errs = append(errs, h.S3Cut.Stop())

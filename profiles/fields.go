@@ -17,7 +17,7 @@ import (
 // Patterns for a profile's values; those of a cloud are in platforms. nameForm leaves space for "ocp/" within GitHub's 50 characters for a label.
 var (
 	nameForm    = regexp.MustCompile(`^[a-z][-a-z0-9]{0,39}$`)
-	versionForm = regexp.MustCompile(`^4\.[0-9]{1,2}\.[0-9]{1,3}$`)
+	versionForm = regexp.MustCompile(`^4\.[0-9]{1,2}\.[0-9]{1,3}(-(ec|rc)\.[0-9]{1,2})?$`)
 	domainForm  = regexp.MustCompile(`^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$`)
 )
 

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
 )
@@ -13,12 +14,24 @@ import (
 
 const s3Namespace = "http://s3.amazonaws.com/doc/2006-03-01/"
 
-var s3Calls = map[string]handler{"ListBuckets": listBuckets, "GetBucketTagging": getBucketTagging, "ListBucket": listBucket}
+var s3Calls = map[string]handler{
+	"ListBuckets": listBuckets, "GetBucketTagging": getBucketTagging, "ListBucket": listBucket,
+	"PutBucketPublicAccessBlock": changePublicAccess, "DeleteBucketPublicAccessBlock": changePublicAccess,
+}
 
 func s3Protocol() protocol {
 	p := restProtocol(s3Namespace, []route{{"GET", "", "ListBuckets"}, {"GET", "*", "GetBucketTagging"}}, s3Calls)
 	read := p.read
 	p.read = func(c *call, r *http.Request) *Fault {
+		if action := publicAccess[r.Method]; action != "" && r.URL.Query().Has("publicAccessBlock") {
+			c.action, c.params = action, params(r.URL.Query())
+			if bucket, _, virtual := strings.Cut(r.Host, ".s3."); virtual {
+				c.path = []string{bucket}
+			} else {
+				c.path = []string{strings.Trim(r.URL.Path, "/")}
+			}
+			return nil
+		}
 		f := read(c, r)
 		if c.action == "GetBucketTagging" && c.params.has("list-type") {
 			c.action = "ListBucket"
@@ -31,6 +44,17 @@ func s3Protocol() protocol {
 		send(w, f.status(), "application/xml", document(root, ""))
 	}
 	return p
+}
+
+// publicAccess are the calls about a bucket's block of public access, by the method.
+var publicAccess = map[string]string{http.MethodPut: "PutBucketPublicAccessBlock", http.MethodDelete: "DeleteBucketPublicAccessBlock"}
+
+// changePublicAccess changes nothing: no bucket of the S3 server has the block.
+func changePublicAccess(c *call) ([]node, error) {
+	if c.action == publicAccess[http.MethodDelete] {
+		c.status = http.StatusNoContent
+	}
+	return nil, nil
 }
 
 func byName(r *Resource) string { return r.Name }
@@ -84,14 +108,9 @@ func listBucket(c *call) ([]node, error) {
 
 func getBucketTagging(c *call) ([]node, error) {
 	b, err := c.bucket()
-	switch {
-	case !c.params.has("tagging"):
-		return nil, fault("NotImplemented", "The stand-in has no objects")
-	case err != nil:
-		return nil, err
-	case len(b.Tags) == 0:
-		return nil, fault("NoSuchTagSet", "The TagSet does not exist")
-	}
+	must.EndIf(!c.params.has("tagging"), fault("NotImplemented", "The stand-in has no objects"))
+	must.Do(err)
+	must.EndIf(len(b.Tags) == 0, fault("NoSuchTagSet", "The TagSet does not exist"))
 	set := node{name: "TagSet"}
 	for _, k := range slices.Sorted(maps.Keys(b.Tags)) {
 		set.kids = append(set.kids, group("Tag", el("Key", k), el("Value", b.Tags[k])))

@@ -57,7 +57,8 @@ func getResources(c *call) ([]node, error) {
 		c.json = map[string]any{"PaginationToken": firstToken, "ResourceTagMappingList": []any{}}
 		return nil, nil
 	}
-	found, token, err := after(c.taggedResources(), in.PaginationToken, c.limited(max(0, in.ResourcesPerPage), 50), bySeq)
+	all := append(c.taggedResources(), must.Get(c.taggedBuckets())...)
+	found, token, err := after(all, in.PaginationToken, c.limited(max(0, in.ResourcesPerPage), 50), bySeq)
 	if err != nil {
 		return nil, fault("PaginationTokenExpiredException", "The pagination token is invalid")
 	}

@@ -34,6 +34,7 @@ type Config struct {
 	Replicas int // servers behind a load balancer; 0: one
 	// Kubernetes makes runners Jobs, see devstack.Config.
 	Kubernetes bool
+	Real       string // a folder with real programs, see devstack.Config
 	Old        string // an older release for the first of them, see devstack.Config
 
 	Out io.Writer
@@ -81,7 +82,7 @@ func Start(ctx context.Context, cfg Config) (t *Run, err error) {
 		return nil, err
 	}
 	stack := devstack.Config{
-		Dir: dir, Bin: cfg.Bin, Replicas: cfg.Replicas, Old: cfg.Old, Kubernetes: cfg.Kubernetes, Fast: true,
+		Dir: dir, Bin: cfg.Bin, Replicas: cfg.Replicas, Old: cfg.Old, Kubernetes: cfg.Kubernetes, Real: cfg.Real, Fast: true,
 		Grace: 500 * time.Millisecond, Pace: time.Nanosecond, VerifyGap: time.Nanosecond,
 		Lease: lease, LeaseGrace: leaseGrace, RetryBase: retryBase, LookAgain: time.Second, Heartbeat: 2 * time.Second,
 		CommentPace: 50 * time.Millisecond, Deliveries: missedEvery,

@@ -22,12 +22,17 @@ import (
 
 // Config configures the gateway. The URLs are base addresses without a path; a host whose stand-in has no URL is refused.
 type Config struct {
-	Addr     string // 127.0.0.1:0
-	Dir      string // where the authority's certificate is stored
-	AWS      string // of the stand-in AWS
-	S3       string // of the S3 server; it serves buckets by path and by virtual host
-	IBMCloud string // of the stand-in IBM Cloud
+	Addr     string            // 127.0.0.1:0
+	Dir      string            // where the authority's certificate is stored
+	AWS      string            // of the stand-in AWS
+	S3       string            // of the S3 server; it serves buckets by path and by virtual host
+	S3In     map[string]string // of S3 in other regions, by region
+	IBMCloud string            // of the stand-in IBM Cloud
+	Next     *Next             // another gateway to which everything goes instead; nil: to the stand-ins
 	Log      *slog.Logger
+
+	// Wrote is called after each successful write to a cloud, before its answer is passed on; nil: nobody asks.
+	Wrote func(service, action string)
 }
 
 // Server is the running gateway.
@@ -105,14 +110,21 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request) {
 // forward sends a request to the stand-in of its host. The Host header stays, because it is signed.
 func (s *Server) forward() http.Handler {
 	return &httputil.ReverseProxy{
+		Transport: s.cfg.Next.transport(), ModifyResponse: s.noteWrite,
 		Rewrite: func(p *httputil.ProxyRequest) {
 			host, _, err := net.SplitHostPort(p.In.Host)
 			if err != nil {
 				host = p.In.Host
 			}
-			to, _ := s.find(host) // a host without a stand-in has no target, which is answered as an error
+			to, _ := s.find(host)                                                                           // a host without a stand-in has no target, which is answered as an error
+			if s.cfg.Next == nil && s3Host.MatchString(host) && p.In.URL.Query().Has("publicAccessBlock") { // the S3 server has none
+				to, _ = at(s.cfg.AWS, target{})
+			}
 			to.apply(p.Out)
 			p.Out.Host = p.In.Host
+			if s.cfg.Wrote != nil {
+				p.Out = withCall(p.Out, host)
+			}
 		},
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			s.cfg.Log.Warn("the gateway could not forward a request", "host", r.Host, "path", r.URL.Path, "err", err)

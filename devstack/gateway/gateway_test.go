@@ -15,6 +15,7 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/stretchr/testify/require"
@@ -136,4 +137,35 @@ func TestAnyOtherHostIsRefusedByItsName(t *testing.T) {
 	resp.Body.Close()
 	require.Equal(t, http.StatusMethodNotAllowed, resp.StatusCode)
 	require.Contains(t, string(body), "CONNECT")
+}
+
+// A real program is behind a gateway of its own, which tells its writes and goes on through the stack's.
+func TestAGatewayBeforeAnotherTellsWrites(t *testing.T) {
+	cloud, err := aws.Start(t.Context(), aws.Config{AccessKey: "AKIDADMIN", SecretKey: "secret"})
+	require.NoError(t, err)
+	defer cloud.Stop()
+	last := startGateway(t, gateway.Config{AWS: cloud.URL(), S3: s3test.Shared(t).URL()})
+	t.Setenv("HTTPS_PROXY", last.URL())
+	t.Setenv("SSL_CERT_FILE", last.CAFile())
+	next, err := gateway.NextFromEnvironment()
+	require.NoError(t, err)
+	var wrote []string
+	first := startGateway(t, gateway.Config{Next: next, Wrote: func(service, action string) { wrote = append(wrote, service+":"+action) }})
+
+	networks := ec2.NewFromConfig(configureSDK(t, first, "us-east-2", "AKIDADMIN", "secret"))
+	_, err = networks.DescribeVpcs(t.Context(), &ec2.DescribeVpcsInput{})
+	require.NoError(t, err)
+	_, err = networks.CreateVpc(t.Context(), &ec2.CreateVpcInput{CidrBlock: sdk.String("10.0.0.0/16")})
+	require.NoError(t, err)
+	_, err = networks.DeleteVpc(t.Context(), &ec2.DeleteVpcInput{VpcId: sdk.String("vpc-0")})
+	require.Error(t, err)
+	bucket := s3test.Bucket(t)
+	objects := awss3.NewFromConfig(configureSDK(t, first, "us-east-1", s3test.AccessKey, s3test.SecretKey))
+	_, err = objects.PutObject(t.Context(), &awss3.PutObjectInput{Bucket: &bucket, Key: sdk.String("bootstrap.ign"), Body: strings.NewReader("{}")})
+	require.NoError(t, err)
+	require.Equal(t, []string{"ec2:CreateVpc", "s3:PUT-object"}, wrote, "what succeeded, and no questions")
+	resp, err := through(t, first).Get("https://github.com/")
+	require.NoError(t, err)
+	resp.Body.Close()
+	require.Equal(t, http.StatusBadGateway, resp.StatusCode, "the last gateway refuses a host that no stand-in plays")
 }

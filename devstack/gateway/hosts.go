@@ -36,10 +36,11 @@ func (t target) apply(out *http.Request) {
 // The hosts of both clouds. S3 has names of its own: with and without a region, for IPv6 too, and with the bucket in front.
 // https://docs.aws.amazon.com/general/latest/gr/rande.html and https://cloud.ibm.com/docs/cloud-object-storage?topic=cloud-object-storage-endpoints
 var (
-	s3Host  = regexp.MustCompile(`^(?:.+\.)?s3(?:[.-][a-z0-9-]+)*\.amazonaws\.com$`)
-	awsHost = regexp.MustCompile(`^[a-z0-9.-]+\.(?:amazonaws\.com|api\.aws)$`)
-	vpcHost = regexp.MustCompile(`^([a-z0-9-]+)\.iaas\.cloud\.ibm\.com$`)
-	cosHost = regexp.MustCompile(`^(?:(.+)\.)?s3(?:\.private|\.direct)?\.([a-z0-9-]+)\.cloud-object-storage\.appdomain\.cloud$`)
+	s3Host   = regexp.MustCompile(`^(?:.+\.)?s3(?:[.-][a-z0-9-]+)*\.amazonaws\.com$`)
+	s3Region = regexp.MustCompile(`(?:^|\.)s3[.-](?:dualstack\.)?([a-z0-9-]+)\.amazonaws\.com$`)
+	awsHost  = regexp.MustCompile(`^[a-z0-9.-]+\.(?:amazonaws\.com|api\.aws)$`)
+	vpcHost  = regexp.MustCompile(`^([a-z0-9-]+)\.iaas\.cloud\.ibm\.com$`)
+	cosHost  = regexp.MustCompile(`^(?:(.+)\.)?s3(?:\.private|\.direct)?\.([a-z0-9-]+)\.cloud-object-storage\.appdomain\.cloud$`)
 )
 
 // ibmHosts are the prefixes of services that have one host for all regions.
@@ -56,7 +57,13 @@ var ibmHosts = map[string]string{
 // find returns where the requests of a host go, and whether a stand-in plays it.
 func (s *Server) find(host string) (target, bool) {
 	host = strings.ToLower(host)
+	if s.cfg.Next != nil { // which knows the hosts
+		return at("https://"+host, target{})
+	}
 	if s3Host.MatchString(host) {
+		if m := s3Region.FindStringSubmatch(host); m != nil && s.cfg.S3In[m[1]] != "" {
+			return at(s.cfg.S3In[m[1]], target{})
+		}
 		return at(s.cfg.S3, target{})
 	}
 	if awsHost.MatchString(host) {

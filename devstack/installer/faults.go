@@ -100,6 +100,20 @@ func TakeFaultAfter(path, command, cluster string, writes int) (fault Fault, str
 	return take(path, command, cluster, func(f Fault) bool { return f.AfterWrites == writes })
 }
 
+// FindFault returns the fault for a command on a cluster, wherever it strikes, and leaves it as it is; without one it is empty.
+func FindFault(path, command, cluster string) (fault Fault, err error) {
+	if absent(path) {
+		return fault, nil
+	}
+	err = locked(path, func(faults Faults) (Faults, bool) {
+		if key, ok := faults.key(command, cluster); ok {
+			fault = faults[key]
+		}
+		return faults, false
+	})
+	return fault, err
+}
+
 // take finds the first of the command's keys with a fault for this cluster that applies here. A pause is not counted: it lasts until
 // it is removed from the file.
 func take(path, command, cluster string, here func(Fault) bool) (fault Fault, strikes bool, err error) {
@@ -207,9 +221,7 @@ func locked(path string, change func(Faults) (Faults, bool)) (err error) {
 	defer lock.Close()
 	must.Wrap(syscall.Flock(int(lock.Fd()), syscall.LOCK_EX), "lock the faults")
 	raw, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("read the faults: %w", err)
-	}
+	must.FailIf(err != nil && !errors.Is(err, fs.ErrNotExist), "read the faults: %w", err)
 	faults := Faults{}
 	if len(raw) > 0 {
 		must.Wrap(json.Unmarshal(raw, &faults), "read the faults in %s", path)

@@ -40,5 +40,8 @@ const (
 	AWSVariable = "OCPCTL_STANDIN_AWS_URL"
 )
 
-// Versions are the catalogue's versions, the default first.
-func Versions() []string { return []string{"4.20.3", "4.20.1"} }
+// RealVersion is the version of the real programs (package real).
+const RealVersion = "4.19.0-ec.5"
+
+// Versions are the versions of which there are releases, the catalogue's default first.
+func Versions() []string { return []string{"4.20.3", "4.20.1", RealVersion} }

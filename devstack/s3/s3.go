@@ -5,6 +5,7 @@ package s3
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -25,6 +26,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/tool"
 )
 
 const (
@@ -43,6 +45,7 @@ type Config struct {
 	SecretKey string    // also the key of the stand-in STS, whose sessions this server accepts
 	Accounts  []Account // other keys
 	Buckets   []string  // created if missing
+	Region    string    // us-east-1; S3 accepts only signatures for its own region
 	Remove    bool      // delete the directory with the server
 }
 
@@ -73,14 +76,11 @@ type Server struct {
 }
 
 // Start returns when the server has answered ListBuckets and its buckets exist.
-func Start(ctx context.Context, cfg Config) (*Server, error) {
-	if cfg.AccessKey == "" || cfg.SecretKey == "" || cfg.Dir == "" {
-		return nil, errors.New("start s3: a directory, an access key and its secret are needed")
-	}
+func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
+	defer must.Catch(&err)
+	must.FailIf(cfg.AccessKey == "" || cfg.SecretKey == "" || cfg.Dir == "", "start s3: a directory, an access key and its secret are needed")
 	dir, err := filepath.Abs(cfg.Dir)
-	if err != nil {
-		return nil, fmt.Errorf("start s3: %w", err)
-	}
+	must.Wrap(err, "start s3")
 	cfg.Dir = dir
 	if cfg.Program == "" {
 		if cfg.Program, err = Gateway(ctx); err != nil { // before the time limit starts, because it may have to be built
@@ -95,9 +95,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 			return s, nil
 		}
 		// Between finding a free port and binding it another process may have taken it.
-		if cfg.Port != 0 || try == portTries || ctx.Err() != nil {
-			return nil, fmt.Errorf("start s3: %w", err)
-		}
+		must.FailIf(cfg.Port != 0 || try == portTries || ctx.Err() != nil, "start s3: %w", err)
 	}
 }
 
@@ -179,9 +177,16 @@ func (s *Server) answers(ctx context.Context, path string) bool {
 // URL is the value for AWS_ENDPOINT_URL_S3.
 func (s *Server) URL() string { return s.url }
 
+// InRegion starts S3's address in another region, with the same buckets and accounts. Port 0: a free one.
+func (s *Server) InRegion(ctx context.Context, region string, port int) (*Server, error) {
+	cfg := s.cfg
+	cfg.Region, cfg.Port, cfg.Buckets, cfg.Remove = region, port, nil, false
+	return Start(ctx, cfg)
+}
+
 // Client returns the official client with the server's own keys.
 func (s *Server) Client() *s3.Client {
-	return s3.New(s3.Options{Region: "us-east-1", BaseEndpoint: sdk.String(s.url), UsePathStyle: true,
+	return s3.New(s3.Options{Region: cmp.Or(s.cfg.Region, "us-east-1"), BaseEndpoint: sdk.String(s.url), UsePathStyle: true,
 		Credentials: credentials.NewStaticCredentialsProvider(s.cfg.AccessKey, s.cfg.SecretKey, "")})
 }
 
@@ -242,3 +247,8 @@ func (t *tail) String() string {
 	defer t.mu.Unlock()
 	return string(bytes.TrimSpace(t.last))
 }
+
+var gateway = tool.Tool{Name: "s3gateway", Module: "tools/s3gateway", Make: "build"}
+
+// Gateway returns the path of the program s3gateway.
+func Gateway(ctx context.Context) (string, error) { return gateway.Path(ctx) }

@@ -58,7 +58,7 @@ func run() error {
 	served := make(chan error, 1)
 	go func() {
 		served <- embedgw.RunVersityGW(ctx, backend, &embedgw.Config{
-			RootUserAccess: o.AccessKey, RootUserSecret: o.SecretKey, IAMService: accounts{owner: o.AccessKey, list: o.Accounts, sessionKey: o.SecretKey}, Ports: []string{o.Addr}, HealthPath: o.Health,
+			RootUserAccess: o.AccessKey, RootUserSecret: o.SecretKey, IAMService: accounts{owner: o.AccessKey, list: o.Accounts, sessionKey: o.SecretKey}, Ports: []string{o.Addr}, HealthPath: o.Health, Region: o.Region,
 			MaxConnections: 10_000, MaxRequests: 10_000, MultipartMaxParts: 10000, Quiet: true, KeepAlive: true,
 			VirtualDomain: "s3.", // of any region: what stands before it in a host is the bucket
 		})

@@ -59,7 +59,7 @@ func (t *testModes) wanted() bool {
 }
 
 // run starts a separate stack in a fresh folder; the demo's is left alone.
-func (t *testModes) run(dir string, kubernetes bool) (err error) {
+func (t *testModes) run(dir string, kubernetes bool, real string) (err error) {
 	defer must.Catch(&err)
 	if t.attack {
 		return t.attacks(dir)
@@ -74,7 +74,7 @@ func (t *testModes) run(dir string, kubernetes bool) (err error) {
 	if t.takeovers > 0 || t.old != "" {
 		t.replicas = max(t.replicas, 2)
 	}
-	h := must.Get(chaos.Start(ctx, chaos.Config{Dir: place, Bin: filepath.Join(dir, "bin"), Out: os.Stdout, Replicas: t.replicas, Old: t.old, Kubernetes: kubernetes, Clouds: strings.Split(t.clouds, ",")}))
+	h := must.Get(chaos.Start(ctx, chaos.Config{Dir: place, Bin: filepath.Join(dir, "bin"), Out: os.Stdout, Replicas: t.replicas, Old: t.old, Kubernetes: kubernetes, Real: real, Clouds: strings.Split(t.clouds, ",")}))
 	switch {
 	case t.chaos:
 		err = chaos.Matrix(ctx, h, chaos.Options{Time: t.bound, Cells: t.cells, Seed: t.seed, Only: t.cell, Width: t.width})

@@ -36,6 +36,7 @@ func run() (err error) {
 	dir := flag.String("dir", ".demo", "where the demo keeps its `state`")
 	play := flag.Bool("story", false, "play a pull request's whole life, check every step, and stop")
 	kubernetes := flag.Bool("kubernetes", false, "runners are Jobs on a Kubernetes cluster of this machine, which make build-kubernetes builds")
+	real := flag.String("real", "", "clusters of the default version are made by the real openshift-install and ccoctl in this `folder`, which make build-installer builds")
 	var modes testModes
 	modes.flags()
 	show := flag.Bool("version", false, "print the version and end")
@@ -45,10 +46,10 @@ func run() (err error) {
 		return nil
 	}
 	if modes.wanted() {
-		return modes.run(*dir, *kubernetes)
+		return modes.run(*dir, *kubernetes, *real)
 	}
 	cfg := must.Get(settings(*dir, *play))
-	cfg.Kubernetes = *kubernetes
+	cfg.Kubernetes, cfg.Real = *kubernetes, *real
 	if *play { // a demo that was used has clusters, people and settings that the test does not expect
 		must.Do(os.RemoveAll(cfg.Dir))
 	}
@@ -125,21 +126,17 @@ func settings(dir string, play bool) (devstack.Config, error) {
 
 // takePID prevents two demos from using the same state.
 func takePID(dir string) (release func(), err error) {
-	if err := os.MkdirAll(dir, 0o711); err != nil {
-		return nil, err
-	}
+	defer must.Catch(&err)
+	must.Do(os.MkdirAll(dir, 0o711))
 	path := filepath.Join(dir, "demo.pid")
 	if raw, err := os.ReadFile(path); err == nil {
 		pid, _ := strconv.Atoi(strings.TrimSpace(string(raw)))
-		if pid > 0 && pid != os.Getpid() && isDemo(pid) {
-			return nil, fmt.Errorf("a demo is already running on %s (pid %d); stop it with Ctrl-C, or use another folder with DEMO_DIR=…", dir, pid)
-		}
+		must.FailIf(pid > 0 && pid != os.Getpid() && isDemo(pid),
+			"a demo is already running on %s (pid %d); stop it with Ctrl-C, or use another folder with DEMO_DIR=…", dir, pid)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	if err := os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644); err != nil {
-		return nil, err
-	}
+	must.Do(os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644))
 	return func() { os.Remove(path) }, nil
 }
 

@@ -56,7 +56,7 @@ platform:
     region: us-east
 %spublish: External
 pullSecret: '%s'
-sshKey: ssh-rsa AAAAB3NzaC1yc2E
+sshKey: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKP7vVURcuRhHiWITRQplXKSZbgoSBWpCsPVQZRc557B
 `, name, workers, group, PullSecret)
 }
 

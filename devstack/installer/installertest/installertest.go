@@ -52,7 +52,7 @@ func Start(t testing.TB) *World {
 // StartWithin is Start with permissions boundaries that exist, by ARN.
 func StartWithin(t testing.TB, boundaries map[string]string) *World {
 	t.Helper()
-	server, err := aws.Start(context.Background(), aws.Config{AccessKey: s3test.AccessKey, SecretKey: s3test.SecretKey, Settle: 10 * time.Millisecond, Buckets: s3test.Shared(t).URL(), Boundaries: boundaries})
+	server, err := aws.Start(context.Background(), aws.Config{AccessKey: s3test.AccessKey, SecretKey: s3test.SecretKey, Settle: 10 * time.Millisecond, Buckets: s3test.Shared(t).URL(), TagBuckets: true, Boundaries: boundaries})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Stop()) })
 	w := &World{AWS: server, S3: s3test.Shared(t), Binary: filepath.Join(folder, "openshift-install"), Faults: filepath.Join(t.TempDir(), "faults.json")}
@@ -110,7 +110,7 @@ platform:
     userTags: {ClusterId: clu_%s, ManagedBy: cluster-control-plane}
 publish: External
 pullSecret: '%s'
-sshKey: ssh-rsa AAAAB3NzaC1yc2E
+sshKey: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKP7vVURcuRhHiWITRQplXKSZbgoSBWpCsPVQZRc557B
 `, name, region, workers, region, region, name, PullSecret)
 }
 

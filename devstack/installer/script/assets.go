@@ -28,8 +28,9 @@ type assets struct {
 	admin       certificate
 	keyID       string // the caller's AWS keys, which Mint stores in the cluster; not in the state file
 	keySecret   string
-	credentials []stateFile // the operators' Secrets that were added to the manifests
-	signer      []byte      // the key that signs the operators' tokens, from tls/
+	credentials []stateFile       // the manifests with the operators' Secrets, among others
+	signer      []byte            // the key that signs the operators' tokens, from tls/
+	ignitions   map[string][]byte // from the directory, by machine
 
 	found *ibmcloud.Metadata // what was looked up for metadata.json, at the first time
 }
@@ -55,6 +56,12 @@ type stateFile struct {
 	Filename string
 	Data     []byte
 }
+
+// stateFiles is an asset of several files.
+type stateFiles struct{ FileList []stateFile }
+
+// stateMetadata is the asset metadata.json.
+type stateMetadata struct{ File stateFile }
 
 type stateClusterID struct{ UUID, InfraID string }
 
@@ -104,9 +111,7 @@ func (r *run) fresh(raw []byte) (_ *assets, err error) {
 	defer must.Catch(&err)
 	const frame = `failed to fetch Master Machines: failed to load asset "Install Config": failed to create install config: `
 	config, unknown, err := parseConfig(raw)
-	if err != nil {
-		return nil, fail(exitConfig, frame+"%s", err)
-	}
+	must.EndIf(err != nil, fail(exitConfig, frame+"%s", err))
 	if unknown != nil {
 		r.warn("failed to parse first occurrence of unknown field: %s", unknown)
 		r.info("Attempting to unmarshal while ignoring unknown keys because strict unmarshaling failed")
@@ -135,7 +140,14 @@ func (r *run) save(a *assets) error {
 		keyConfig:    stateConfig{a.config, stateFile{"install-config.yaml", a.configYAML}},
 		keyClusterID: stateClusterID{a.clusterUUID, a.infraID},
 		keyPassword:  statePassword{a.password, stateFile{"auth/kubeadmin-password", []byte(a.password)}},
-		keyCA:        a.ca, keyAdmin: a.admin, keyManifests: a.credentials, keySigner: a.signer, keyMetadata: a.found,
+		keyCA:        a.ca, keyAdmin: a.admin, keyManifests: stateFiles{a.credentials}, keySigner: stateFiles{[]stateFile{{"tls/" + signingKey, a.signer}}},
+	}
+	if a.found != nil {
+		described, err := a.metadata()
+		if err != nil {
+			return err
+		}
+		state[keyMetadata] = stateMetadata{stateFile{"metadata.json", described}}
 	}
 	raw, err := json.MarshalIndent(state, "", "    ")
 	if err != nil {
@@ -144,23 +156,34 @@ func (r *run) save(a *assets) error {
 	return r.write(raw, ".openshift_install_state.json")
 }
 
-func (r *run) restore() (*assets, error) {
-	raw, err := os.ReadFile(r.path(".openshift_install_state.json"))
-	if err != nil {
-		return nil, err
-	}
+func (r *run) restore() (_ *assets, err error) {
+	defer must.Catch(&err)
+	raw := must.Get(os.ReadFile(r.path(".openshift_install_state.json")))
 	var state map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &state); err != nil {
-		return nil, fail(exitGeneric, "failed to load state file: %s", err)
-	}
+	err = json.Unmarshal(raw, &state)
+	must.EndIf(err != nil, fail(exitGeneric, "failed to load state file: %s", err))
 	var config stateConfig
 	var id stateClusterID
 	var password statePassword
 	var a assets
-	for key, into := range map[string]any{keyConfig: &config, keyClusterID: &id, keyPassword: &password, keyCA: &a.ca, keyAdmin: &a.admin, keyManifests: &a.credentials, keySigner: &a.signer, keyMetadata: &a.found} {
-		if err := json.Unmarshal(state[key], into); err != nil {
-			return nil, fail(exitGeneric, "failed to load state file: %s: %s", key, err)
+	var manifests, signer stateFiles
+	var described stateMetadata
+	for key, into := range map[string]any{keyConfig: &config, keyClusterID: &id, keyPassword: &password, keyCA: &a.ca, keyAdmin: &a.admin, keyManifests: &manifests, keySigner: &signer, keyMetadata: &described} {
+		if state[key] == nil {
+			continue
 		}
+		err = json.Unmarshal(state[key], into)
+		must.EndIf(err != nil, fail(exitGeneric, "failed to load state file: %s: %s", key, err))
+	}
+	a.credentials = manifests.FileList
+	for _, file := range signer.FileList {
+		a.signer = file.Data
+	}
+	if raw := described.File.Data; raw != nil {
+		var found metadata
+		err = json.Unmarshal(raw, &found)
+		must.EndIf(err != nil, fail(exitGeneric, "failed to load state file: %s: %s", keyMetadata, err))
+		a.found = found.IBM
 	}
 	a.config, a.configYAML = config.Config, config.File.Data
 	a.infraID, a.clusterUUID, a.password = id.InfraID, id.UUID, password.Password

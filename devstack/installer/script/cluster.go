@@ -62,8 +62,10 @@ func (i *install) prepare(ctx context.Context) (err error) {
 	must.Do(i.writeAuth(i.assets))
 	must.Do(i.write(i.ca.CertRaw, "tls", "journal-gatewayd.crt"))
 	must.Do(i.write(i.ca.KeyRaw, "tls", "journal-gatewayd.key"))
+	i.ignitions = map[string][]byte{}
 	for _, name := range []string{"bootstrap", "master", "worker"} {
-		if i.exists(name + ".ign") {
+		if raw, err := os.ReadFile(i.path(name + ".ign")); err == nil {
+			i.ignitions[name] = raw
 			i.info("Consuming %s Ignition Config from target directory", strings.ToUpper(name[:1])+name[1:])
 		}
 	}

@@ -24,7 +24,7 @@ const (
 	exitBootstrap      = 5
 	exitInstall        = 6
 	exitUnstable       = 7
-	exitInterrupted    = 8
+	Interrupted        = 8
 )
 
 // failure is what ends the program with an exit code.
@@ -64,7 +64,7 @@ func Main(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	defer stop()
 	code := r.execute(ctx, args[1:], stdout, stderr)
 	if interrupted() {
-		code = exitInterrupted
+		code = Interrupted
 	}
 	if err := r.End(code); err != nil {
 		fmt.Fprintf(stderr, "level=fatal msg=%s\n", err)
@@ -88,7 +88,7 @@ func (r *run) execute(ctx context.Context, args []string, stdout, stderr io.Writ
 	case err == nil:
 		return 0
 	case errors.Is(err, act.ErrInterrupted):
-		return exitInterrupted
+		return Interrupted
 	case !errors.As(err, &f):
 		f = &failure{Code: exitGeneric, Message: err.Error()}
 	}

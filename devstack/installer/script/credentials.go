@@ -19,7 +19,7 @@ func (r *run) takeCredentials(a *assets) (err error) {
 	names := must.Get(filepath.Glob(r.path("manifests", "*-credentials.yaml")))
 	for _, name := range names {
 		raw := must.Get(os.ReadFile(name))
-		a.credentials = append(a.credentials, stateFile{Filename: filepath.Base(name), Data: raw})
+		a.credentials = append(a.credentials, stateFile{Filename: "manifests/" + filepath.Base(name), Data: raw})
 	}
 	key, err := os.ReadFile(r.path("tls", signingKey))
 	switch {
@@ -40,7 +40,7 @@ var roleARN = regexp.MustCompile(`role_arn = (\S+)`)
 // roleFor returns the role in an operator's Secret.
 func (a *assets) roleFor(file string) (arn string, there bool) {
 	for _, secret := range a.credentials {
-		if m := roleARN.FindSubmatch(secret.Data); secret.Filename == file && m != nil {
+		if m := roleARN.FindSubmatch(secret.Data); secret.Filename == "manifests/"+file && m != nil {
 			return string(m[1]), true
 		}
 	}

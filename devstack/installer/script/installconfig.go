@@ -12,6 +12,9 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"golang.org/x/crypto/ssh"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // installConfig is the part of install-config.yaml that the stand-in uses, and the other fields that it knows.
@@ -112,26 +115,25 @@ func (c installConfig) validate() []string {
 	} else {
 		wrong = append(wrong, on.validate(c)...)
 	}
+	if c.SSHKey != "" {
+		_, _, _, _, err := ssh.ParseAuthorizedKey([]byte(c.SSHKey))
+		add(err == nil, "sshKey: Invalid value: %q: %s", c.SSHKey, err)
+	}
 	if err := validPullSecret(c.PullSecret); err != nil {
 		add(false, "pullSecret: Invalid value: %q: %s", c.PullSecret, err)
 	}
 	return wrong
 }
 
-func validPullSecret(raw string) error {
+func validPullSecret(raw string) (err error) {
+	defer must.Catch(&err)
 	var secret struct {
 		Auths map[string]map[string]any `json:"auths"`
 	}
-	if err := json.Unmarshal([]byte(raw), &secret); err != nil {
-		return err
-	}
-	if len(secret.Auths) == 0 {
-		return errors.New("auths required")
-	}
+	must.Do(json.Unmarshal([]byte(raw), &secret))
+	must.FailIf(len(secret.Auths) == 0, "auths required")
 	for host, auth := range secret.Auths {
-		if auth["auth"] == nil && auth["credsStore"] == nil {
-			return fmt.Errorf("%q requires either auth or credsStore", host)
-		}
+		must.FailIf(auth["auth"] == nil && auth["credsStore"] == nil, "%q requires either auth or credsStore", host)
 	}
 	return nil
 }

@@ -72,7 +72,9 @@ func (r *run) writeAuth(a *assets) (err error) {
 	defer must.Catch(&err)
 	raw := must.Get(a.metadata())
 	must.Do(r.write(raw, "metadata.json"))
-	must.Do(r.write(a.kubeconfig(), "auth", "kubeconfig"))
+	if !r.exists("auth", "kubeconfig") {
+		must.Do(r.write(a.kubeconfig(), "auth", "kubeconfig"))
+	}
 	return r.write([]byte(a.password), "auth", "kubeadmin-password")
 }
 
@@ -138,6 +140,9 @@ func (a *assets) manifests() map[string]string {
 
 // ignition returns a machine's configuration. The bootstrap one contains every secret; the others point to the API.
 func (a *assets) ignition(machine string) []byte {
+	if raw := a.ignitions[machine]; raw != nil {
+		return raw
+	}
 	type file struct {
 		Path     string `json:"path"`
 		Contents any    `json:"contents"`

@@ -5,6 +5,12 @@ import (
 	"os"
 
 	"github.com/ocpctl/ocpctl/devstack/installer/ccoctl"
+	"github.com/ocpctl/ocpctl/devstack/installer/real"
 )
 
-func main() { os.Exit(ccoctl.Main(os.Args, os.Stdout, os.Stderr)) }
+func main() {
+	if code, ran := real.Main(os.Args, 0, os.Stdout, os.Stderr); ran {
+		os.Exit(code)
+	}
+	os.Exit(ccoctl.Main(os.Args, os.Stdout, os.Stderr))
+}

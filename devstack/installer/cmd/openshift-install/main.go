@@ -4,7 +4,13 @@ package main
 import (
 	"os"
 
+	"github.com/ocpctl/ocpctl/devstack/installer/real"
 	"github.com/ocpctl/ocpctl/devstack/installer/script"
 )
 
-func main() { os.Exit(script.Main(os.Args, os.Stdin, os.Stdout, os.Stderr)) }
+func main() {
+	if code, ran := real.Main(os.Args, script.Interrupted, os.Stdout, os.Stderr); ran {
+		os.Exit(code)
+	}
+	os.Exit(script.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
+}

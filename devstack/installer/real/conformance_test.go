@@ -1,0 +1,127 @@
+//go:build installer
+
+package real_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/devstack/installer"
+	"github.com/ocpctl/ocpctl/devstack/installer/installertest"
+)
+
+// seen is what a step of one installer leaves: the directory's files with their modes, the keys of its JSON, and what was printed.
+type seen []string
+
+// look lists a directory and the output, without what differs in each run.
+func look(t *testing.T, dir, output string) (out seen) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		name, _ := filepath.Rel(dir, path) // it is below
+		out = append(out, fmt.Sprintf("file %s %s", info.Mode(), infraID.ReplaceAllString(name, "INFRA")))
+		if filepath.Ext(path) != ".json" {
+			return nil
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		var document map[string]any
+		if err := json.Unmarshal(raw, &document); err != nil {
+			return err
+		}
+		for _, key := range keysOf("", document, name == "metadata.json") {
+			out = append(out, "key "+name+" "+infraID.ReplaceAllString(key, "INFRA"))
+		}
+		return nil
+	}))
+	for line := range strings.Lines(output) {
+		line = strings.ReplaceAll(infraID.ReplaceAllString(strings.TrimSpace(line), "INFRA"), dir, "DIR")
+		out = append(out, "line "+line)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+var infraID = regexp.MustCompile(`shop-[a-z0-9]{5}\b`)
+
+// keysOf returns the keys of a document, those within too if deep.
+func keysOf(prefix string, of any, deep bool) (keys []string) {
+	switch v := of.(type) {
+	case map[string]any:
+		for key, value := range v {
+			keys = append(keys, prefix+key)
+			if deep {
+				keys = append(keys, keysOf(prefix+key+".", value, deep)...)
+			}
+		}
+	case []any:
+		for _, value := range v {
+			keys = append(keys, keysOf(prefix, value, deep)...)
+		}
+	}
+	return keys
+}
+
+// differences lists what only the real installer has (+), and only the stand-in (-).
+func differences(step string, real, standIn seen) (out []string) {
+	for _, one := range real {
+		if !slices.Contains(standIn, one) {
+			out = append(out, step+" + "+one)
+		}
+	}
+	for _, one := range standIn {
+		if !slices.Contains(real, one) {
+			out = append(out, step+" - "+one)
+		}
+	}
+	return out
+}
+
+// What the stand-in writes and prints is what the real installer does, but for what the golden files list.
+func TestTheStandInWritesWhatTheRealInstallerWrites(t *testing.T) {
+	for name, c := range map[string]struct {
+		start  func(testing.TB) *installertest.World
+		config string
+	}{
+		"aws":      {installertest.Start, strings.Replace(installertest.InstallConfig("shop", "us-east-2", 3), "Mint", "Manual", 1)},
+		"ibmcloud": {installertest.StartIBMCloud, installertest.IBMConfig("shop", "", 3)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, c.start(t))
+			var all []string
+			dirs := map[string]string{installer.RealVersion: installertest.Dir(t, c.config), installer.Versions()[0]: installertest.Dir(t, c.config)}
+			for _, step := range []string{"manifests", "ignition-configs"} {
+				left := map[string]seen{}
+				for version, dir := range dirs {
+					left[version] = look(t, dir, w.must(version, "openshift-install", "create", step, "--dir", dir).Stderr)
+				}
+				all = append(all, differences(step, left[installer.RealVersion], left[installer.Versions()[0]])...)
+			}
+			golden := filepath.Join("testdata", name+".differences")
+			if *update {
+				require.NoError(t, os.MkdirAll("testdata", 0o755))
+				require.NoError(t, os.WriteFile(golden, []byte(strings.Join(all, "\n")+"\n"), 0o644))
+			}
+			want, err := os.ReadFile(golden)
+			require.NoError(t, err)
+			require.Equal(t, string(want), strings.Join(all, "\n")+"\n")
+		})
+	}
+}

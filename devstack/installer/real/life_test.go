@@ -1,0 +1,82 @@
+//go:build installer
+
+package real_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/devstack/ibmcloud"
+	"github.com/ocpctl/ocpctl/devstack/installer"
+	"github.com/ocpctl/ocpctl/devstack/installer/installertest"
+)
+
+// prepare makes an install directory with what the runner puts into it: manifests with ccoctl's credentials, and the ignition.
+func (w *world) prepare(version, config, cco string) (dir string) {
+	w.t.Helper()
+	dir = installertest.Dir(w.t, config)
+	w.must(version, "openshift-install", "create", "manifests", "--dir", dir)
+	for _, folder := range []string{"manifests", "tls"} {
+		if _, err := os.Stat(filepath.Join(cco, folder)); err == nil {
+			copyFiles(w.t, filepath.Join(cco, folder), filepath.Join(dir, folder))
+		}
+	}
+	w.must(version, "openshift-install", "create", "ignition-configs", "--dir", dir)
+	return dir
+}
+
+func copyFiles(t *testing.T, from, to string) {
+	t.Helper()
+	entries, err := os.ReadDir(from)
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(to, 0o750))
+	for _, entry := range entries {
+		raw, err := os.ReadFile(filepath.Join(from, entry.Name()))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(to, entry.Name()), raw, 0o600))
+	}
+}
+
+func TestALifeOnAWS(t *testing.T) {
+	w := newWorld(t, installertest.Start(t))
+	config := strings.Replace(installertest.InstallConfig("shop", "us-east-2", 0), "Mint", "Manual", 1)
+	cco := filepath.Join(t.TempDir(), "cc")
+	w.must(installer.RealVersion, "ccoctl", "aws", "create-all", "--name", "shop-0123456789", "--region", "us-east-2",
+		"--credentials-requests-dir", w.requests(installer.RealVersion, config), "--output-dir", cco)
+	dir := w.prepare(installer.RealVersion, config, cco)
+	w.must(installer.RealVersion, "openshift-install", "create", "cluster", "--dir", dir)
+	w.must(installer.RealVersion, "openshift-install", "destroy", "cluster", "--dir", dir)
+	w.must(installer.RealVersion, "ccoctl", "aws", "delete", "--name", "shop-0123456789", "--region", "us-east-2")
+	w.printUsage()
+	require.Empty(t, w.Left(t, "shop"))
+}
+
+// As from the product, the cluster is in a resource group that was made for it. What is left then is what the product removes itself: the
+// group, and the image, which the real destroyer does not see among the first fifty.
+func TestALifeOnIBMCloud(t *testing.T) {
+	w := newWorld(t, installertest.StartIBMCloud(t))
+	const name = "shop-0123456789"
+	_, err := w.IBM.Plant(ibmcloud.Resource{Service: "resource-controller", Type: "resource-group", Name: name, State: "ACTIVE"})
+	require.NoError(t, err)
+	config := installertest.IBMConfig("shop", name, 0)
+	requests, cco := w.requests(installer.RealVersion, config), filepath.Join(t.TempDir(), "cc")
+	w.must(installer.RealVersion, "ccoctl", "ibmcloud", "create-service-id", "--name", name, "--resource-group-name", name, "--credentials-requests-dir", requests, "--output-dir", cco)
+	dir := w.prepare(installer.RealVersion, config, cco)
+	w.must(installer.RealVersion, "openshift-install", "create", "cluster", "--dir", dir)
+	w.must(installer.RealVersion, "openshift-install", "destroy", "cluster", "--dir", dir)
+	w.must(installer.RealVersion, "ccoctl", "ibmcloud", "delete-service-id", "--name", name, "--credentials-requests-dir", requests, "--force")
+	w.printUsage()
+	kinds := map[string]int{}
+	for _, line := range w.Left(t, "shop") {
+		kind, _, _ := strings.Cut(line, " ")
+		kinds[kind]++
+	}
+	for _, kind := range []string{"network-acl", "routing-table", "tag"} { // which end with others, later
+		delete(kinds, kind)
+	}
+	require.Equal(t, map[string]int{"resource-group": 1, "image": 1}, kinds)
+}
