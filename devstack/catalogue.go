@@ -35,9 +35,7 @@ func (h *Stack) catalogue() (err error) {
 		{"identities", ours}, {"people", ours}, {"teams", ours}, {"quotas", ours}, {"policies", ours},
 	} {
 		files := must.Get(fs.Sub(kind.from, kind.name))
-		if err := os.CopyFS(half+"/"+kind.name, files); err != nil {
-			return fmt.Errorf("write the catalogue's %s: %w", kind.name, err)
-		}
+		must.Wrap(os.CopyFS(half+"/"+kind.name, files), "write the catalogue's %s", kind.name)
 	}
 	must.Do(h.nameIssuers(half + "/identities/demo.yaml"))
 	must.Do(h.offerRealVersion(half))

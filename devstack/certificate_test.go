@@ -25,9 +25,7 @@ func TestAClustersAppsHaveACertificateThatBrowsersTrust(t *testing.T) {
 	login, err := l.StartLogin(l.ctx, 0)
 	require.NoError(t, err)
 	t.Cleanup(login.Stop)
-	server, err := l.StartACME()
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, server.Stop()) })
+	server := startACME(t, l.Stack)
 	files := map[string]string{}
 	for _, name := range []string{"cert-manager-route53.yaml", "apps-certificate.yaml"} {
 		raw, err := os.ReadFile(filepath.Join("..", "deploy", "addons", name))
@@ -45,7 +43,7 @@ func TestAClustersAppsHaveACertificateThatBrowsersTrust(t *testing.T) {
 		return l.count(`SELECT count(*) FROM conditions WHERE cluster_id = $1 AND type IN ('AddonApplied/cert-manager-route53', 'AddonApplied/apps-certificate') AND status = 'True'`, id) == 2
 	})
 
-	trusted := login.Client()
+	trusted := browserFor(login)
 	roots := x509.NewCertPool()
 	require.True(t, roots.AppendCertsFromPEM(server.Root))
 	trusted.Transport.(*http.Transport).TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}

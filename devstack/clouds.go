@@ -2,7 +2,6 @@ package devstack
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -75,20 +74,16 @@ func (h *Stack) Elapse(by time.Duration) {
 
 // Metered returns what was used in each cloud until now, in cents at the prices of its built-in list, by the id of the cluster in lower case,
 // which is how IBM Cloud keeps tags. What is no cluster's has no id.
-func (h *Stack) Metered() (map[string]map[string]float64, error) {
-	catalogue, err := profiles.Embedded()
-	if err != nil {
-		return nil, err
-	}
+func (h *Stack) Metered() (_ map[string]map[string]float64, err error) {
+	defer must.Catch(&err)
+	catalogue := must.Get(profiles.Embedded())
 	cents := map[string]map[string]float64{}
 	for cloud, used := range map[string][]meter.Used{"aws": h.AWS.Meter(), "ibmcloud": h.IBMCloud.Meter()} {
 		prices, _ := catalogue.PriceList(cloud) // without a list no price is known
 		cents[cloud] = map[string]float64{}
 		for _, u := range used {
 			more, known := u.Cents(prices)
-			if !known {
-				return nil, fmt.Errorf("the price list of %s has no price for %+v", cloud, u)
-			}
+			must.FailIf(!known, "the price list of %s has no price for %+v", cloud, u)
 			cents[cloud][strings.ToLower(u.Cluster)] += more
 		}
 	}

@@ -87,7 +87,7 @@ func fetch(t testing.TB, client *http.Client, address string, form url.Values) (
 // signInToConsole does what a person does: the console leads to the OAuth server, which asks for the provider, a name and a password.
 func signInToConsole(t testing.TB, login *devstack.Login, a consoleAccount) (client *http.Client, status int, page string) {
 	t.Helper()
-	client = login.Client()
+	client = browserFor(login)
 	_, at, page := fetch(t, client, a.console, nil)
 	require.Contains(t, at, "/oauth/authorize")
 	provider := regexp.MustCompile(`href="(/login/ocpctl\?then=[^"]+)"`).FindStringSubmatch(page)
@@ -105,7 +105,7 @@ func signInToConsole(t testing.TB, login *devstack.Login, a consoleAccount) (cli
 // challenge is oc login with a name and a password. An empty token: refused.
 func challenge(t testing.TB, login *devstack.Login, domain string, a consoleAccount) string {
 	t.Helper()
-	client := login.Client()
+	client := browserFor(login)
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://oauth-openshift.apps."+domain+"/oauth/authorize?response_type=token&client_id=openshift-challenging-client", nil)
 	require.NoError(t, err)
@@ -278,7 +278,7 @@ func signInBySSO(t testing.TB, client *http.Client, console string) (status int,
 // signInAtPages returns a browser of somebody who signed in to the pages, and in which the names of clusters lead to the login.
 func (l *life) signInAtPages(login *devstack.Login, who string) browser {
 	l.t.Helper()
-	b := browser{l, login.Client()}
+	b := browser{l, browserFor(login)}
 	require.NoError(l.t, saml.SignIn(l.ctx, b.Client, l.PagesURL(), who, "demo-"+who, "/"))
 	return b
 }
@@ -333,7 +333,7 @@ func TestAReaderSignsInToTheConsoleThroughThePagesUntilTheyAreRevoked(t *testing
 	require.Contains(t, page, "with the cluster roles cluster-reader, view and the groups ocpctl-view.")
 
 	// A browser that is not signed in comes back to the console after the sign-in.
-	fresh := login.Client()
+	fresh := browserFor(login)
 	_, at, page = signInBySSO(t, fresh, console)
 	require.Contains(t, at, strings.TrimSuffix(l.SAML.Metadata(), "/metadata"), "it is led to the identity provider at once")
 	page, at, err = saml.FinishSignIn(l.ctx, fresh, page, "rob", "demo-rob")

@@ -12,7 +12,6 @@ import (
 type Cut struct {
 	listener net.Listener
 	off      atomic.Bool
-	refused  atomic.Int64
 
 	mu    sync.Mutex
 	to    []string
@@ -42,9 +41,6 @@ func (c *Cut) Off() {
 // On ends the cut.
 func (c *Cut) On() { c.off.Store(false) }
 
-// Refused returns how many connections were refused so far, which proves that a cut had an effect.
-func (c *Cut) Refused() int { return int(c.refused.Load()) }
-
 // Lead sends new connections to other addresses from now on; open ones stay with the old ones.
 func (c *Cut) Lead(to ...string) {
 	c.mu.Lock()
@@ -68,7 +64,6 @@ func (c *Cut) accept() {
 			return
 		}
 		if c.off.Load() {
-			c.refused.Add(1)
 			conn.Close()
 			continue
 		}

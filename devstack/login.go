@@ -2,11 +2,8 @@ package devstack
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"net"
-	"net/http"
-	"net/http/cookiejar"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -56,19 +53,4 @@ func (h *Stack) StartLogin(ctx context.Context, port int) (l *Login, err error) 
 func (l *Login) Stop() {
 	_ = l.process.Kill() // it may have ended
 	<-l.exited
-}
-
-// Client returns a browser for which all names lead here, and numbers where they always do.
-func (l *Login) Client() *http.Client {
-	jar, _ := cookiejar.New(nil) // never fails
-	dialer := &net.Dialer{Timeout: 10 * time.Second}
-	return &http.Client{Jar: jar, Timeout: time.Minute, Transport: &http.Transport{
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, // a stand-in's certificate
-		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			if host, _, _ := net.SplitHostPort(address); net.ParseIP(host) != nil {
-				return dialer.DialContext(ctx, network, address)
-			}
-			return dialer.DialContext(ctx, network, l.Address)
-		},
-	}}
 }

@@ -108,19 +108,15 @@ func (h *Stack) StartServer(ctx context.Context) error {
 }
 
 // Start starts the server and returns when it is ready.
-func (s *Server) Start(ctx context.Context, flags ...string) error {
-	log, err := os.OpenFile(s.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
+func (s *Server) Start(ctx context.Context, flags ...string) (err error) {
+	defer must.Catch(&err)
+	log := must.Get(os.OpenFile(s.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600))
 	cmd := exec.Command(filepath.Join(s.bin, "ocpctl-server"), append([]string{"-config", s.config}, flags...)...)
 	cmd.Env = s.stack.environment()
 	cmd.Stdout, cmd.Stderr = log, log
 	exited, err := child.Start(cmd, syscall.SIGTERM)
 	log.Close() // the child has its own copy
-	if err != nil {
-		return err
-	}
+	must.Do(err)
 	s.process = &process{cmd: cmd, done: exited}
 	return s.ready(ctx)
 }
@@ -134,27 +130,20 @@ func (s *Server) Stop() error { return end(s.process, syscall.SIGTERM) }
 // PID returns the process id of the server as it was started last.
 func (s *Server) PID() int { return s.process.cmd.Process.Pid }
 
-// LogPath is the file with everything that the server logged.
-func (s *Server) LogPath() string { return s.log }
-
 // Signal sends the server a signal and does not wait.
 func (s *Server) Signal(sig syscall.Signal) error { return s.process.cmd.Process.Signal(sig) }
 
 // Instance is the server's name in the queue, as it logged it last.
 func (s *Server) Instance() (name string, err error) {
-	raw, err := os.ReadFile(s.log)
-	if err != nil {
-		return "", err
-	}
+	defer must.Catch(&err)
+	raw := must.Get(os.ReadFile(s.log))
 	for line := range bytes.Lines(raw) {
 		var said struct{ Msg, Instance string }
 		if json.Unmarshal(line, &said) == nil && said.Msg == "registered in the queue" {
 			name = said.Instance
 		}
 	}
-	if name == "" {
-		return "", fmt.Errorf("%s does not say which name the server has in the queue", s.log)
-	}
+	must.FailIf(name == "", "%s does not say which name the server has in the queue", s.log)
 	return name, nil
 }
 
@@ -187,17 +176,12 @@ func (h *Stack) Configure(ctx context.Context, change func(*Config)) (err error)
 // ServeBeside starts another ocpctl-server on the stack's database with its own configuration, and returns a function that stops it.
 // The caller must wait until it is ready.
 func (h *Stack) ServeBeside(config, roles, log string) (stop func() error, err error) {
-	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, err
-	}
+	defer must.Catch(&err)
+	out := must.Get(os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600))
 	defer out.Close() // the child has its own copy
 	cmd := exec.Command(h.Bin+"/ocpctl-server", "-config", config, "-roles", roles, "-migrate=false")
 	cmd.Env, cmd.Stdout, cmd.Stderr = h.environment(), out, out
-	exited, err := child.Start(cmd, syscall.SIGTERM)
-	if err != nil {
-		return nil, err
-	}
+	exited := must.Get(child.Start(cmd, syscall.SIGTERM))
 	return func() error { return end(&process{cmd: cmd, done: exited}, syscall.SIGTERM) }, nil
 }
 

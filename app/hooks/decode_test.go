@@ -216,7 +216,7 @@ func TestTheRefusedAreKeptAndFillNoDisk(t *testing.T) {
 
 // GitHub's own description says what its bodies always have: nothing else is required of them.
 func TestNothingIsRequiredThatGitHubMayLeaveOut(t *testing.T) {
-	raw, err := os.ReadFile("../../devstack/github/shapes/github.json")
+	raw, err := os.ReadFile("../../devstack/github/testdata/github.json")
 	require.NoError(t, err)
 	var doc struct {
 		Paths map[string]struct {

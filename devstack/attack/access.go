@@ -33,17 +33,13 @@ type attempted struct {
 
 // refusedAll sends requests that are all to be refused with their status, and returns how many there were.
 func (c caller) refusedAll(ctx context.Context, all []attempted) (n int, through string, err error) {
+	defer must.Catch(&err)
 	for _, a := range all {
-		got, err := patient(ctx, func() (answer, error) { return c.ask(ctx, a.method, a.path, a.body) })
-		if err != nil {
-			return n, "", err
-		}
+		got := must.Get(patient(ctx, func() (answer, error) { return c.ask(ctx, a.method, a.path, a.body) }))
 		if got.status < 400 {
 			return n, fmt.Sprintf("%s %s was answered %d", a.method, a.path, got.status), nil
 		}
-		if got.status != a.want {
-			return n, "", fmt.Errorf("%s %s was answered %d, not %d: %.200s", a.method, a.path, got.status, a.want, got.body)
-		}
+		must.FailIf(got.status != a.want, "%s %s was answered %d, not %d: %.200s", a.method, a.path, got.status, a.want, got.body)
 		n++
 	}
 	return n, "", nil
@@ -63,9 +59,7 @@ func accessOfStranger(ctx context.Context, t *target) (result, error) {
 	owner := must.Get(t.as(victim))
 	stranger := must.Get(t.as(attacker))
 	list, err := accessesOf(ctx, owner, v.ID)
-	if err != nil || len(list) == 0 {
-		return result{}, fmt.Errorf("the owner has no access, so nothing was tried: %w", err)
-	}
+	must.FailIf(err != nil || len(list) == 0, "the owner has no access, so nothing was tried: %w", err)
 	at := accessPath(v.ID)
 	n, got, err := stranger.refusedAll(ctx, []attempted{
 		{http.MethodGet, at + "/kubeconfig", nil, http.StatusNotFound}, {http.MethodGet, at + "/kubeconfig?role=view", nil, http.StatusNotFound}, {http.MethodGet, at + "/kubeconfig?role=root", nil, http.StatusBadRequest},
@@ -74,26 +68,19 @@ func accessOfStranger(ctx context.Context, t *target) (result, error) {
 		{http.MethodDelete, at + "/access/" + list[0].AccessID, nil, http.StatusNotFound}, {http.MethodGet, accessPath(v.Name) + "/kubeconfig", nil, http.StatusNotFound},
 		{http.MethodPost, at + "/shares", map[string]string{"kind": "principal", "with": t.idOf(attacker), "access": "use", "role": "admin"}, http.StatusNotFound},
 	})
-	switch {
-	case err != nil:
-		return result{}, err
-	case got != "":
-		return through("%s", got)
-	}
+	must.Do(err)
+	throughIf(got != "", "%s", got)
 	after := must.Get(accessesOf(ctx, owner, v.ID))
 	for _, a := range after {
-		if a.Reader == t.idOf(attacker) || a.State == v1.AccessStateRevoked {
-			return through("the cluster has an access of %s that is %s", a.Reader, a.State)
-		}
+		throughIf(a.Reader == t.idOf(attacker) || a.State == v1.AccessStateRevoked, "the cluster has an access of %s that is %s", a.Reader, a.State)
 	}
 	return held("%d requests refused, and the owner's access is as it was", n)
 }
 
 // lent shares a victim with the attacker as view, who gets a kubeconfig. back takes the share back.
 func (t *target) lent(ctx context.Context) (v prey, owner, reader caller, mine string, back func() error, err error) {
-	if v, err = t.victimOf(ctx); err != nil {
-		return v, owner, reader, "", nil, err
-	}
+	defer must.Catch(&err)
+	v = must.Get(t.victimOf(ctx))
 	owner, err = t.as(victim)
 	if err == nil {
 		reader, err = t.as(attacker)
@@ -102,9 +89,7 @@ func (t *target) lent(ctx context.Context) (v prey, owner, reader caller, mine s
 		err = owner.expect(ctx, http.StatusOK, nil, http.MethodPost, accessPath(v.ID)+"/shares",
 			map[string]string{"kind": "principal", "with": t.idOf(attacker), "access": "use", "role": "view"})
 	}
-	if err != nil {
-		return v, owner, reader, "", nil, err
-	}
+	must.Do(err)
 	back = func() error {
 		query := url.Values{"kind": {"principal"}, "with": {t.idOf(attacker)}}
 		return owner.expect(ctx, http.StatusOK, nil, http.MethodDelete, accessPath(v.ID)+"/shares?"+query.Encode(), nil)
@@ -139,12 +124,8 @@ func accessBeyondShare(ctx context.Context, t *target) (result, error) {
 		more, err = t.count(ctx, "SELECT count(*) FROM access WHERE cluster_id = $1 AND reader = $2 AND role <> 'view'", v.ID, t.idOf(attacker))
 	}
 	must.Do(errors.Join(err, back()))
-	switch {
-	case got != "":
-		return through("%s", got)
-	case more > 0:
-		return through("%d accesses with more than view", more)
-	}
+	throughIf(got != "", "%s", got)
+	throughIf(more > 0, "%d accesses with more than view", more)
 	return held("%d requests refused; what they have is view", n)
 }
 
@@ -161,12 +142,8 @@ func accessAfterShare(ctx context.Context, t *target) (result, error) {
 		{http.MethodGet, at + "/kubeconfig", nil, http.StatusNotFound}, {http.MethodGet, at + "/kubeconfig?role=view&renew=true", nil, http.StatusNotFound}, {http.MethodPost, at + "/kubeconfig-links", nil, http.StatusNotFound},
 		{http.MethodPost, "/api/v1/links" + link.URL[strings.LastIndexByte(link.URL, '/'):], nil, http.StatusNotFound}, {http.MethodGet, at + "/access", nil, http.StatusNotFound},
 	})
-	switch {
-	case err != nil:
-		return result{}, err
-	case got != "":
-		return through("after the share ended, %s", got)
-	}
+	must.Do(err)
+	throughIf(got != "", "after the share ended, %s", got)
 	var left v1.Access
 	err = await(ctx, "the account to leave the cluster", func(ctx context.Context) (bool, error) {
 		list, err := accessesOf(ctx, owner, v.ID)
@@ -209,8 +186,7 @@ func installersAlone(ctx context.Context, t *target) (result, error) {
 		return result{through: got != "", evidence: got}, err
 	}
 	plain := must.Get(t.kubeconfigOf(ctx, victim, v.ID))
-	if strings.Contains(plain, "client-key-data") || strings.Contains(plain, "client-certificate-data") {
-		return through("the owner's own kubeconfig has the installer's certificate")
-	}
+	throughIf(strings.Contains(plain, "client-key-data") || strings.Contains(plain, "client-certificate-data"),
+		"the owner's own kubeconfig has the installer's certificate")
 	return held("%d requests refused while nobody else approved; the owner's kubeconfig has no certificate", n+1)
 }

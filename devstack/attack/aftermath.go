@@ -24,9 +24,7 @@ func aftermathAttacks() []attack {
 // serverLives checks that the process that was started is the one that answers, and that its log has no panic.
 func serverLives(ctx context.Context, t *target) (result, error) {
 	got, err := t.nobody().ask(ctx, http.MethodGet, "/readyz", nil)
-	if err != nil || got.status != http.StatusOK {
-		return through("the server does not answer: %d %v", got.status, err)
-	}
+	throughIf(err != nil || got.status != http.StatusOK, "the server does not answer: %d %v", got.status, err)
 	log := must.Get(os.ReadFile(filepath.Join(t.Dir, "log", "server.log")))
 	for _, text := range []string{"panic", "goroutine 1 [", "fatal error"} {
 		if i := bytes.Index(log, []byte(text)); i >= 0 {
@@ -40,9 +38,7 @@ func trailIsWhole(ctx context.Context, t *target) (result, error) {
 	c := must.Get(t.as(oidc.Admin))
 	var proof v1.AuditProof
 	must.Do(c.expect(ctx, http.StatusOK, &proof, http.MethodGet, "/api/v1/audit/verify", nil))
-	if !proof.Whole {
-		return through("%s", proof.Message)
-	}
+	throughIf(!proof.Whole, "%s", proof.Message)
 	return held("%s", proof.Message)
 }
 
@@ -51,9 +47,7 @@ func victimIsUnharmed(ctx context.Context, t *target) (result, error) {
 	defer t.counted.Unlock()
 	for _, v := range t.victims {
 		harm := must.Get(t.harm(ctx, v))
-		if harm != "" {
-			return through("%s: %s", v.Name, harm)
-		}
+		throughIf(harm != "", "%s: %s", v.Name, harm)
 	}
 	return held("%d clusters of the victim's team are READY, with all that was counted of them", len(t.victims))
 }

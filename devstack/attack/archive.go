@@ -124,25 +124,17 @@ func (h hostileArchive) play(ctx context.Context, t *target) (result, error) {
 
 // restored judges the result of a restore.
 func (t *target) restored(ctx context.Context, name string, said answer, id string, v prey, seen restoring, err error) (result, error) {
-	if seen.over != "" {
-		return through("%s", seen.over)
-	}
+	throughIf(seen.over != "", "%s", seen.over)
 	if seen.took > mostTime {
 		return through("the teardown took %s", seen.took.Round(time.Second))
 	}
 	must.Do(err)
 	harm := must.Get(t.harm(ctx, v))
-	if harm != "" {
-		return through("the record was answered %d, and %s: %s", said.status, v.Name, harm)
-	}
+	throughIf(harm != "", "the record was answered %d, and %s: %s", said.status, v.Name, harm)
 	outside, err := t.outside()
-	if err != nil || len(outside) > 0 {
-		return through("files were written outside: %v %v", outside, err)
-	}
+	throughIf(err != nil || len(outside) > 0, "files were written outside: %v %v", outside, err)
 	now := must.Get(t.state(ctx, id))
-	if now.Phase != "released" {
-		return through("the teardown cannot go on: %s", now)
-	}
+	throughIf(now.Phase != "released", "the teardown cannot go on: %s", now)
 	return held("the record was answered %d, nothing was written outside, at most %d MiB and %d MiB of memory were used, %s", said.status, seen.disk>>20, seen.memory, "and the cluster was released")
 }
 
@@ -167,25 +159,18 @@ func (t *target) outside() (found []string, err error) {
 
 // ownArchive returns the newest archive of a ready cluster of the attacker's.
 func (t *target) ownArchive(ctx context.Context, name string) (id string, b bundle, err error) {
-	if id, err = t.ready(ctx, attacker, name); err != nil {
-		return "", b, err
-	}
+	defer must.Catch(&err)
+	id = must.Get(t.ready(ctx, attacker, name))
 	rows, err := t.pool.Query(ctx, "SELECT artifact_type, s3_key, manifest_key FROM artifacts WHERE cluster_id = $1 AND artifact_type = 'INSTALL_DIR_SNAPSHOT' ORDER BY taken_at", id)
-	if err != nil {
-		return "", b, err
-	}
+	must.Do(err)
 	defer rows.Close()
 	var list []contract.Snapshot
 	for rows.Next() {
 		var s contract.Snapshot
-		if err := rows.Scan(&s.Type, &s.Key, &s.ManifestKey); err != nil {
-			return "", b, err
-		}
+		must.Do(rows.Scan(&s.Type, &s.Key, &s.ManifestKey))
 		list = append(list, s)
 	}
-	if err := rows.Err(); err != nil {
-		return "", b, err
-	}
+	must.Do(rows.Err())
 	b, err = t.destroyBundle(ctx, slices.Clone(list))
 	return id, b, err
 }

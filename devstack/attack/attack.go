@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
 )
@@ -34,6 +35,18 @@ func held(format string, args ...any) (result, error) {
 
 func through(format string, args ...any) (result, error) {
 	return result{through: true, evidence: fmt.Sprintf(format, args...)}, nil
+}
+
+// broken is how a play ends that broke a rule; it says how.
+type broken string
+
+func (b broken) Error() string { return string(b) }
+
+// throughIf ends a play as through does, if a condition holds.
+func throughIf(holds bool, format string, args ...any) {
+	if holds {
+		must.Do(broken(fmt.Sprintf(format, args...)))
+	}
 }
 
 // side is the attacks of one kind of attacker, played one after the other.
@@ -148,10 +161,15 @@ func play(ctx context.Context, t *target, wanted []side) []outcome {
 	return slices.Concat(outcomes...)
 }
 
-// try plays the attack until the first error.
-func (a attack) try(ctx context.Context, t *target) (r result, err error) {
-	defer must.Catch(&err)
-	return a.play(ctx, t)
+// try plays the attack until the first error, or until it broke a rule.
+func (a attack) try(ctx context.Context, t *target) (result, error) {
+	r, err := func() (r result, err error) {
+		defer must.Catch(&err)
+		return a.play(ctx, t)
+	}()
+	var how broken
+	throughIf(errors.As(err, &how), "%s", how)
+	return r, err
 }
 
 func (s side) play(ctx context.Context, t *target) (out []outcome) {
@@ -169,4 +187,72 @@ func (s side) play(ctx context.Context, t *target) (out []outcome) {
 		out = append(out, o)
 	}
 	return out
+}
+
+// verdict returns the word for a result in the table.
+func (o outcome) verdict() string {
+	switch {
+	case o.err != nil:
+		return "BROKEN"
+	case o.through:
+		return "GOT THROUGH"
+	}
+	return "held"
+}
+
+// describe returns the evidence, or why the attack could not be played, on one line.
+func (o outcome) describe() string {
+	text := o.evidence
+	if o.err != nil {
+		text = o.err.Error()
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// report prints the table and returns an error unless every attack was held.
+func report(w io.Writer, outcomes []outcome, started, took time.Duration) error {
+	rows := [][]string{{"attack", "who", "what was tried", "result", "s", "evidence"}}
+	var through, broken []string
+	for _, o := range outcomes {
+		rows = append(rows, []string{o.name, o.who, o.tried, o.verdict(), fmt.Sprintf("%.1f", o.took.Seconds()), o.describe()})
+		switch o.verdict() {
+		case "GOT THROUGH":
+			through = append(through, o.name)
+		case "BROKEN":
+			broken = append(broken, o.name)
+		}
+	}
+	fmt.Fprintln(w)
+	printTable(w, rows)
+	fmt.Fprintf(w, "\n%d attacks in %.0f s (%.0f s of them to start the demo): %d held, %d got through, %d could not be played.\n",
+		len(outcomes), took.Seconds(), started.Seconds(), len(outcomes)-len(through)-len(broken), len(through), len(broken))
+	switch {
+	case len(outcomes) == 0:
+		return fmt.Errorf("no attack was played")
+	case len(through) > 0:
+		return fmt.Errorf("%d of %d attacks got through: %s", len(through), len(outcomes), strings.Join(append(through, broken...), ", "))
+	case len(broken) > 0:
+		return fmt.Errorf("%d of %d attacks could not be played: %s", len(broken), len(outcomes), strings.Join(broken, ", "))
+	}
+	return nil
+}
+
+// printTable aligns all columns but the last, which may be long.
+func printTable(w io.Writer, rows [][]string) {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			line.WriteString(cell)
+			if i < len(row)-1 {
+				line.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)) + " │ ")
+			}
+		}
+		fmt.Fprintln(w, line.String())
+	}
 }

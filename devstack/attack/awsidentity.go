@@ -37,18 +37,12 @@ func anotherAccount(ctx context.Context, t *target) (result, error) {
 		tried++
 		token := tokenIn(got.body)
 		if strings.Contains(who.ARN, devstack.Account) { // of the allowed account: it signs in, without a role
-			if got.status != http.StatusOK {
-				return result{}, fmt.Errorf("%s was answered %d: %.200s", who.ARN, got.status, got.body)
-			}
+			must.FailIf(got.status != http.StatusOK, "%s was answered %d: %.200s", who.ARN, got.status, got.body)
 			seen, err := t.bearing(token).ask(ctx, http.MethodGet, "/api/v1/clusters", nil)
-			if err != nil || seen.status != http.StatusForbidden {
-				return through("%s sees clusters: %d %v", who.ARN, seen.status, err)
-			}
+			throughIf(err != nil || seen.status != http.StatusForbidden, "%s sees clusters: %d %v", who.ARN, seen.status, err)
 			continue
 		}
-		if got.status < 300 || token != "" {
-			return through("%s was signed in", who.ARN)
-		}
+		throughIf(got.status < 300 || token != "", "%s was signed in", who.ARN)
 	}
 	return held("%d identities: those of another account are not signed in, those of ours without a role see nothing", tried)
 }
@@ -70,15 +64,13 @@ func steeredProofs(ctx context.Context, t *target) (result, error) {
 			return through("a proof with %s was answered %d", what, got.status)
 		}
 	}
-	if n := asked.Load(); n > 0 {
-		return through("the server asked another host %d times", n)
-	}
+	n := asked.Load()
+	throughIf(n > 0, "the server asked another host %d times", n)
 	if got, err := t.exchange(ctx, plain, good); err != nil || got.status != http.StatusOK {
 		return result{}, fmt.Errorf("the true proof was answered %d: %w", got.status, err)
 	}
-	if got, err := t.exchange(ctx, plain, good); err != nil || got.status < 300 {
-		return through("a proof signs in twice (%v)", err)
-	}
+	got, err := t.exchange(ctx, plain, good)
+	throughIf(err != nil || got.status < 300, "a proof signs in twice (%v)", err)
 	return held("%d steered proofs refused, no other host asked, a used proof refused", tried)
 }
 

@@ -53,9 +53,7 @@ func (t *target) destroyBundle(ctx context.Context, list []contract.Snapshot) (b
 		if errors.Is(err, io.EOF) {
 			return b, nil
 		}
-		if err != nil {
-			return b, err
-		}
+		must.Do(err)
 		if header.Typeflag != tar.TypeReg {
 			continue
 		}

@@ -106,14 +106,10 @@ func patient(ctx context.Context, ask func() (answer, error)) (got answer, err e
 
 // expect sends a request that must get a status, and parses the response into out unless it is nil. It waits if it is told to slow
 // down.
-func (c caller) expect(ctx context.Context, status int, out any, method, path string, body any, headers ...string) error {
-	got, err := patient(ctx, func() (answer, error) { return c.ask(ctx, method, path, body, headers...) })
-	if err != nil {
-		return err
-	}
-	if got.status != status {
-		return fmt.Errorf("%s %s answered %d instead of %d: %.300s", method, path, got.status, status, got.body)
-	}
+func (c caller) expect(ctx context.Context, status int, out any, method, path string, body any, headers ...string) (err error) {
+	defer must.Catch(&err)
+	got := must.Get(patient(ctx, func() (answer, error) { return c.ask(ctx, method, path, body, headers...) }))
+	must.FailIf(got.status != status, "%s %s answered %d instead of %d: %.300s", method, path, got.status, status, got.body)
 	if out == nil {
 		return nil
 	}

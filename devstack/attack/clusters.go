@@ -2,7 +2,6 @@ package attack
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"path/filepath"
@@ -123,9 +122,7 @@ func (t *target) preyOf(ctx context.Context, who oidc.Claims, id string) (_ prey
 	p, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByNameLax[prey])
 	must.Wrap(err, "read the victim's identity")
 	p.resources, p.buckets = must.Get2(t.countOf(p))
-	if p.resources == 0 || p.buckets == 0 {
-		return prey{}, errors.New("the victim has nothing in the cloud that could be counted")
-	}
+	must.FailIf(p.resources == 0 || p.buckets == 0, "the victim has nothing in the cloud that could be counted")
 	p.owner = who
 	p.kubeconfig, err = t.kubeconfigOf(ctx, who, id)
 	return p, err
@@ -145,16 +142,12 @@ func (t *target) countOf(p prey) (resources, buckets int, err error) {
 }
 
 // kubeconfigOf reads a cluster's kubeconfig through the API.
-func (t *target) kubeconfigOf(ctx context.Context, who oidc.Claims, cluster string) (string, error) {
-	c, err := t.as(who)
-	if err != nil {
-		return "", err
-	}
-	got, err := c.ask(ctx, http.MethodGet, "/api/v1/clusters/"+cluster+"/kubeconfig?wait=20", nil)
-	if err == nil && got.status != http.StatusOK {
-		err = fmt.Errorf("the kubeconfig of %s: %d %.200s", cluster, got.status, got.body)
-	}
-	return string(got.body), err
+func (t *target) kubeconfigOf(ctx context.Context, who oidc.Claims, cluster string) (_ string, err error) {
+	defer must.Catch(&err)
+	c := must.Get(t.as(who))
+	got := must.Get(c.ask(ctx, http.MethodGet, "/api/v1/clusters/"+cluster+"/kubeconfig?wait=20", nil))
+	must.FailIf(got.status != http.StatusOK, "the kubeconfig of %s: %d %.200s", cluster, got.status, got.body)
+	return string(got.body), nil
 }
 
 // harm says what a cluster lost since it was counted; empty: nothing.

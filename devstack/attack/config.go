@@ -78,15 +78,11 @@ var peak = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
 func (t *target) memory() (int, error) { return memoryOf(t.ServerPID()) }
 
 // memoryOf returns a process's peak memory, in MiB.
-func memoryOf(pid int) (int, error) {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, err
-	}
+func memoryOf(pid int) (_ int, err error) {
+	defer must.Catch(&err)
+	raw := must.Get(os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)))
 	found := peak.FindSubmatch(raw)
-	if found == nil {
-		return 0, errors.New("the kernel does not tell the memory of a process that ended")
-	}
+	must.FailIf(found == nil, "the kernel does not tell the memory of a process that ended")
 	kilobytes, err := strconv.Atoi(string(found[1]))
 	return kilobytes >> 10, err
 }
@@ -123,22 +119,14 @@ func bombsOnBase(ctx context.Context, t *target) (result, error) {
 		must.Do(there.Commit(configPath, content))
 		var cluster bool
 		c, err := t.costs(func() (err error) { _, cluster, err = t.requestCluster(ctx, "With "+what); return err })
-		if err != nil {
-			return result{}, fmt.Errorf("%s: %w", what, err)
-		}
-		switch {
-		case cluster:
-			return through("the file with %s was taken, and a cluster came", what)
-		case c.tooMuch():
-			return through("the file with %s cost the server %s of processor time and %d MiB", what, c.cpu, c.memory)
-		}
+		must.Wrap(err, "%s", what)
+		throughIf(cluster, "the file with %s was taken, and a cluster came", what)
+		throughIf(c.tooMuch(), "the file with %s cost the server %s of processor time and %d MiB", what, c.cpu, c.memory)
 		most, tried = cost{max(most.cpu, c.cpu), max(most.memory, c.memory)}, tried+1
 	}
 	must.Do(there.Commit(configPath, "version: 1\n"))
 	_, cluster, err := t.requestCluster(ctx, "With a file in order")
-	if err != nil || !cluster {
-		return result{}, fmt.Errorf("with a file in order there is no cluster either, so nothing was tried: %w", err)
-	}
+	must.FailIf(err != nil || !cluster, "with a file in order there is no cluster either, so nothing was tried: %w", err)
 	return held("%d files, all refused; the dearest cost %s of processor time, and memory grew by %d MiB at most", tried, most.cpu, most.memory)
 }
 
@@ -151,17 +139,11 @@ func bombsInFork(ctx context.Context, t *target) (result, error) {
 		c, err := t.costs(func() error {
 			return errors.Join(there.PushFile(pr, configPath, content, "outsider"), t.settled(ctx))
 		})
-		if err != nil {
-			return result{}, fmt.Errorf("%s: %w", what, err)
-		}
-		if c.tooMuch() {
-			return through("the file with %s cost the server %s of processor time and %d MiB", what, c.cpu, c.memory)
-		}
+		must.Wrap(err, "%s", what)
+		throughIf(c.tooMuch(), "the file with %s cost the server %s of processor time and %d MiB", what, c.cpu, c.memory)
 		request, _ := there.PullRequest(pr)
 		for _, check := range there.ChecksOf(request.HeadSHA) {
-			if check.Conclusion == "success" {
-				return through("the check of the file with %s succeeded", what)
-			}
+			throughIf(check.Conclusion == "success", "the check of the file with %s succeeded", what)
 			if live := liveMarkdown(check.Summary + check.Text); live != "" {
 				return through("the check of the file with %s holds %q", what, live)
 			}
@@ -169,9 +151,7 @@ func bombsInFork(ctx context.Context, t *target) (result, error) {
 		most, tried = cost{max(most.cpu, c.cpu), max(most.memory, c.memory)}, tried+1
 	}
 	alive, err := t.nobody().ask(ctx, "GET", "/healthz", nil)
-	if err != nil || alive.status != 200 {
-		return through("the server does not answer any more: %v", err)
-	}
+	throughIf(err != nil || alive.status != 200, "the server does not answer any more: %v", err)
 	return held("%d files; the dearest cost %s of processor time, and memory grew by %d MiB at most", tried, most.cpu, most.memory)
 }
 
@@ -185,9 +165,7 @@ func fileOfTheHead(ctx context.Context, t *target) (result, error) {
 	must.Do(t.settled(ctx))
 	n, err := t.count(ctx, "SELECT count(*) FROM clusters WHERE repo = $1 AND pr_number = $2", github.SecondRepo, pr)
 	must.Do(errors.Join(err, there.Close(pr, "maya"), there.Commit(configPath, "version: 1\n")))
-	if n > 0 {
-		return through("the pull request's own file was believed, and there is a cluster")
-	}
+	throughIf(n > 0, "the pull request's own file was believed, and there is a cluster")
 	return held("the base branch's file counted, and there is no cluster")
 }
 
@@ -201,9 +179,7 @@ func addonsByFile(ctx context.Context, t *target) (result, error) {
 	} {
 		must.Do(there.Commit(configPath, "version: 1\naddons: "+value+"\n"))
 		_, cluster, err := t.requestCluster(ctx, "Add-ons by "+what)
-		if err != nil {
-			return result{}, fmt.Errorf("%s: %w", what, err)
-		}
+		must.Wrap(err, "%s", what)
 		if tried++; cluster {
 			return through("add-ons given by %s brought a cluster", what)
 		}

@@ -32,9 +32,7 @@ func (s *secure) signIn(ctx context.Context, who string) (err error) {
 	begun := must.Get(s.ask(ctx, http.MethodGet, auth.BeginPath+"?next=/", nil))
 	to := must.Get(url.Parse(begun.header.Get("Location")))
 	got := must.Get(s.ask(ctx, http.MethodPost, auth.FinishPath, must.Get(s.idp.Answer(ctx, to, who, nil)), "Sec-Fetch-Site", "cross-site"))
-	if got.status != http.StatusSeeOther {
-		return fmt.Errorf("the sign-in of %s was answered %d", who, got.status)
-	}
+	must.FailIf(got.status != http.StatusSeeOther, "the sign-in of %s was answered %d", who, got.status)
 	return nil
 }
 
@@ -55,15 +53,10 @@ func (s *secure) consoleOf(t *target, p prey) (c console, err error) {
 
 // authorize returns where the browser is sent, and the code.
 func (c console) authorize(ctx context.Context, redirect string) (status int, to, code string, err error) {
+	defer must.Catch(&err)
 	ask := url.Values{"client_id": {c.client.ID}, "redirect_uri": {redirect}, "response_type": {"code"}, "scope": {"openid"}, "state": {"s"}}
-	got, err := c.ask(ctx, http.MethodGet, openid.AuthorizePath+"?"+ask.Encode(), nil)
-	if err != nil {
-		return 0, "", "", err
-	}
-	at, err := url.Parse(got.header.Get("Location"))
-	if err != nil {
-		return 0, "", "", err
-	}
+	got := must.Get(c.ask(ctx, http.MethodGet, openid.AuthorizePath+"?"+ask.Encode(), nil))
+	at := must.Get(url.Parse(got.header.Get("Location")))
 	return got.status, at.String(), at.Query().Get("code"), nil
 }
 

@@ -32,10 +32,8 @@ var strangersAt = []string{"127.0.0.66", "127.0.0.67", "127.0.0.68", "127.0.0.69
 
 // hanging holds connections open that sent only the given bytes, until the returned function is called.
 func (t *target) hanging(ctx context.Context, n int, sent string) (release func(), err error) {
-	at, err := url.Parse(t.PublicURL())
-	if err != nil {
-		return nil, err
-	}
+	defer must.Catch(&err)
+	at := must.Get(url.Parse(t.PublicURL()))
 	var open []net.Conn
 	release = func() {
 		for _, c := range open {
@@ -52,9 +50,7 @@ func (t *target) hanging(ctx context.Context, n int, sent string) (release func(
 			continue // the listener closed it
 		}
 	}
-	if len(open) == 0 {
-		return nil, errors.New("no connection could be opened")
-	}
+	must.FailIf(len(open) == 0, "no connection could be opened")
 	return release, nil
 }
 

@@ -56,9 +56,7 @@ func hostileRoles(ctx context.Context, t *target) (result, error) {
 			}
 		}
 	}
-	if len(roles) < 9 {
-		return result{}, fmt.Errorf("the own cluster has the roles %v; seven of operators and two of nodes were expected", roles)
-	}
+	must.FailIf(len(roles) < 9, "the own cluster has the roles %v; seven of operators and two of nodes were expected", roles)
 	harm := must.Get(t.harm(ctx, v))
 	must.Do(t.endOf(ctx, own.ID))
 	if len(done) > 0 || harm != "" {
@@ -80,30 +78,31 @@ func forgedTags(ctx context.Context, t *target) (result, error) {
 			}
 		}
 	}
-	if len(tags) == 0 {
-		return result{}, errors.New("the own network has no tags")
-	}
+	must.FailIf(len(tags) == 0, "the own network has no tags")
 	must.Get(t.cloud().CreateTags(ctx, &ec2.CreateTagsInput{Resources: []string{disk.ID}, Tags: tags}))
 	must.Do(t.endOf(ctx, own.ID))
-	var seen string
-	err := await(ctx, "the teardown to stop or to be over", func(ctx context.Context) (bool, error) {
-		now, err := t.state(ctx, own.ID)
+	seen := must.Get(t.tornDown(ctx, own.ID, disk.ID))
+	there := slices.ContainsFunc(t.AWS.Resources(""), func(r aws.Resource) bool { return r.ID == disk.ID })
+	must.Do(t.AWS.Free(disk.ID))
+	throughIf(!there, "the disk was deleted; %s", seen)
+	return held("the disk is there; %s", seen)
+}
+
+// tornDown waits until a teardown is over or has stopped because of a resource, and says how it is then.
+func (t *target) tornDown(ctx context.Context, id, resource string) (seen string, err error) {
+	err = await(ctx, "the teardown to stop or to be over", func(ctx context.Context) (bool, error) {
+		now, err := t.state(ctx, id)
 		if err != nil {
 			return false, err
 		}
 		seen = now.String()
-		named, err := t.count(ctx, "SELECT count(*) FROM clusters WHERE id = $1 AND (blockers::text || why::text) LIKE '%' || $2 || '%'", own.ID, disk.ID)
+		named, err := t.count(ctx, "SELECT count(*) FROM clusters WHERE id = $1 AND (blockers::text || why::text) LIKE '%' || $2 || '%'", id, resource)
 		return now.Phase == "released" || now.Phase == "destroy_blocked" || named > 0, err
 	})
 	if err != nil {
-		return result{}, fmt.Errorf("%w; %s", err, seen)
+		return "", fmt.Errorf("%w; %s", err, seen)
 	}
-	there := slices.ContainsFunc(t.AWS.Resources(""), func(r aws.Resource) bool { return r.ID == disk.ID })
-	must.Do(t.AWS.Free(disk.ID))
-	if !there {
-		return through("the disk was deleted; %s", seen)
-	}
-	return held("the disk is there; %s", seen)
+	return seen, nil
 }
 
 // hostileTries are acts on a cluster, by what they would achieve.

@@ -164,9 +164,8 @@ func (s *secure) cookies(ctx context.Context) (sets []string, session string, er
 		form url.Values
 	}{{auth.FinishPath, form}, {"/policy/reload", url.Values{}}, {"/logout", url.Values{}}} {
 		got := must.Get(s.ask(ctx, http.MethodPost, step.at, step.form, "Sec-Fetch-Site", "same-origin"))
-		if got.status != http.StatusSeeOther || len(got.header.Values("Set-Cookie")) == 0 {
-			return nil, "", fmt.Errorf("POST %s was answered %d and set no cookie", step.at, got.status)
-		}
+		must.FailIf(got.status != http.StatusSeeOther || len(got.header.Values("Set-Cookie")) == 0,
+			"POST %s was answered %d and set no cookie", step.at, got.status)
 		for _, set := range got.header.Values("Set-Cookie") {
 			if name, value, _ := strings.Cut(set, "="); strings.HasSuffix(name, sessionCookie) && session == "" {
 				session, _, _ = strings.Cut(value, ";")

@@ -36,15 +36,11 @@ func identityAttacks() []attack {
 }
 
 // issuersKey returns the demo issuer's own key, for validly signed tokens with wrong content.
-func (t *target) issuersKey() (*rsa.PrivateKey, error) {
-	raw, err := os.ReadFile(filepath.Join(t.Dir, "oidc", "key.pem"))
-	if err != nil {
-		return nil, err
-	}
+func (t *target) issuersKey() (_ *rsa.PrivateKey, err error) {
+	defer must.Catch(&err)
+	raw := must.Get(os.ReadFile(filepath.Join(t.Dir, "oidc", "key.pem")))
 	block, _ := pem.Decode(raw)
-	if block == nil {
-		return nil, fmt.Errorf("the issuer's key is no PEM")
-	}
+	must.FailIf(block == nil, "the issuer's key is no PEM")
 	return x509.ParsePKCS1PrivateKey(block.Bytes)
 }
 
@@ -138,9 +134,7 @@ func badTokens(ctx context.Context, t *target) (result, error) {
 				}
 				return c.ask(ctx, http.MethodGet, at, nil)
 			}))
-			if got.status < 300 {
-				return through("the token %s opens %s", what, at)
-			}
+			throughIf(got.status < 300, "the token %s opens %s", what, at)
 		}
 	}
 	return held("%d tokens, none of them opens the API or a page", len(forged))
@@ -154,16 +148,12 @@ func swapBody(token string) string {
 }
 
 // begunCookie returns the cookie that a browser keeps during a sign-in, which the server signed only for that purpose.
-func (t *target) begunCookie(ctx context.Context) (string, error) {
-	got, err := t.nobody().ask(ctx, http.MethodGet, "/saml/login?next=/", nil)
-	if err != nil {
-		return "", err
-	}
+func (t *target) begunCookie(ctx context.Context) (_ string, err error) {
+	defer must.Catch(&err)
+	got := must.Get(t.nobody().ask(ctx, http.MethodGet, "/saml/login?next=/", nil))
 	_, value, _ := strings.Cut(got.header.Get("Set-Cookie"), "=")
 	value, _, _ = strings.Cut(value, ";")
-	if value == "" {
-		return "", fmt.Errorf("the sign-in set no cookie: %d", got.status)
-	}
+	must.FailIf(value == "", "the sign-in set no cookie: %d", got.status)
 	return value, nil
 }
 
@@ -205,14 +195,11 @@ func openRedirects(ctx context.Context, t *target) (result, error) {
 		browser := &http.Client{Jar: jar, Timeout: 30 * time.Second, CheckRedirect: plain.CheckRedirect}
 		form := must.Get(t.samlAnswer(ctx, browser, to, "maya", nil))
 		got := must.Get(t.finish(ctx, browser, form))
-		if got.status != http.StatusSeeOther {
-			return result{}, fmt.Errorf("the sign-in with next=%q ended with %d", to, got.status)
-		}
+		must.FailIf(got.status != http.StatusSeeOther, "the sign-in with next=%q ended with %d", to, got.status)
 		page := must.Get(t.nobody().ask(ctx, http.MethodGet, "/login?next="+url.QueryEscape(to), nil))
 		tried += 2
-		if leadsAway(got.header.Get("Location")) || strings.Contains(string(page.body), `href="//`) || strings.Contains(string(page.body), `href="https://evil`) {
-			return through("next=%q leads to %q", to, got.header.Get("Location"))
-		}
+		throughIf(leadsAway(got.header.Get("Location")) || strings.Contains(string(page.body), `href="//`) || strings.Contains(string(page.body), `href="https://evil`),
+			"next=%q leads to %q", to, got.header.Get("Location"))
 	}
 	return held("%d tries, none leads away", tried)
 }

@@ -45,8 +45,7 @@ func approvedByMail(ctx context.Context, t *target) (result, error) {
 	now := must.Get(t.state(ctx, id))
 	votes := must.Get(t.count(ctx, "SELECT count(*) FROM approval_votes v JOIN approvals a ON a.id = v.approval_id WHERE a.cluster_id = $1", id))
 	must.Do(t.GitHub.Close(pr, "maya"))
-	if votes > 0 || now.Phase != "awaiting_approval" {
-		return through("%d votes after %d mails that only quote /ocp approve, and the cluster is %s", votes, mails, now.Phase)
-	}
+	throughIf(votes > 0 || now.Phase != "awaiting_approval",
+		"%d votes after %d mails that only quote /ocp approve, and the cluster is %s", votes, mails, now.Phase)
 	return held("%d mails that quote /ocp approve, and the cluster still waits", mails)
 }

@@ -2,7 +2,6 @@ package attack
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -72,9 +71,7 @@ func (t *target) everyPage(ctx context.Context, id string) (_ map[string]string,
 		"/usage?from=" + url.QueryEscape(element), "/runbooks/" + url.PathEscape(element), "/links/" + url.PathEscape(element), "/api/docs",
 	} {
 		got := must.Get(t.page(ctx, oidc.Admin, at))
-		if got.status >= 500 {
-			return nil, fmt.Errorf("GET %s was answered %d", at, got.status)
-		}
+		must.FailIf(got.status >= 500, "GET %s was answered %d", at, got.status)
 		pages[at] = string(got.body)
 	}
 	return pages, nil
@@ -98,14 +95,11 @@ func markupOnPages(ctx context.Context, t *target) (result, error) {
 	pages := must.Get(t.everyPage(ctx, id))
 	shown := 0
 	for at, page := range pages {
-		if live := liveHTML(page); live != "" {
-			return through("GET %s shows %q", at, live)
-		}
+		live := liveHTML(page)
+		throughIf(live != "", "GET %s shows %q", at, live)
 		shown += strings.Count(page, "&lt;img src=x")
 	}
-	if shown == 0 {
-		return result{}, errors.New("none of the pages shows what was written, so nothing was tried")
-	}
+	must.FailIf(shown == 0, "none of the pages shows what was written, so nothing was tried")
 	return held("%d pages show the markup %d times, always as text", len(pages), shown)
 }
 
@@ -211,18 +205,13 @@ func injections(ctx context.Context, t *target) (result, error) {
 			"/api/v1/findings?kind=" + q, "/api/v1/links/" + url.PathEscape(text),
 		} {
 			got, err := patient(ctx, func() (answer, error) { return c.ask(ctx, http.MethodGet, at, nil) })
-			if err != nil {
-				return result{}, fmt.Errorf("GET %q: %w", at, err)
-			}
+			must.Wrap(err, "GET %q", at)
 			tried++
-			if got.status >= 500 || strings.Contains(string(got.body), "root:x:0") || got.header.Get("Set-Cookie") != "" || strings.Contains(string(got.body), "pq:") || strings.Contains(string(got.body), "SQLSTATE") {
-				return through("GET %q was answered %d %.100q", at, got.status, got.body)
-			}
+			throughIf(got.status >= 500 || strings.Contains(string(got.body), "root:x:0") || got.header.Get("Set-Cookie") != "" || strings.Contains(string(got.body), "pq:") || strings.Contains(string(got.body), "SQLSTATE"),
+				"GET %q was answered %d %.100q", at, got.status, got.body)
 		}
 	}
 	after, err := t.count(ctx, "SELECT count(*) FROM clusters")
-	if err != nil || after < before {
-		return through("there were %d clusters and are %d: %v", before, after, err)
-	}
+	throughIf(err != nil || after < before, "there were %d clusters and are %d: %v", before, after, err)
 	return held("%d requests, none answered by an interpreter or with a 5xx", tried)
 }

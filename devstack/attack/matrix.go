@@ -51,9 +51,8 @@ func (t *target) operations(ctx context.Context) (_ []operation, err error) {
 			if method == "parameters" {
 				continue
 			}
-			if err := node.Decode(&o); err != nil || o.ID == "" {
-				return nil, fmt.Errorf("%s %s has no operationId: %w", method, path, err)
-			}
+			err := node.Decode(&o)
+			must.FailIf(err != nil || o.ID == "", "%s %s has no operationId: %w", method, path, err)
 			all = append(all, operation{o.ID, strings.ToUpper(method), path})
 		}
 	}
@@ -126,9 +125,7 @@ func differs(want, got string) string {
 }
 
 func matrixResult(wrong []string, rows int, what string) (result, error) {
-	if len(wrong) > 0 {
-		return through("%d of %d answers are wrong: %s", len(wrong), rows*len(matrix.Principals), strings.Join(wrong, "; "))
-	}
+	throughIf(len(wrong) > 0, "%d of %d answers are wrong: %s", len(wrong), rows*len(matrix.Principals), strings.Join(wrong, "; "))
 	return held("%d %s × %d principals: none of %d answers is wrong", rows, what, len(matrix.Principals), rows*len(matrix.Principals))
 }
 
@@ -233,13 +230,8 @@ func crossSite(ctx context.Context, t *target) (result, error) {
 		}
 	}
 	now, err := t.state(ctx, s.id)
-	switch {
-	case err != nil:
-		return result{}, err
-	case len(wrong) > 0 || now.Desired != "present":
-		return through("%s; %s", now, strings.Join(wrong, "; "))
-	case forms < len(rows)/3:
-		return result{}, fmt.Errorf("only %d forms were found", forms)
-	}
+	must.Do(err)
+	throughIf(len(wrong) > 0 || now.Desired != "present", "%s; %s", now, strings.Join(wrong, "; "))
+	must.FailIf(forms < len(rows)/3, "only %d forms were found", forms)
 	return held("%d forms × 4 kinds of foreign page: all refused with 403, the cluster is as it was", forms)
 }

@@ -2,7 +2,6 @@ package attack
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"net/http"
 
@@ -40,9 +39,7 @@ func renamedApprover(ctx context.Context, t *target) (result, error) {
 	now := must.Get(t.state(ctx, id))
 	votes := must.Get(t.count(ctx, "SELECT count(*) FROM approval_votes v JOIN approvals a ON a.id = v.approval_id WHERE a.cluster_id = $1", id))
 	must.Do(t.GitHub.Close(pr, "maya"))
-	if votes > 0 || now.Phase != "awaiting_approval" {
-		return through("%d votes, and the cluster is %s", votes, now.Phase)
-	}
+	throughIf(votes > 0 || now.Phase != "awaiting_approval", "%d votes, and the cluster is %s", votes, now.Phase)
 	return held("the renamed author and the stranger with the old login approved and destroyed nothing")
 }
 
@@ -67,9 +64,7 @@ func reusedRepository(ctx context.Context, t *target) (result, error) {
 	must.Do(requester.expect(ctx, http.StatusOK, nil, http.MethodPost, "/api/v1/clusters/"+id+"/shares", share))
 	var known v1.Me
 	must.Do(workflow.expect(ctx, http.StatusOK, &known, http.MethodGet, "/api/v1/me", nil))
-	if len(known.Seats) == 0 {
-		return result{}, fmt.Errorf("the team's workflow has no role")
-	}
+	must.FailIf(len(known.Seats) == 0, "the team's workflow has no role")
 	tried := 0
 	for what, numbers := range map[string]map[string]any{
 		"the repository's name":           {"repository_id": "66001"},
@@ -88,9 +83,8 @@ func reusedRepository(ctx context.Context, t *target) (result, error) {
 		must.Do(c.expect(ctx, http.StatusOK, &me, http.MethodGet, "/api/v1/me", nil))
 		got := must.Get(c.ask(ctx, http.MethodGet, "/api/v1/clusters/"+id, nil))
 		opened := must.Get(c.ask(ctx, http.MethodGet, "/api/v1/clusters/"+id+"/kubeconfig", nil))
-		if len(me.Seats) > 0 || got.status < 400 || opened.status < 400 {
-			return through("a workflow with %s has the roles %v, sees the cluster with %d and opens it with %d", what, me.Seats, got.status, opened.status)
-		}
+		throughIf(len(me.Seats) > 0 || got.status < 400 || opened.status < 400,
+			"a workflow with %s has the roles %v, sees the cluster with %d and opens it with %d", what, me.Seats, got.status, opened.status)
 		tried++
 	}
 	return held("%d workflows with names of the team's repository have no role, and nothing that was shared with its subject", tried)

@@ -64,9 +64,7 @@ func expensiveDryRun(ctx context.Context, t *target) (result, error) {
 	after := must.Get(t.cpu())
 	text := fmt.Sprintf("%d bytes were answered %d with %d bytes after %s, the server used %s of processor time",
 		body.Len(), got.status, len(got.body), time.Since(began).Round(10*time.Millisecond), after-before)
-	if len(got.body) > 100<<10 || time.Since(began) > 3*time.Second {
-		return through("%s", text)
-	}
+	throughIf(len(got.body) > 100<<10 || time.Since(began) > 3*time.Second, "%s", text)
 	return held("%s", text)
 }
 
@@ -83,9 +81,7 @@ func mintBreakGlass(ctx context.Context, t *target) (result, error) {
 	must.Do(admin.expect(ctx, http.StatusAccepted, &asked, http.MethodPost, "/api/v1/clusters/"+id+"/break-glass", map[string]string{"reason": "x"}))
 	got := must.Get(team.ask(ctx, http.MethodPost, "/api/v1/approvals/"+asked.ApprovalID+"/approve", struct{}{}))
 	must.Do(admin.destroy(ctx, id))
-	if got.status < 300 {
-		return through("the approval of the team's admin was answered %d", got.status)
-	}
+	throughIf(got.status < 300, "the approval of the team's admin was answered %d", got.status)
 	return held("the approval of the team's admin was answered %d", got.status)
 }
 
@@ -94,14 +90,10 @@ func ownApproval(ctx context.Context, t *target) (result, error) {
 	var made v1.Accepted
 	must.Do(admin.expect(ctx, http.StatusAccepted, &made, http.MethodPost, "/api/v1/clusters",
 		v1.CreateRequest{Name: "own-word", Profile: "aws-standard", TTLHours: 101, Team: matrix.OwnTeam}, "Idempotency-Key", "own-word"))
-	if made.ApprovalID == "" {
-		return result{}, fmt.Errorf("the cluster waits for no approval: %s", made.Message)
-	}
+	must.FailIf(made.ApprovalID == "", "the cluster waits for no approval: %s", made.Message)
 	got := must.Get(admin.ask(ctx, http.MethodPost, "/api/v1/approvals/"+made.ApprovalID+"/approve", struct{}{}))
 	must.Do(admin.destroy(ctx, made.ClusterID))
-	if got.status < 300 {
-		return through("an approval of one vote was given by who asked: %d", got.status)
-	}
+	throughIf(got.status < 300, "an approval of one vote was given by who asked: %d", got.status)
 	return held("the own vote was answered %d", got.status)
 }
 
@@ -123,9 +115,7 @@ func prefilled(ctx context.Context, t *target) (result, error) {
 	const key, tag = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPlantedPlantedPlantedPlantedPlantedPlante", "planted-tag"
 	query := url.Values{"sshPublicKey": {key}, "extraTags": {tag + "=planted"}, "name": {"planted-name"}}
 	got := must.Get(t.page(ctx, attacker, "/new?"+query.Encode()))
-	if got.status != http.StatusOK {
-		return result{}, fmt.Errorf("the form was answered %d", got.status)
-	}
+	must.FailIf(got.status != http.StatusOK, "the form was answered %d", got.status)
 	var found []string
 	for what, value := range map[string]string{"the SSH key": "IPlantedPlanted", "the tags": tag} {
 		if strings.Contains(string(got.body), value) {
@@ -145,12 +135,8 @@ func plantedMessage(ctx context.Context, t *target) (result, error) {
 	value := base64.RawURLEncoding.EncodeToString(raw)
 	for _, cookie := range []string{"ocpctl_said=" + value, "__Host-ocpctl_said=" + value, "ocpctl_said=" + value + ".x", "ocpctl_said=" + value + "." + strings.Repeat("A", 86)} {
 		got := must.Get(t.page(ctx, attacker, "/", cookie))
-		if got.status != http.StatusOK {
-			return result{}, fmt.Errorf("the front page was answered %d", got.status)
-		}
-		if strings.Contains(string(got.body), "evil.example") {
-			return through("the page shows the text of the cookie %.20s…", cookie)
-		}
+		must.FailIf(got.status != http.StatusOK, "the front page was answered %d", got.status)
+		throughIf(strings.Contains(string(got.body), "evil.example"), "the page shows the text of the cookie %.20s…", cookie)
 	}
 	return held("4 unsigned cookies, none of them shown")
 }
@@ -181,9 +167,7 @@ func afterLogout(ctx context.Context, t *target) (result, error) {
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
 	must.Get(send(browser, r))
 	got := must.Get(use())
-	if got.status == http.StatusOK {
-		return through("the copied cookie opens /me after its owner signed out")
-	}
+	throughIf(got.status == http.StatusOK, "the copied cookie opens /me after its owner signed out")
 	return held("the copied cookie was answered %d after its owner signed out", got.status)
 }
 
@@ -207,13 +191,9 @@ func silentRead(ctx context.Context, t *target) (result, error) {
 	for _, who := range []oidc.Claims{attacker, oidc.Auditor} {
 		c := must.Get(t.as(who))
 		got := must.Get(c.ask(ctx, http.MethodGet, "/api/v1/clusters/"+v.ID+"/kubeconfig", nil))
-		if got.status < 400 {
-			return through("%s downloaded the victim's kubeconfig", who.Subject)
-		}
+		throughIf(got.status < 400, "%s downloaded the victim's kubeconfig", who.Subject)
 		n := must.Get(t.count(ctx, "SELECT count(*) FROM audit_events WHERE actor = $1 AND target_cluster_id = $2", t.idOf(who), v.ID))
-		if n == 0 {
-			return through("%s was refused the kubeconfig with %d, and the audit trail has no line of it", who.Subject, got.status)
-		}
+		throughIf(n == 0, "%s was refused the kubeconfig with %d, and the audit trail has no line of it", who.Subject, got.status)
 	}
 	return held("both were refused and the audit trail has a line for each")
 }

@@ -32,12 +32,8 @@ func pullAttacks() []attack {
 func (t *target) goesOn(ctx context.Context, id, tried string) (result, error) {
 	must.Do(t.settled(ctx))
 	text, err := t.ending(ctx, id)
-	switch {
-	case err != nil:
-		return result{}, err
-	case text != "":
-		return through("%s: %s", tried, text)
-	}
+	must.Do(err)
+	throughIf(text != "", "%s: %s", tried, text)
 	return held("%s, and the cluster goes on", tried)
 }
 
@@ -88,12 +84,8 @@ func outsidersCommands(ctx context.Context, t *target) (result, error) {
 	must.Do(t.settled(ctx))
 	after := must.Get(t.digest(ctx, id))
 	n, err := t.count(ctx, "SELECT count(*) FROM clusters WHERE pr_number = $1", pr.Number)
-	switch {
-	case err != nil:
-		return result{}, err
-	case before != after || n != 1:
-		return through("%s became %s, and there are %d clusters", before, after, n)
-	}
+	must.Do(err)
+	throughIf(before != after || n != 1, "%s became %s, and there are %d clusters", before, after, n)
 	return held("%d commands by who may read or triage changed nothing", 3*len(commands))
 }
 
@@ -110,12 +102,8 @@ func (t *target) noCluster(ctx context.Context, pr int, tried string) (result, e
 	must.Do(t.settled(ctx))
 	var id, source, by string
 	err := t.pool.QueryRow(ctx, "SELECT coalesce(max(id), ''), coalesce(max(source), ''), coalesce(max(requested_by), '') FROM clusters WHERE pr_number = $1", pr).Scan(&id, &source, &by)
-	switch {
-	case err != nil:
-		return result{}, err
-	case id != "":
-		return through("%s, and there is a cluster by %s for %s", tried, source, by)
-	}
+	must.Do(err)
+	throughIf(id != "", "%s, and there is a cluster by %s for %s", tried, source, by)
 	return held("%s, and there is no cluster", tried)
 }
 
@@ -209,9 +197,8 @@ func (t *target) newHeadApproved(ctx context.Context, pr int, id string) (result
 		       (SELECT count(*) FROM approvals WHERE cluster_id = c.id AND state = 'approved' AND head = $2)
 		  FROM clusters c WHERE c.id = $1`, id, request.HeadSHA).Scan(&head, &phase, &attempts, &approved))
 	must.Do(t.GitHub.Close(pr, "maya"))
-	if approved > 0 || head == request.HeadSHA && attempts > 0 {
-		return through("head %.7s was approved and runs, though nobody had seen it when /ocp approve was written (%s)", request.HeadSHA, phase)
-	}
+	throughIf(approved > 0 || head == request.HeadSHA && attempts > 0,
+		"head %.7s was approved and runs, though nobody had seen it when /ocp approve was written (%s)", request.HeadSHA, phase)
 	return held("head %.7s waits for a word of its own (%s at %.7s)", request.HeadSHA, phase, head)
 }
 
@@ -237,14 +224,10 @@ func fromTheFuture(ctx context.Context, t *target) (result, error) {
 	must.Do(t.settled(ctx))
 	must.Do(t.GitHub.Label(pr, "ocp/"+smallProfile, "maya"))
 	id, err := t.clusterOfPull(ctx, pr)
-	if err != nil {
-		return through("the label that maya set after it brings no cluster")
-	}
+	throughIf(err != nil, "the label that maya set after it brings no cluster")
 	must.Do(t.GitHub.Close(pr, "maya"))
 	must.Do(t.settled(ctx))
 	text := must.Get(t.ending(ctx, id))
-	if text == "" {
-		return through("the pull request was closed after it, and its cluster goes on")
-	}
+	throughIf(text == "", "the pull request was closed after it, and its cluster goes on")
 	return held("label and close after it were believed: %s", text)
 }

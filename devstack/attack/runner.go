@@ -41,28 +41,19 @@ func ofIdentity(change func(i *contract.Identity, v prey)) func(context.Context,
 // ofMetadata forges the recorded metadata and deletes the archive, so that the teardown uses the record.
 func ofMetadata(change func(raw string, v prey) (string, error)) func(context.Context, *target, *contract.Record, prey) error {
 	return func(ctx context.Context, t *target, r *contract.Record, v prey) (err error) {
-		if r.Identity.Metadata, err = change(r.Identity.Metadata, v); err != nil {
-			return err
-		}
-		b, err := t.destroyBundle(ctx, r.Snapshots)
-		if err != nil {
-			return err
-		}
+		defer must.Catch(&err)
+		r.Identity.Metadata = must.Get(change(r.Identity.Metadata, v))
+		b := must.Get(t.destroyBundle(ctx, r.Snapshots))
 		return t.removeObject(ctx, b.snapshot.Key)
 	}
 }
 
 // ofArchive records the true metadata and forges those in the archive, which a teardown would prefer.
 func ofArchive(change func(raw string, v prey) (string, error)) func(context.Context, *target, *contract.Record, prey) error {
-	return func(ctx context.Context, t *target, r *contract.Record, v prey) error {
-		b, err := t.destroyBundle(ctx, r.Snapshots)
-		if err != nil {
-			return err
-		}
-		forged, err := change(string(b.files["metadata.json"]), v)
-		if err != nil {
-			return err
-		}
+	return func(ctx context.Context, t *target, r *contract.Record, v prey) (err error) {
+		defer must.Catch(&err)
+		b := must.Get(t.destroyBundle(ctx, r.Snapshots))
+		forged := must.Get(change(string(b.files["metadata.json"]), v))
 		b.files["metadata.json"] = []byte(forged)
 		put, err := t.put(ctx, b)
 		for i, s := range r.Snapshots {
@@ -164,14 +155,9 @@ func (f forgedRecord) play(ctx context.Context, t *target) (result, error) {
 	foreign := must.Get(t.foreign(ctx, id, v))
 	must.Do(t.failAndEnd(ctx, k, id))
 	harm, err := t.harm(ctx, v)
-	switch {
-	case err != nil:
-		return result{}, err
-	case harm != "":
-		return through("the record was answered %d, and %s: %s", said.status, v.Name, harm)
-	case foreign != "":
-		return through("the record was answered %d, and the row holds %s", said.status, foreign)
-	}
+	must.Do(err)
+	throughIf(harm != "", "the record was answered %d, and %s: %s", said.status, v.Name, harm)
+	throughIf(foreign != "", "the record was answered %d, and the row holds %s", said.status, foreign)
 	return held("the record was answered %d; %s", said.status, v.unharmed())
 }
 

@@ -61,9 +61,7 @@ func (f forgedResult) play(ctx context.Context, t *target) (result, error) {
 	var said map[string]any
 	must.Do(json.Unmarshal(k.body, &said))
 	outputs, ok := said["outputs"].(map[string]any)
-	if !ok {
-		return result{}, fmt.Errorf("the runner's result has no outputs: %.200s", k.body)
-	}
+	must.FailIf(!ok, "the runner's result has no outputs: %.200s", k.body)
 	f.forge(outputs, v, k.claimed.Spec)
 	got := must.Get(k.ask(ctx, http.MethodPost, k.path("result"), said))
 	k.pass(got)
@@ -72,9 +70,7 @@ func (f forgedResult) play(ctx context.Context, t *target) (result, error) {
 		found = must.Get(t.handedOut(ctx, id, v, k.claimed.Spec))
 	}
 	must.Do(t.endOf(ctx, id))
-	if found != "" {
-		return through("the result was answered %d, and %s", got.status, found)
-	}
+	throughIf(found != "", "the result was answered %d, and %s", got.status, found)
 	return held("the result was answered %d; outputs, kubeconfig and password are the cluster's own or refused", got.status)
 }
 

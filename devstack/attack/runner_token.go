@@ -46,9 +46,9 @@ func closedSpec(ctx context.Context, t *target) (result, error) {
 	k := must.Get(t.closed(ctx, "closed-spec"))
 	got := must.Get(k.ask(ctx, http.MethodPost, k.path("claim"), k.claim))
 	var reply contract.Claimed
-	if json.Unmarshal(got.body, &reply) == nil && reply.Spec.Cluster != "" {
-		return through("the claim was answered %d with the spec of %s: %d bytes, credentials at %q", got.status, reply.Spec.Name, len(got.body), reply.Spec.CloudCredentialsRef)
-	}
+	readable := json.Unmarshal(got.body, &reply) == nil
+	throughIf(readable && reply.Spec.Cluster != "",
+		"the claim was answered %d with the spec of %s: %d bytes, credentials at %q", got.status, reply.Spec.Name, len(got.body), reply.Spec.CloudCredentialsRef)
 	return held("the claim was answered %d without a spec", got.status)
 }
 
@@ -73,9 +73,7 @@ func closedRenewal(ctx context.Context, t *target) (result, error) {
 			k.header = http.Header{"Authorization": {"Bearer " + token}}
 		}
 	}
-	if renewed > 0 {
-		return through("%d of 7 calls after the end were answered with a new token", renewed)
-	}
+	throughIf(renewed > 0, "%d of 7 calls after the end were answered with a new token", renewed)
 	return held("7 calls after the end brought no new token")
 }
 
@@ -99,9 +97,7 @@ func closedReport(ctx context.Context, t *target) (result, error) {
 		must.Get(k.ask(ctx, http.MethodPost, k.path(verb), body))
 	}
 	after := must.Get(t.rowsOf(ctx, k.attempt))
-	if before != after {
-		return through("what is stored of the attempt changed from %s to %s", before, after)
-	}
+	throughIf(before != after, "what is stored of the attempt changed from %s to %s", before, after)
 	return held("nothing that is stored of the attempt changed: %s", after)
 }
 
@@ -146,9 +142,7 @@ func runnersBucket(ctx context.Context, t *target) (result, error) {
 	defer k.stop()
 	found := must.Get(t.reached(ctx, k, v))
 	must.Do(t.endOf(ctx, id))
-	if len(found) > 0 {
-		return through("the runner's credentials %s", strings.Join(found, ", "))
-	}
+	throughIf(len(found) > 0, "the runner's credentials %s", strings.Join(found, ", "))
 	return held("the granted credentials write the own spool; neither they nor those of the environment reach anything else")
 }
 
@@ -169,9 +163,8 @@ func (t *target) reached(ctx context.Context, k *taken, v prey) (_ []string, err
 	}
 	own := client(given.AccessKeyID, given.SecretAccessKey, given.SessionToken)
 	name, probe := devstack.Bucket, "spool/"+k.attempt+"/probe.txt"
-	if _, err := own.PutObject(ctx, &s3.PutObjectInput{Bucket: &name, Key: &probe, Body: strings.NewReader("probe")}); err != nil {
-		return nil, fmt.Errorf("the granted credentials do not even write the attempt's own spool: %w", err)
-	}
+	_, err = own.PutObject(ctx, &s3.PutObjectInput{Bucket: &name, Key: &probe, Body: strings.NewReader("probe")})
+	must.Wrap(err, "the granted credentials do not even write the attempt's own spool")
 	found := must.Get(t.tamper(ctx, own, v))
 	more, err := t.tamper(ctx, client(env["AWS_ACCESS_KEY_ID"], env["AWS_SECRET_ACCESS_KEY"], env["AWS_SESSION_TOKEN"]), v)
 	return append(found, more...), err
@@ -231,4 +224,38 @@ func heavySpool(ctx context.Context, t *target) (result, error) {
 	}
 	now = must.Get(t.state(ctx, id))
 	return through("20 s after the runner's end %s", now)
+}
+
+// reportAccess reports about access to another cluster, and a token that would be valid for much longer than it may be.
+func reportAccess(ctx context.Context, t *target) (result, error) {
+	v := must.Get(t.victimOf(ctx))
+	theirs, before := must.Get2(t.accessOf(ctx, v.ID))
+	k, id := must.Get2(t.capture(ctx, t.unique("rep-access"), callCreated))
+	own, _ := must.Get2(t.accessOf(ctx, id))
+	now := time.Now().UTC().Truncate(time.Second)
+	taken := 0
+	for i, said := range []contract.AccessState{
+		{ID: theirs, Removed: true},
+		{ID: theirs, StoredAt: now, ExpiresAt: now.Add(time.Hour)},
+		{ID: theirs, Trouble: "it could not be made"},
+		{ID: own, StoredAt: now.Add(time.Second), ExpiresAt: now.AddDate(100, 0, 0)},
+	} {
+		got := must.Get(k.ask(ctx, http.MethodPost, k.path("report"), contract.Report{Seq: 800 + i, Phase: "configuring", Access: []contract.AccessState{said}}))
+		if got.status == http.StatusOK && said.ID == theirs {
+			taken++
+		}
+	}
+	_, after := must.Get2(t.accessOf(ctx, v.ID))
+	var endless int
+	must.Do(t.pool.QueryRow(ctx, `SELECT count(*) FROM access WHERE cluster_id = $1 AND expires_at > now() + interval '30 days'`, id).Scan(&endless))
+	must.Do(t.failAndEnd(ctx, k, id))
+	throughIf(taken > 0 || before != after || endless > 0,
+		"%d of 3 reports about the victim's access were taken, its row is %s and was %s, %d endless tokens are kept", taken, after, before, endless)
+	return held("3 reports about the victim's access were refused and its row is as it was; no token is kept that is valid for a century")
+}
+
+// accessOf returns the oldest access to a cluster, and a digest of everything that is stored of the cluster's access.
+func (t *target) accessOf(ctx context.Context, cluster string) (id, digest string, err error) {
+	err = t.pool.QueryRow(ctx, `SELECT min(id), md5(string_agg(a::text, ' ' ORDER BY id)) FROM access a WHERE cluster_id = $1`, cluster).Scan(&id, &digest)
+	return id, digest, err
 }

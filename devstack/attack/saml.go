@@ -3,7 +3,6 @@ package attack
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/cookiejar"
@@ -33,9 +32,7 @@ func (t *target) samlAnswer(ctx context.Context, browser *http.Client, next, log
 	r := must.Get(http.NewRequestWithContext(ctx, http.MethodGet, t.PrivateURL()+auth.BeginPath+"?next="+url.QueryEscape(next), nil))
 	got := must.Get(send(browser, r))
 	to, err := url.Parse(got.header.Get("Location"))
-	if err != nil || got.status != http.StatusSeeOther {
-		return nil, fmt.Errorf("the sign-in began with %d: %w", got.status, err)
-	}
+	must.FailIf(err != nil || got.status != http.StatusSeeOther, "the sign-in began with %d: %w", got.status, err)
 	return t.SAML.Answer(ctx, to, login, change)
 }
 
@@ -115,12 +112,8 @@ func misusedAssertions(ctx context.Context, t *target) (result, error) {
 		browser := must.Get(newBrowser())
 		form := must.Get(t.samlAnswer(ctx, browser, "/", "will", change))
 		ok := must.Get(t.signsIn(ctx, browser, form))
-		switch {
-		case what == "in order" && !ok:
-			return result{}, errors.New("an assertion in order signs nobody in")
-		case what != "in order" && ok:
-			return through("an assertion %s signs an admin in", what)
-		}
+		must.FailIf(what == "in order" && !ok, "an assertion in order signs nobody in")
+		throughIf(what != "in order" && ok, "an assertion %s signs an admin in", what)
 		tried++
 	}
 	return held("%d well signed assertions, and only the one in order signs anybody in", tried)
@@ -139,18 +132,14 @@ func replayedAssertion(ctx context.Context, t *target) (result, error) {
 	copied.Jar.SetCookies(home, begun)
 	for what, browser := range map[string]*http.Client{"the same browser": first, "another browser": second, "a browser with the copied cookie of its beginning": copied} {
 		ok := must.Get(t.signsIn(ctx, browser, form))
-		if ok {
-			return through("a used response signs in again in %s", what)
-		}
+		throughIf(ok, "a used response signs in again in %s", what)
 	}
 	other := must.Get(newBrowser())
 	mine := must.Get(t.samlAnswer(ctx, other, "/", "maya", nil))
 	theirs := must.Get(t.samlAnswer(ctx, second, "/", "will", nil))
 	theirs.Set("RelayState", mine.Get("RelayState"))
 	ok := must.Get(t.signsIn(ctx, other, theirs))
-	if ok {
-		return through("an answer to another browser's request signs in under one's own state")
-	}
+	throughIf(ok, "an answer to another browser's request signs in under one's own state")
 	return held("used again in 2 browsers, with a copied cookie and under another's state: refused")
 }
 
@@ -241,9 +230,7 @@ func wrappedAssertions(ctx context.Context, t *target) (result, error) {
 		if what == "a comment in the name" { // a signature does not cover it, and the whole name counts
 			ok = must.Get(t.isAdmin(ctx, browser))
 		}
-		if ok {
-			return through("a response with %s signs in", what)
-		}
+		throughIf(ok, "a response with %s signs in", what)
 	}
 	return held("%d changed responses, none signs anybody in as another", tried)
 }

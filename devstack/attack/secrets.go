@@ -67,9 +67,7 @@ func (t *target) startSecretScan(ctx context.Context) (_ *secretScan, err error)
 	for attempt, token := range t.relay.seen(20) {
 		h.add("the token of "+attempt, token[strings.LastIndexByte(token, '.')+1:])
 	}
-	if len(h.secrets) < 13 {
-		return nil, fmt.Errorf("only %d secrets are known", len(h.secrets))
-	}
+	must.FailIf(len(h.secrets) < 13, "only %d secrets are known", len(h.secrets))
 	return h, nil
 }
 
@@ -185,9 +183,7 @@ func inProcesses(ctx context.Context, t *target) (result, error) {
 		h.look("arguments or environment of "+filepath.Base(string(first)), shown)
 	}
 	must.Do(t.endOf(ctx, id))
-	if seen["ocpctl-server"] == 0 || seen["ocpctl-runner"] == 0 {
-		return result{}, fmt.Errorf("no server or no runner among the processes: %v", seen)
-	}
+	must.FailIf(seen["ocpctl-server"] == 0 || seen["ocpctl-runner"] == 0, "no server or no runner among the processes: %v", seen)
 	return h.result(2)
 }
 

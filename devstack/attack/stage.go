@@ -34,9 +34,7 @@ func (t *target) stage(ctx context.Context, name string) (_ *stage, err error) {
 	var attempt string
 	must.Do(t.pool.QueryRow(ctx, "SELECT id FROM attempts WHERE cluster_id = $1", id).Scan(&attempt))
 	closed := t.relay.token(attempt)
-	if closed == "" {
-		return nil, errors.New("the token of the ready cluster's attempt was not seen")
-	}
+	must.FailIf(closed == "", "the token of the ready cluster's attempt was not seen")
 	s.callers[matrix.Runner], s.callers[matrix.ClosedRunner] = s.runner.caller, t.bearing(closed)
 	requester, admin := s.callers[matrix.Requester], s.callers[matrix.Admin]
 	must.Do(errors.Join(t.share(ctx, s, matrix.Sees, "see"), t.share(ctx, s, matrix.Uses, "use")))

@@ -75,9 +75,7 @@ func badSignatures(ctx context.Context, t *target) (result, error) {
 		}
 	}
 	stored := must.Get(t.count(ctx, "SELECT count(*) FROM deliveries WHERE topic LIKE '%#4242'"))
-	if stored > 0 {
-		return through("%d of them were stored", stored)
-	}
+	throughIf(stored > 0, "%d of them were stored", stored)
 	return held("%d signatures, all refused and none stored", tried)
 }
 
@@ -123,9 +121,7 @@ func badBodies(ctx context.Context, t *target) (result, error) {
 		}
 	}
 	alive, err := t.nobody().ask(ctx, http.MethodGet, "/healthz", nil)
-	if err != nil || alive.status != http.StatusOK {
-		return through("the server does not answer any more: %v", err)
-	}
+	throughIf(err != nil || alive.status != http.StatusOK, "the server does not answer any more: %v", err)
 	return held("%d signed bodies refused with 4xx, the server lives", tried)
 }
 
@@ -135,9 +131,7 @@ func replayed(ctx context.Context, t *target) (result, error) {
 	must.Do(t.GitHub.Label(pr, "ocp/"+smallProfile, "maya"))
 	id := must.Get(t.clusterOfPull(ctx, pr))
 	request, ok := t.GitHub.PullRequest(pr)
-	if !ok {
-		return result{}, fmt.Errorf("there is no pull request %d", pr)
-	}
+	must.FailIf(!ok, "there is no pull request %d", pr)
 	body := must.Get(github.Payload(github.Event{Name: "pull_request", Action: "labeled", Label: "ocp/" + smallProfile, Sender: "maya", PR: request}))
 	must.Do(t.GitHub.Close(pr, "maya"))
 	must.Get(t.becomes(ctx, id, "released"))
@@ -147,12 +141,8 @@ func replayed(ctx context.Context, t *target) (result, error) {
 	}
 	must.Do(t.settled(ctx))
 	n, err := t.count(ctx, "SELECT count(*) FROM clusters WHERE pr_number = $1", pr)
-	switch {
-	case err != nil:
-		return result{}, err
-	case n != 1:
-		return through("a label that is long past was seen again, and there are %d clusters of #%d", n, pr)
-	}
+	must.Do(err)
+	throughIf(n != 1, "a label that is long past was seen again, and there are %d clusters of #%d", n, pr)
 	return held("a label seen three times more after its pull request closed brought no cluster")
 }
 

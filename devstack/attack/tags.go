@@ -3,8 +3,6 @@ package attack
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -80,9 +78,7 @@ func reservedTags(ctx context.Context, t *target) (result, error) {
 			must.Do(c.destroy(ctx, idIn(got)))
 		}
 	}
-	if len(taken) > 0 {
-		return through("%d of %d reserved keys were accepted: %s", len(taken), len(keys), strings.Join(taken, ", "))
-	}
+	throughIf(len(taken) > 0, "%d of %d reserved keys were accepted: %s", len(taken), len(keys), strings.Join(taken, ", "))
 	return held("%d reserved keys, all refused", len(keys))
 }
 
@@ -106,31 +102,14 @@ func twoMarks(ctx context.Context, t *target) (result, error) {
 			marked = append(marked, r.ID)
 		}
 	}
-	if len(marked) == 0 {
-		return result{}, errors.New("the victim has no network")
-	}
+	must.FailIf(len(marked) == 0, "the victim has no network")
 	tags := []types.Tag{{Key: awssdk.String("kubernetes.io/cluster/" + infra), Value: awssdk.String("owned")}}
 	must.Get(t.cloud().CreateTags(ctx, &ec2.CreateTagsInput{Resources: marked, Tags: tags}))
 	must.Do(t.endOf(ctx, id))
-	var seen string
-	err := await(ctx, "the teardown to stop or to be over", func(ctx context.Context) (bool, error) {
-		now, err := t.state(ctx, id)
-		if err != nil {
-			return false, err
-		}
-		seen = now.String()
-		named, err := t.count(ctx, "SELECT count(*) FROM clusters WHERE id = $1 AND (blockers::text || why::text) LIKE '%' || $2 || '%'", id, marked[0])
-		return now.Phase == "released" || now.Phase == "destroy_blocked" || named > 0, err
-	})
-	if err != nil {
-		return result{}, fmt.Errorf("%w; %s", err, seen)
-	}
+	seen := must.Get(t.tornDown(ctx, id, marked[0]))
 	harm := must.Get(t.harm(ctx, v))
-	if _, untag := t.cloud().DeleteTags(ctx, &ec2.DeleteTagsInput{Resources: marked, Tags: tags}); untag != nil && harm == "" {
-		return result{}, fmt.Errorf("take the marks off again: %w", untag)
-	}
-	if harm != "" {
-		return through("%d resources carried both marks; %s", len(marked), harm)
-	}
+	_, untag := t.cloud().DeleteTags(ctx, &ec2.DeleteTagsInput{Resources: marked, Tags: tags})
+	must.FailIf(untag != nil && harm == "", "take the marks off again: %w", untag)
+	throughIf(harm != "", "%d resources carried both marks; %s", len(marked), harm)
 	return held("%d resources carried both marks; %s; %s", len(marked), v.unharmed(), seen)
 }

@@ -82,11 +82,9 @@ func (t *target) catalogueWith(ctx context.Context, files map[string]string) (er
 	}
 	admin := must.Get(t.as(oidc.Admin))
 	var state v1.CatalogueState
-	err = admin.expect(ctx, http.StatusOK, &state, http.MethodPost, "/api/v1/catalogue/reload", nil)
-	if err == nil && state.Problem != "" {
-		err = fmt.Errorf("the catalogue of the attacks: %s", state.Problem)
-	}
-	return err
+	must.Do(admin.expect(ctx, http.StatusOK, &state, http.MethodPost, "/api/v1/catalogue/reload", nil))
+	must.FailIf(state.Problem != "", "the catalogue of the attacks: %s", state.Problem)
+	return nil
 }
 
 // say prints a line while attacks are played.

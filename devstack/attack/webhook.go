@@ -23,19 +23,11 @@ func webhookAttacks() []attack {
 
 // onPull returns a ready cluster of a new pull request.
 func (t *target) onPull(ctx context.Context, title string) (pr github.PullRequest, id string, err error) {
-	number, err := t.GitHub.Open(title, "maya")
-	if err != nil {
-		return pr, "", err
-	}
-	if err := t.GitHub.Label(number, "ocp/"+smallProfile, "maya"); err != nil {
-		return pr, "", err
-	}
-	if id, err = t.clusterOfPull(ctx, number); err != nil {
-		return pr, "", err
-	}
-	if _, err = t.becomes(ctx, id, "ready"); err != nil {
-		return pr, "", err
-	}
+	defer must.Catch(&err)
+	number := must.Get(t.GitHub.Open(title, "maya"))
+	must.Do(t.GitHub.Label(number, "ocp/"+smallProfile, "maya"))
+	id = must.Get(t.clusterOfPull(ctx, number))
+	must.Get(t.becomes(ctx, id, "ready"))
 	pr, found := t.GitHub.PullRequest(number)
 	if !found {
 		err = fmt.Errorf("there is no pull request #%d", number)
@@ -60,9 +52,7 @@ func (t *target) sent(ctx context.Context, id string, hooks []hooked) (result, e
 		status, said := must.Get2(github.Post(ctx, t.hook(), h.event, github.GUID(), h.body))
 		must.Do(t.settled(ctx))
 		text := must.Get(t.ending(ctx, id))
-		if text != "" {
-			return through("%s was answered %d %.60s, and a ready cluster goes: %s", h.what, status, said, text)
-		}
+		throughIf(text != "", "%s was answered %d %.60s, and a ready cluster goes: %s", h.what, status, said, text)
 	}
 	return held("%d webhooks, and the cluster goes on", len(hooks))
 }
@@ -125,11 +115,7 @@ func duplicateKeys(ctx context.Context, t *target) (result, error) {
 	}
 	must.Do(t.settled(ctx))
 	text, err := t.ending(ctx, id)
-	switch {
-	case err != nil:
-		return result{}, err
-	case text != "" || taken > 0:
-		return through("%d of 6 bodies with a key twice were taken; %s", taken, text)
-	}
+	must.Do(err)
+	throughIf(text != "" || taken > 0, "%d of 6 bodies with a key twice were taken; %s", taken, text)
 	return held("6 bodies with a key twice were refused")
 }

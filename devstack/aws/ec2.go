@@ -94,15 +94,12 @@ func (c *call) listed(typ string, match func(*Resource) bool) []*Resource {
 }
 
 // get finds a resource by id, or refuses as EC2 does.
-func (c *call) get(typ, id string) (*Resource, error) {
+func (c *call) get(typ, id string) (_ *Resource, err error) {
+	defer must.Catch(&err)
 	k := kinds[typ]
-	if id == "" {
-		return nil, fault("MissingParameter", "The request must contain the parameter %s", k.param)
-	}
+	must.EndIf(id == "", fault("MissingParameter", "The request must contain the parameter %s", k.param))
 	found := c.listed(typ, func(r *Resource) bool { return r.ID == id })
-	if len(found) == 0 {
-		return nil, fault(k.notFound, "The %s ID '%s' does not exist", typ, id)
-	}
+	must.EndIf(len(found) == 0, fault(k.notFound, "The %s ID '%s' does not exist", typ, id))
 	return found[0], nil
 }
 
@@ -127,18 +124,14 @@ func remove(typ string) handler {
 }
 
 // removable refuses if something uses the resource, or a test pinned it.
-func (c *call) removable(r *Resource) error {
+func (c *call) removable(r *Resource) (err error) {
+	defer must.Catch(&err)
 	k := kinds[r.Type]
-	if err := c.protected(r); err != nil {
-		return err
-	}
+	must.Do(c.protected(r))
 	code := cmp.Or(k.inUse, "DependencyViolation")
-	if c.Pinned[r.ID] || (r.Name != "" && c.Pinned[r.Name]) {
-		return fault(code, "The %s '%s' has dependencies and cannot be deleted.", r.Type, r.ID)
-	}
-	if r.Attrs["default"] == "true" || (r.Type == "volume" && r.Parent != "") {
-		return fault(code, "The %s '%s' is in use and cannot be deleted.", r.Type, r.ID)
-	}
+	must.EndIf(c.Pinned[r.ID] || (r.Name != "" && c.Pinned[r.Name]), fault(code, "The %s '%s' has dependencies and cannot be deleted.", r.Type, r.ID))
+	must.EndIf(r.Attrs["default"] == "true" || (r.Type == "volume" && r.Parent != ""),
+		fault(code, "The %s '%s' is in use and cannot be deleted.", r.Type, r.ID))
 	if by := c.user(r.ID); by != nil && r.Type == "snapshot" {
 		return fault(code, "The snapshot %s is currently in use by %s", r.ID, by.ID)
 	} else if by != nil {

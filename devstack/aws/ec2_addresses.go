@@ -31,9 +31,7 @@ func createNAT(c *call) ([]node, error) {
 	r := Resource{VPC: sub.VPC, Attrs: map[string]string{"subnet-id": sub.ID, "availability-zone": zone}}
 	if id := c.params.get("AllocationId"); id != "" {
 		ip := must.Get(c.get("elastic-ip", id))
-		if c.user(ip.ID) != nil {
-			return nil, fault("Resource.AlreadyAssociated", "Elastic IP address [%s] is already associated", ip.ID)
-		}
+		must.EndIf(c.user(ip.ID) != nil, fault("Resource.AlreadyAssociated", "Elastic IP address [%s] is already associated", ip.ID))
 		r.Uses = []string{ip.ID}
 		r.Attrs["public-ip"] = ip.Attrs["public-ip"]
 		r.Attrs["allocation-id"] = ip.ID
@@ -91,7 +89,7 @@ func renderInterface(c *call, r *Resource) []node {
 		el("description", r.Attrs["description"]), el("ownerId", r.Account), el("requesterId", r.Attrs["requester-id"]), el("requesterManaged", r.Attrs["requester-id"] != ""),
 		el("status", r.State), el("interfaceType", r.Attrs["interface-type"]), el("privateIpAddress", r.Attrs["private-ip-address"]), list("groupSet", "item", groups), tagSet(r)}
 	if id := r.Attrs["attachment.instance-id"]; id != "" {
-		out = append(out, group("attachment", el("instanceId", id), el("status", "attached"), el("deleteOnTermination", true)))
+		out = append(out, group("attachment", el("attachmentId", "eni-attach-"+r.ID[len("eni-"):]), el("attachTime", r.Created), el("instanceId", id), el("status", "attached"), el("deleteOnTermination", true)))
 	}
 	if ip := r.Attrs["public-ip"]; ip != "" {
 		out = append(out, group("association", el("publicIp", ip)))

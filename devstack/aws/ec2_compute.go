@@ -115,9 +115,8 @@ func terminateInstances(c *call) ([]node, error) {
 	for _, id := range c.params.list("InstanceId") {
 		r := must.Get(c.get("instance", id))
 		must.Do(c.protected(r))
-		if c.Pinned[r.ID] || (r.Name != "" && c.Pinned[r.Name]) {
-			return nil, fault("OperationNotPermitted", "The instance '%s' may not be terminated. Modify its 'disableApiTermination' instance attribute and try again.", id)
-		}
+		must.EndIf(c.Pinned[r.ID] || (r.Name != "" && c.Pinned[r.Name]),
+			fault("OperationNotPermitted", "The instance '%s' may not be terminated. Modify its 'disableApiTermination' instance attribute and try again.", id))
 		found = append(found, r)
 	}
 	var items [][]node
@@ -221,4 +220,27 @@ func createSnapshot(c *call) ([]node, error) {
 func renderSnapshot(_ *call, r *Resource) []node {
 	return []node{el("snapshotId", r.ID), el("status", r.State), el("ownerId", r.Account), el("description", r.Attrs["description"]), el("startTime", r.Created),
 		el("volumeId", cmp.Or(r.Attrs["volume-id"], "vol-ffffffff")), el("volumeSize", cmp.Or(r.Attrs["size"], "1")), tagSet(r)}
+}
+
+// attachVolume gives a volume to an instance.
+func attachVolume(c *call) ([]node, error) {
+	volume := must.Get(c.get("volume", c.params.get("VolumeId")))
+	instance := must.Get(c.get("instance", c.params.get("InstanceId")))
+	must.EndIf(volume.Attrs["attachment.instance-id"] != "", fault("VolumeInUse", "%s is already attached to an instance", volume.ID))
+	volume.State, volume.Attrs["attachment.instance-id"] = "in-use", instance.ID
+	return attachment(volume, instance.ID, "attached"), nil
+}
+
+// detachVolume takes a volume from its instance.
+func detachVolume(c *call) ([]node, error) {
+	volume := must.Get(c.get("volume", c.params.get("VolumeId")))
+	from := volume.Attrs["attachment.instance-id"]
+	must.EndIf(from == "", fault("IncorrectState", "Volume '%s' is in the 'available' state.", volume.ID))
+	volume.State, volume.Parent = "available", ""
+	delete(volume.Attrs, "attachment.instance-id")
+	return attachment(volume, from, "detached"), nil
+}
+
+func attachment(volume *Resource, instance, status string) []node {
+	return []node{el("volumeId", volume.ID), el("instanceId", instance), el("device", "/dev/xvdb"), el("status", status)}
 }

@@ -1,10 +1,13 @@
 package aws
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // filter is one Filter.N: a resource passes if any of its values matches any of the patterns.
@@ -19,7 +22,7 @@ var known = []string{
 	"attachment.instance-id", "attachment.vpc-id", "association.subnet-id", "association.main", "association.route-table-id", "availability-zone",
 	"cidr", "cidr-block", "cidrBlock", "description", "domain", "group-name", "iam-instance-profile.arn", "image-id", "instance-type", "interface-type",
 	"requester-vpc-info.vpc-id", "accepter-vpc-info.vpc-id", "launch-template-name", "dhcp-options-id", "strategy",
-	"is-default", "isDefault", "name", "owner-id", "private-ip-address", "public-ip", "requester-id", "reservation-id", "service-name",
+	"is-default", "isDefault", "default-for-az", "defaultForAz", "name", "owner-id", "private-ip-address", "public-ip", "requester-id", "reservation-id", "service-name",
 	"subnet-id", "vpc-endpoint-type", "volume-id", "snapshot-id", "group-id", "instance-id", "network-interface-id", "allocation-id", "nat-gateway-id",
 }
 
@@ -78,6 +81,8 @@ func (c *call) values(r *Resource, k kind, name string) []string {
 		return orNone(r.VPC)
 	case "owner-id":
 		return []string{r.Account}
+	case "is-default", "isDefault", "default-for-az", "defaultForAz":
+		return []string{"false"} // the account has no default VPC
 	case "group-id":
 		return r.vals("groups")
 	case "launch-template-name":
@@ -98,4 +103,50 @@ func orNone(v string) []string {
 		return nil
 	}
 	return []string{v}
+}
+
+func tagSet(r *Resource) node {
+	var items [][]node
+	for _, k := range slices.Sorted(maps.Keys(r.Tags)) {
+		items = append(items, []node{el("key", k), el("value", r.Tags[k])})
+	}
+	return list("tagSet", "item", items)
+}
+
+// tagged returns every resource that CreateTags or DeleteTags names.
+func (c *call) tagged() ([]*Resource, error) {
+	var out []*Resource
+	for _, id := range c.params.list("ResourceId") {
+		r := c.First(func(r *Resource) bool { return r.ID == id && c.here(r, r.Type) })
+		if r == nil {
+			for typ, k := range kinds {
+				if strings.HasPrefix(id, k.prefix) {
+					_, err := c.get(typ, id)
+					return nil, err
+				}
+			}
+			return nil, fault("InvalidID", "The ID '%s' is not valid", id)
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+func createTags(c *call) ([]node, error) {
+	found := must.Get(c.tagged())
+	for _, r := range found {
+		maps.Copy(r.Tags, c.params.tags("Tag"))
+		r.Name = cmp.Or(r.Tags["Name"], r.Name)
+	}
+	return []node{el("return", true)}, nil
+}
+
+func deleteTags(c *call) ([]node, error) {
+	found := must.Get(c.tagged())
+	for _, r := range found {
+		for k := range c.params.tags("Tag") {
+			delete(r.Tags, k)
+		}
+	}
+	return []node{el("return", true)}, nil
 }

@@ -13,9 +13,7 @@ func createGroup(c *call) ([]node, error) {
 	twin := c.First(func(r *Resource) bool {
 		return c.here(r, "security-group") && r.VPC == v.ID && r.Attrs["group-name"] == name
 	})
-	if twin != nil {
-		return nil, fault("InvalidGroup.Duplicate", "The security group '%s' already exists for VPC '%s'", name, v.ID)
-	}
+	must.EndIf(twin != nil, fault("InvalidGroup.Duplicate", "The security group '%s' already exists for VPC '%s'", name, v.ID))
 	must.Do(c.checkQuota("L-E79EC296", "", 1))
 	r := c.made("security-group", Resource{Name: name, VPC: v.ID, Uses: []string{v.ID},
 		Attrs: map[string]string{"group-name": name, "description": c.params.get("GroupDescription")}})
@@ -24,9 +22,8 @@ func createGroup(c *call) ([]node, error) {
 
 func deleteGroup(c *call) ([]node, error) {
 	r, err := c.get("security-group", c.params.get("GroupId"))
-	if err == nil && r.Attrs["group-name"] == "default" {
-		return nil, fault("CannotDelete", "the specified group: \"%s\" name: \"default\" cannot be deleted by a user", r.ID)
-	}
+	must.EndIf(err == nil && r.Attrs["group-name"] == "default",
+		fault("CannotDelete", "the specified group: \"%s\" name: \"default\" cannot be deleted by a user", r.ID))
 	return remove("security-group")(c)
 }
 
@@ -48,9 +45,7 @@ func (c *call) rules() []string {
 func authorizeIngress(c *call) ([]node, error) {
 	r := must.Get(c.get("security-group", c.params.get("GroupId")))
 	for _, rule := range c.rules() {
-		if slices.Contains(r.vals("ingress"), rule) {
-			return nil, fault("InvalidPermission.Duplicate", "the specified rule \"%s\" already exists", rule)
-		}
+		must.EndIf(slices.Contains(r.vals("ingress"), rule), fault("InvalidPermission.Duplicate", "the specified rule \"%s\" already exists", rule))
 	}
 	r.Values["ingress"] = append(r.Values["ingress"], c.rules()...)
 	r.Uses = groupUses(r)

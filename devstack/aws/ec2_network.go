@@ -9,9 +9,7 @@ import (
 
 func createVPC(c *call) ([]node, error) {
 	cidr, err := netip.ParsePrefix(c.params.get("CidrBlock"))
-	if err != nil || cidr.Bits() < 16 || cidr.Bits() > 28 {
-		return nil, fault("InvalidVpc.Range", "The CIDR '%s' is invalid.", c.params.get("CidrBlock"))
-	}
+	must.EndIf(err != nil || cidr.Bits() < 16 || cidr.Bits() > 28, fault("InvalidVpc.Range", "The CIDR '%s' is invalid.", c.params.get("CidrBlock")))
 	must.Do(c.checkQuota("L-F678F1CE", "", 1))
 	v := c.made("vpc", Resource{Attrs: map[string]string{"cidr": cidr.Masked().String()}})
 	v.Attrs["is-default"] = "false"
@@ -41,9 +39,7 @@ func createSubnet(c *call) ([]node, error) {
 		other, err := netip.ParsePrefix(r.Attrs["cidr-block"])
 		return r.Type == "subnet" && r.VPC == v.ID && err == nil && other.Overlaps(cidr)
 	})
-	if clash != nil {
-		return nil, fault("InvalidSubnet.Conflict", "The CIDR '%s' conflicts with another subnet", cidr)
-	}
+	must.EndIf(clash != nil, fault("InvalidSubnet.Conflict", "The CIDR '%s' conflicts with another subnet", cidr))
 	zone := must.Get(c.zoneOr(c.params.get("AvailabilityZone")))
 	r := c.made("subnet", Resource{VPC: v.ID, Uses: []string{v.ID}, Attrs: map[string]string{"cidr-block": cidr.String(), "availability-zone": zone}})
 	return []node{{name: "subnet", kids: renderSubnet(c, r)}}, nil
@@ -79,32 +75,25 @@ func gatewayAndVPC(c *call) (*Resource, *Resource, error) {
 
 func attachGateway(c *call) ([]node, error) {
 	g, v := must.Get2(gatewayAndVPC(c))
-	if g.VPC != "" {
-		return nil, fault("Resource.AlreadyAssociated", "resource %s is already attached to network %s", g.ID, g.VPC)
-	}
+	must.EndIf(g.VPC != "", fault("Resource.AlreadyAssociated", "resource %s is already attached to network %s", g.ID, g.VPC))
 	g.VPC, g.Uses = v.ID, []string{v.ID}
 	return []node{el("return", true)}, nil
 }
 
 func detachGateway(c *call) ([]node, error) {
 	g, v := must.Get2(gatewayAndVPC(c))
-	if g.VPC != v.ID {
-		return nil, fault("Gateway.NotAttached", "resource %s is not attached to network %s", g.ID, v.ID)
-	}
+	must.EndIf(g.VPC != v.ID, fault("Gateway.NotAttached", "resource %s is not attached to network %s", g.ID, v.ID))
 	public := c.First(func(r *Resource) bool {
 		return r.Type == "network-interface" && r.VPC == v.ID && r.Attrs["public-ip"] != ""
 	})
-	if public != nil {
-		return nil, fault("DependencyViolation", "Network %s has some mapped public address(es). Please unmap those public address(es) before detaching the gateway.", v.ID)
-	}
+	must.EndIf(public != nil,
+		fault("DependencyViolation", "Network %s has some mapped public address(es). Please unmap those public address(es) before detaching the gateway.", v.ID))
 	g.VPC, g.Uses = "", nil
 	return []node{el("return", true)}, nil
 }
 
 func deleteGateway(c *call) ([]node, error) {
 	g := must.Get(c.get("internet-gateway", c.params.get("InternetGatewayId")))
-	if g.VPC != "" {
-		return nil, fault("DependencyViolation", "The internetGateway '%s' has dependencies and cannot be deleted.", g.ID)
-	}
+	must.EndIf(g.VPC != "", fault("DependencyViolation", "The internetGateway '%s' has dependencies and cannot be deleted.", g.ID))
 	return remove("internet-gateway")(c)
 }

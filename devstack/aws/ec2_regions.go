@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // zoneLetters are the availability zones of regions that do not have three.
@@ -61,9 +63,7 @@ func describeRegions(c *call) ([]node, error) {
 func describeZones(c *call) ([]node, error) {
 	names := c.params.list("ZoneName")
 	for _, z := range names {
-		if !slices.Contains(zonesOf(c.region), z) {
-			return nil, fault("InvalidParameterValue", "Invalid availability zone: [%s]", z)
-		}
+		must.EndIf(!slices.Contains(zonesOf(c.region), z), fault("InvalidParameterValue", "Invalid availability zone: [%s]", z))
 	}
 	var items [][]node
 	for i, z := range zonesOf(c.region) {

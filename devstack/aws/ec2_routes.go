@@ -48,9 +48,8 @@ func renderRouteTable(c *call, r *Resource) []node {
 
 func deleteRouteTable(c *call) ([]node, error) {
 	r := must.Get(c.get("route-table", c.params.get("RouteTableId")))
-	if len(c.associations(r, func(a *Resource) string { return a.ID })) > 0 {
-		return nil, fault("DependencyViolation", "The routeTable '%s' has dependencies and cannot be deleted.", r.ID)
-	}
+	must.EndIf(len(c.associations(r, func(a *Resource) string { return a.ID })) > 0,
+		fault("DependencyViolation", "The routeTable '%s' has dependencies and cannot be deleted.", r.ID))
 	return remove("route-table")(c)
 }
 
@@ -58,9 +57,8 @@ func associateRouteTable(c *call) ([]node, error) {
 	table := must.Get(c.get("route-table", c.params.get("RouteTableId")))
 	sub := must.Get(c.get("subnet", c.params.get("SubnetId")))
 	taken := c.First(func(r *Resource) bool { return r.Type == "route-table-association" && r.Parent == sub.ID })
-	if taken != nil {
-		return nil, fault("Resource.AlreadyAssociated", "the specified association for route table %s conflicts with an existing association", table.ID)
-	}
+	must.EndIf(taken != nil,
+		fault("Resource.AlreadyAssociated", "the specified association for route table %s conflicts with an existing association", table.ID))
 	r := c.Add(&Resource{Service: "ec2", Type: "route-table-association", Region: c.region, ID: newID("rtbassoc-"), VPC: sub.VPC, Parent: sub.ID, Uses: []string{table.ID}})
 	return []node{el("associationId", r.ID), group("associationState", el("state", "associated"))}, nil
 }
@@ -68,9 +66,7 @@ func associateRouteTable(c *call) ([]node, error) {
 func disassociateRouteTable(c *call) ([]node, error) {
 	id := c.params.get("AssociationId")
 	r := c.First(func(r *Resource) bool { return c.here(r, "route-table-association") && r.ID == id })
-	if r == nil {
-		return nil, fault("InvalidAssociationID.NotFound", "The association ID '%s' does not exist", id)
-	}
+	must.EndIf(r == nil, fault("InvalidAssociationID.NotFound", "The association ID '%s' does not exist", id))
 	c.world.Remove(r)
 	return []node{el("return", true)}, nil
 }
@@ -84,9 +80,8 @@ func createRoute(c *call) ([]node, error) {
 			return nil, fault("InvalidNatGatewayID.NotFound", "The natGateway ID '%s' does not exist", nat)
 		}
 	}
-	if slices.ContainsFunc(r.vals("routes"), func(rt string) bool { return strings.HasPrefix(rt, cidr+" ") }) {
-		return nil, fault("RouteAlreadyExists", "The route identified by %s already exists.", cidr)
-	}
+	must.EndIf(slices.ContainsFunc(r.vals("routes"), func(rt string) bool { return strings.HasPrefix(rt, cidr+" ") }),
+		fault("RouteAlreadyExists", "The route identified by %s already exists.", cidr))
 	r.Values["routes"] = append(r.Values["routes"], cidr+" "+target)
 	return []node{el("return", true)}, nil
 }

@@ -94,9 +94,8 @@ func describeOfferings(c *call) ([]node, error) {
 func describeTypes(c *call) ([]node, error) {
 	names := c.params.list("InstanceType")
 	unknown := pick.Every(names, func(name string) bool { return !offered(c.region, name) })
-	if len(unknown) > 0 {
-		return nil, fault("InvalidInstanceType", "The following supplied instance types do not exist: [%s]", strings.Join(unknown, ", "))
-	}
+	must.EndIf(len(unknown) > 0,
+		fault("InvalidInstanceType", "The following supplied instance types do not exist: [%s]", strings.Join(unknown, ", ")))
 	found := slices.DeleteFunc(instanceTypes(), func(t instanceType) bool { return !wanted(names, t.name) || !wanted(c.asked("instance-type"), t.name) })
 	found, next := must.Get2(page(c, found, len(names) > 0, func(t instanceType) string { return t.name }))
 	var items [][]node

@@ -25,9 +25,8 @@ func (c *call) classic(name string) *Resource {
 func createClassic(c *call) ([]node, error) {
 	name, scheme := c.params.get("LoadBalancerName"), cmp.Or(c.params.get("Scheme"), "internet-facing")
 	if twin := c.classic(name); twin != nil {
-		if twin.Attrs["scheme"] != scheme {
-			return nil, fault("DuplicateLoadBalancerName", "Load Balancer named %s already exists and it is configured with different parameters.", name)
-		}
+		must.EndIf(twin.Attrs["scheme"] != scheme,
+			fault("DuplicateLoadBalancerName", "Load Balancer named %s already exists and it is configured with different parameters.", name))
 		return []node{el("DNSName", twin.Attrs["dns"])}, nil
 	}
 	must.Do(c.checkQuota("L-E9E9831D", "", 1))

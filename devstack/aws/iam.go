@@ -22,7 +22,7 @@ var iamCalls = map[string]handler{
 
 	"GetAccountAuthorizationDetails": accountDetails,
 
-	"CreateUser": createIAM(user), "GetUser": getIAM(user), "DeleteUser": deleteIAM(user), "ListUsers": listIAM(user),
+	"CreateUser": createIAM(user), "GetUser": getUser, "DeleteUser": deleteIAM(user), "ListUsers": listIAM(user),
 	"PutUserPolicy": putPolicy(user), "GetUserPolicy": getPolicy(user), "DeleteUserPolicy": deletePolicy(user), "ListUserPolicies": listPolicies(user),
 	"ListAttachedUserPolicies": listAttached(user),
 	"CreateAccessKey":          createKey, "ListAccessKeys": listKeys, "DeleteAccessKey": deleteKey,
@@ -62,18 +62,13 @@ func (c *call) entity(e entity) (*Resource, error) {
 	return r, nil
 }
 
-func (c *call) newEntity(e entity) (*Resource, error) {
+func (c *call) newEntity(e entity) (_ *Resource, err error) {
+	defer must.Catch(&err)
 	name := c.params.get(e.param)
-	if name == "" || len(name) > 128 {
-		return nil, fault("ValidationError", "Value '%s' at '%s' failed to satisfy constraint", name, e.nameField)
-	}
-	if c.named(e.typ, name) != nil {
-		return nil, fault("EntityAlreadyExists", "%s with name %s already exists.", e.element, name)
-	}
+	must.EndIf(name == "" || len(name) > 128, fault("ValidationError", "Value '%s' at '%s' failed to satisfy constraint", name, e.nameField))
+	must.EndIf(c.named(e.typ, name) != nil, fault("EntityAlreadyExists", "%s with name %s already exists.", e.element, name))
 	if e.typ == "role" {
-		if err := c.checkQuota("L-FE177D64", "", 1); err != nil {
-			return nil, err
-		}
+		must.Do(c.checkQuota("L-FE177D64", "", 1))
 	}
 	attrs := map[string]string{"path": cmp.Or(c.params.get("Path"), "/"), "uniqueId": newUpper(e.prefix, 17)}
 	return c.Add(&Resource{Service: "iam", Type: e.typ, ID: e.typ + "/" + name, Name: name, Tags: c.params.tags("Tags"), Attrs: attrs}), nil
@@ -90,17 +85,24 @@ func getIAM(e entity) handler {
 	}
 }
 
+// getUser returns the caller, too, whose own user was not made here.
+func getUser(c *call) ([]node, error) {
+	path, name, isUser := strings.Cut(c.who.arn, ":user/")
+	if c.params.get("UserName") != "" || !isUser || c.named("user", name) != nil {
+		return getIAM(user)(c)
+	}
+	own := []node{el("Path", "/"), el("UserName", name), el("UserId", c.who.userID), el("Arn", path+":user/"+name), el("CreateDate", c.Now())}
+	return []node{group("User", own...)}, nil
+}
+
 // deleteIAM refuses while anything (an inline policy, a profile, an access key) depends on the entity.
 func deleteIAM(e entity) handler {
 	return func(c *call) ([]node, error) {
 		r := must.Get(c.entity(e))
 		must.Do(c.protected(r))
-		if len(r.vals("attached")) > 0 {
-			return nil, fault("DeleteConflict", "Cannot delete entity, must detach all policies first.")
-		}
-		if c.hanging(r) || c.pinned(r) || (e.typ == "instance-profile" && len(r.Uses) > 0) {
-			return nil, fault("DeleteConflict", "Cannot delete entity, must remove everything attached to it first.")
-		}
+		must.EndIf(len(r.vals("attached")) > 0, fault("DeleteConflict", "Cannot delete entity, must detach all policies first."))
+		must.EndIf(c.hanging(r) || c.pinned(r) || (e.typ == "instance-profile" && len(r.Uses) > 0),
+			fault("DeleteConflict", "Cannot delete entity, must remove everything attached to it first."))
 		c.world.Remove(r)
 		return nil, nil
 	}
@@ -211,4 +213,50 @@ func untagIAM(e entity) handler {
 		}
 		return nil, nil
 	}
+}
+
+func addRole(c *call) ([]node, error) {
+	p := must.Get(c.entity(profile))
+	r := must.Get(c.entity(role))
+	must.EndIf(len(p.Uses) > 0, fault("LimitExceeded", "Cannot exceed quota for InstanceSessionsPerInstanceProfile: 1"))
+	p.Uses = []string{r.ID}
+	return nil, nil
+}
+
+func dropRole(c *call) ([]node, error) {
+	p := must.Get(c.entity(profile))
+	r := must.Get(c.entity(role))
+	must.EndIf(!slices.Contains(p.Uses, r.ID), fault("NoSuchEntity", "The role with name %s cannot be found in the instance profile.", r.Name))
+	p.Uses = nil
+	return nil, nil
+}
+
+func profilesOf(c *call) ([]node, error) {
+	r := must.Get(c.entity(role))
+	found := c.Every(func(p *Resource) bool {
+		return p.Type == "instance-profile" && p.Account == c.Account && slices.Contains(p.Uses, r.ID)
+	})
+	return iamPage(c, found, "InstanceProfiles", byID, func(p *Resource) node { return group("member", profile.render(c, p, false)...) })
+}
+
+// accountDetails lists roles and users together, in pages and with their tags, which no other list of IAM contains. Policies and groups,
+// which the real call can list too, are refused.
+func accountDetails(c *call) ([]node, error) {
+	kinds := c.params.list("Filter")
+	must.EndIf(len(kinds) == 0 || slices.ContainsFunc(kinds, func(k string) bool { return k != "Role" && k != "User" }),
+		fault("ValidationError", "The stand-in lists roles and users alone; the filter is %v", kinds))
+	lists := map[string]*node{"role": {name: "RoleDetailList"}, "user": {name: "UserDetailList"}}
+	found := c.Every(func(r *Resource) bool {
+		return r.Service == "iam" && r.Account == c.Account && (r.Type == "role" && slices.Contains(kinds, "Role") || r.Type == "user" && slices.Contains(kinds, "User"))
+	})
+	page := must.Get(iamPage(c, found, "Page", byID, func(r *Resource) node {
+		e := role
+		if r.Type == "user" {
+			e = user
+		}
+		list := lists[r.Type]
+		list.kids = append(list.kids, group("member", append(e.common(r), tagMembers(r))...))
+		return node{}
+	}))
+	return append([]node{*lists["role"], *lists["user"]}, page[1:]...), nil
 }

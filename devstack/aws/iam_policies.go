@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -28,15 +29,11 @@ func putPolicy(e entity) handler {
 }
 
 // ownedPolicy returns the policy that a call names, or NoSuchEntity.
-func ownedPolicy(c *call, e entity) (*Resource, *Resource, error) {
-	owner, err := c.entity(e)
-	if err != nil {
-		return nil, nil, err
-	}
+func ownedPolicy(c *call, e entity) (_ *Resource, _ *Resource, err error) {
+	defer must.Catch(&err)
+	owner := must.Get(c.entity(e))
 	p := c.policy(owner)
-	if p == nil {
-		return nil, nil, fault("NoSuchEntity", "The %s policy with name %s cannot be found.", e.typ, c.params.get("PolicyName"))
-	}
+	must.EndIf(p == nil, fault("NoSuchEntity", "The %s policy with name %s cannot be found.", e.typ, c.params.get("PolicyName")))
 	return owner, p, nil
 }
 
@@ -70,9 +67,7 @@ func attach(e entity) handler {
 	return func(c *call) ([]node, error) {
 		owner := must.Get(c.entity(e))
 		arn := c.params.get("PolicyArn")
-		if !strings.HasPrefix(arn, "arn:aws:iam::aws:policy/") {
-			return nil, fault("NoSuchEntity", "Policy %s does not exist or is not attachable.", arn)
-		}
+		must.EndIf(!strings.HasPrefix(arn, "arn:aws:iam::aws:policy/"), fault("NoSuchEntity", "Policy %s does not exist or is not attachable.", arn))
 		if !slices.Contains(owner.vals("attached"), arn) {
 			owner.Values["attached"] = append(owner.Values["attached"], arn)
 		}
@@ -84,9 +79,7 @@ func detach(e entity) handler {
 	return func(c *call) ([]node, error) {
 		owner := must.Get(c.entity(e))
 		arn := c.params.get("PolicyArn")
-		if !slices.Contains(owner.vals("attached"), arn) {
-			return nil, fault("NoSuchEntity", "Policy %s was not found.", arn)
-		}
+		must.EndIf(!slices.Contains(owner.vals("attached"), arn), fault("NoSuchEntity", "Policy %s was not found.", arn))
 		owner.Values["attached"] = slices.DeleteFunc(owner.Values["attached"], func(a string) bool { return a == arn })
 		return nil, nil
 	}
@@ -134,4 +127,52 @@ func deleteKey(c *call) ([]node, error) {
 		}
 	}
 	return nil, fault("NoSuchEntity", "The Access Key with id %s cannot be found.", id)
+}
+
+func createProvider(c *call) ([]node, error) {
+	name := strings.TrimPrefix(c.params.get("Url"), "https://")
+	must.EndIf(name == c.params.get("Url") || name == "", fault("ValidationError", "Invalid Open ID Connect Provider URL"))
+	must.EndIf(c.named("oidc-provider", name) != nil, fault("EntityAlreadyExists", "Provider with url https://%s already exists.", name))
+	must.Do(c.checkQuota("L-858F3967", "", 1))
+	r := c.Add(&Resource{Service: "iam", Type: "oidc-provider", ID: "oidc-provider/" + name, Name: name, Tags: c.params.tags("Tags")})
+	r.Values["clients"], r.Values["thumbprints"] = c.params.list("ClientIDList"), c.params.list("ThumbprintList")
+	return []node{el("OpenIDConnectProviderArn", r.ARN()), tagMembers(r)}, nil
+}
+
+func (c *call) provider() (*Resource, error) {
+	arn := c.params.get("OpenIDConnectProviderArn")
+	_, name, _ := strings.Cut(arn, ":oidc-provider/")
+	r := c.named("oidc-provider", name)
+	if r == nil || r.ARN() != arn {
+		return nil, fault("NoSuchEntity", "OpenIDConnect Provider not found for arn %s", arn)
+	}
+	return r, nil
+}
+
+func getProvider(c *call) ([]node, error) {
+	r := must.Get(c.provider())
+	return []node{el("Url", r.Name), el("CreateDate", r.Created), texts("ClientIDList", "member", r.vals("clients")),
+		texts("ThumbprintList", "member", r.vals("thumbprints")), tagMembers(r)}, nil
+}
+
+func deleteProvider(c *call) ([]node, error) {
+	r := must.Get(c.provider())
+	must.Do(c.protected(r))
+	must.EndIf(c.pinned(r), fault("DeleteConflict", "Cannot delete entity, something still uses it."))
+	c.world.Remove(r)
+	return nil, nil
+}
+
+func listProviders(c *call) ([]node, error) {
+	out := node{name: "OpenIDConnectProviderList"} // the only list of IAM that has no pages
+	for _, r := range c.Every(func(r *Resource) bool { return r.Type == "oidc-provider" && r.Account == c.Account }) {
+		out.kids = append(out.kids, group("member", el("Arn", r.ARN())))
+	}
+	return []node{out}, nil
+}
+
+func tagProvider(c *call) ([]node, error) {
+	r := must.Get(c.provider())
+	maps.Copy(r.Tags, c.params.tags("Tags"))
+	return nil, nil
 }

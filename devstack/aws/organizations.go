@@ -13,9 +13,8 @@ var organizationCalls = map[string]handler{
 	"DescribeAccount": func(c *call) ([]node, error) {
 		var in struct{ AccountId string }
 		must.Do(c.decode(&in))
-		if in.AccountId != c.server.cfg.Account && !slices.Contains(c.server.cfg.Members, in.AccountId) {
-			return nil, fault("AccountNotFoundException", "You specified an account that doesn't exist.")
-		}
+		must.EndIf(in.AccountId != c.server.cfg.Account && !slices.Contains(c.server.cfg.Members, in.AccountId),
+			fault("AccountNotFoundException", "You specified an account that doesn't exist."))
 		c.json = map[string]any{"Account": map[string]any{
 			"Id": in.AccountId, "Name": "demo", "Email": "aws@acme.example", "Status": "ACTIVE", "JoinedMethod": "CREATED",
 			"Arn": "arn:aws:organizations::" + c.server.cfg.Account + ":account/" + Organization + "/" + in.AccountId,

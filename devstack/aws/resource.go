@@ -5,8 +5,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/ocpctl/ocpctl/devstack/meter"
 	"github.com/ocpctl/ocpctl/devstack/standin"
+	"github.com/ocpctl/ocpctl/internal/tagkey"
 )
 
 // Resource is one resource of the account, of any service.
@@ -95,4 +98,84 @@ func (r *Resource) Mentions(text string) bool {
 		fields = append(fields, vs...)
 	}
 	return slices.ContainsFunc(fields, func(f string) bool { return strings.Contains(f, text) })
+}
+
+// world is everything that exists. The server's mutex guards it.
+type world struct {
+	standin.World[map[string]string, *Resource]
+
+	tombstone time.Duration
+	lag       Lag
+	disabled  map[string]bool // regions that SetRegion disabled
+}
+
+// user returns a living resource that prevents the deletion of id.
+func (w *world) user(id string) *Resource {
+	return w.First(func(r *Resource) bool {
+		return r.ID != id && slices.Contains(r.Uses, id)
+	})
+}
+
+// IsEnded reports that a state is a final one.
+func (r *Resource) IsEnded(state string) bool {
+	return state == "terminated" || state == "deleted" || state == "gone"
+}
+
+// IsMachine reports that the resource is counted only while it runs.
+func (r *Resource) IsMachine() bool { return r.Type == "instance" }
+
+// leavesTombstone are the types that are listed for a while after their deletion: all by the tagging API, some by their own describe
+// call too, as in AWS.
+var leavesTombstone = map[string]bool{"instance": true, "natgateway": true, "volume": true, "vpc-endpoint": true, "targetgroup": true,
+	"vpc-peering-connection": true}
+
+// tombstoneOf is how long a deleted resource is still listed.
+func (w *world) tombstoneOf(r *Resource) time.Duration {
+	keep := w.lag.Delete
+	if r.Service == "iam" {
+		keep = max(keep, w.lag.IAM)
+	}
+	if leavesTombstone[r.Type] {
+		keep = max(keep, w.tombstone)
+	}
+	return keep
+}
+
+// Bills are the lines of a bill that a resource causes. For is how many of each.
+func (r *Resource) Bills() []meter.Used {
+	switch r.Type {
+	case "instance":
+		return meter.One("instance", r.Attrs["instance-type"])
+	case "volume":
+		return meter.One("volume", r.Attrs["type"]+" "+r.Attrs["size"])
+	case "natgateway":
+		return meter.One("nat-gateway", "")
+	case "elastic-ip":
+		return meter.One("address", "")
+	case "hostedzone":
+		return meter.One("hosted-zone", "")
+	case "loadbalancer":
+		return append(meter.One("load-balancer", r.Attrs["type"]), publicly(r)...)
+	case "classic":
+		return append(meter.One("classic-load-balancer", ""), publicly(r)...)
+	}
+	return nil
+}
+
+// publicly are the public addresses of a load balancer, one in each zone.
+func publicly(r *Resource) []meter.Used {
+	if r.Attrs["scheme"] == "internal" {
+		return nil
+	}
+	return []meter.Used{{Kind: "address", For: time.Duration(max(1, len(r.vals("zones"))))}}
+}
+
+// clusterOf returns whose a resource is.
+func (w *world) clusterOf(r *Resource) string {
+	for _, of := range append([]*Resource{r}, w.Resources...) {
+		if id := of.Tags[tagkey.ClusterID]; id != "" && of.Account == r.Account && (of == r || of.ID != "" && (of.ID == r.Parent || of.ID == r.VPC)) {
+			return id
+		}
+	}
+	return ""
 }

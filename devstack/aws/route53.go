@@ -70,18 +70,16 @@ func createZone(c *call) ([]node, error) {
 		return nil, fault("InvalidInput", "%s", err)
 	}
 	name := dnsName(in.Name)
-	if c.First(func(r *Resource) bool { return c.isZone(r) && r.Attrs["reference"] == in.CallerReference }) != nil {
-		return nil, fault("HostedZoneAlreadyExists", "A hosted zone has already been created with the specified caller reference.")
-	}
+	must.EndIf(c.First(func(r *Resource) bool { return c.isZone(r) && r.Attrs["reference"] == in.CallerReference }) != nil,
+		fault("HostedZoneAlreadyExists", "A hosted zone has already been created with the specified caller reference."))
 	vpc := ""
 	if in.VPC != nil {
 		vpc = in.VPC.ID
 		found := c.First(func(r *Resource) bool {
 			return r.Type == "vpc" && r.ID == vpc && r.Region == in.VPC.Region && r.Account == c.Account
 		})
-		if found == nil {
-			return nil, fault("InvalidVPCId", "The VPC %s in region %s that you provided is not authorized to make the association.", vpc, in.VPC.Region)
-		}
+		must.EndIf(found == nil,
+			fault("InvalidVPCId", "The VPC %s in region %s that you provided is not authorized to make the association.", vpc, in.VPC.Region))
 		if c.First(func(r *Resource) bool {
 			return c.isZone(r) && r.Name == name && slices.Contains(r.vals("vpcs"), in.VPC.Region+" "+vpc)
 		}) != nil {
@@ -154,9 +152,8 @@ func deleteZone(c *call) ([]node, error) {
 	z := must.Get(c.zoneAsked())
 	must.Do(c.protected(z))
 	own := slices.ContainsFunc(c.records(z), func(r *Resource) bool { return r.Attrs["apex"] != "true" })
-	if own || c.pinned(z) {
-		return nil, fault("HostedZoneNotEmpty", "The specified hosted zone contains non-required resource record sets and so cannot be deleted.")
-	}
+	must.EndIf(own || c.pinned(z),
+		fault("HostedZoneNotEmpty", "The specified hosted zone contains non-required resource record sets and so cannot be deleted."))
 	c.world.Remove(z)
 	return []node{changeInfo(c)}, nil
 }

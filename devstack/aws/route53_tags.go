@@ -52,15 +52,12 @@ func listTagsOfZones(c *call) ([]node, error) {
 	if err := xml.Unmarshal(c.body, &in); err != nil {
 		return nil, fault("InvalidInput", "%s", err)
 	}
-	if len(in.IDs) == 0 || len(in.IDs) > mostTagged {
-		return nil, fault("InvalidInput", "%d resource ids were given; give 1 to %d", len(in.IDs), mostTagged)
-	}
+	must.EndIf(len(in.IDs) == 0 || len(in.IDs) > mostTagged,
+		fault("InvalidInput", "%d resource ids were given; give 1 to %d", len(in.IDs), mostTagged))
 	sets := node{name: "ResourceTagSets"}
 	for _, id := range in.IDs {
 		z := c.First(func(r *Resource) bool { return c.isZone(r) && r.ID == id })
-		if z == nil {
-			return nil, fault("NoSuchHostedZone", "No hosted zone found with ID: %s", id)
-		}
+		must.EndIf(z == nil, fault("NoSuchHostedZone", "No hosted zone found with ID: %s", id))
 		sets.kids = append(sets.kids, zoneTags(z))
 	}
 	return []node{sets}, nil

@@ -108,14 +108,9 @@ func listBucket(c *call) ([]node, error) {
 
 func getBucketTagging(c *call) ([]node, error) {
 	b, err := c.bucket()
-	switch {
-	case !c.params.has("tagging"):
-		return nil, fault("NotImplemented", "The stand-in has no objects")
-	case err != nil:
-		return nil, err
-	case len(b.Tags) == 0:
-		return nil, fault("NoSuchTagSet", "The TagSet does not exist")
-	}
+	must.EndIf(!c.params.has("tagging"), fault("NotImplemented", "The stand-in has no objects"))
+	must.Do(err)
+	must.EndIf(len(b.Tags) == 0, fault("NoSuchTagSet", "The TagSet does not exist"))
 	set := node{name: "TagSet"}
 	for _, k := range slices.Sorted(maps.Keys(b.Tags)) {
 		set.kids = append(set.kids, group("Tag", el("Key", k), el("Value", b.Tags[k])))

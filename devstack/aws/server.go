@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -79,9 +80,7 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 	if len(cfg.Regions) == 0 {
 		cfg.Regions = []string{"us-east-1", "us-east-2", "us-west-2"}
 	}
-	if cfg.AccessKey == "" || cfg.SecretKey == "" {
-		return nil, fmt.Errorf("start the aws stand-in: an access key and its secret are needed")
-	}
+	must.FailIf(cfg.AccessKey == "" || cfg.SecretKey == "", "start the aws stand-in: an access key and its secret are needed")
 	s := &Server{cfg: cfg, log: cfg.Log, Set: faults.New(), used: map[string]map[string]bool{}}
 	must.Do(s.load())
 	listener := must.Get(listen.On(ctx, cfg.Addr, "the aws stand-in"))
@@ -210,4 +209,61 @@ func (s *Server) do(ctx context.Context, c *call, h handler) ([]node, error) {
 
 func reads(action string) bool {
 	return slices.ContainsFunc([]string{"Describe", "List", "Get"}, func(verb string) bool { return strings.HasPrefix(action, verb) })
+}
+
+// load reads the state file, or creates a new world with the base domain's public zone.
+func (s *Server) load() error {
+	w := &world{tombstone: s.cfg.Tombstone, disabled: map[string]bool{}}
+	w.Settle, w.Now, w.Tombstone, w.ClusterOf = s.cfg.Settle, s.cfg.Now, w.tombstoneOf, w.clusterOf
+	s.world, s.Control = w, &standin.Control[map[string]string, *Resource, Resource]{
+		World: &w.World, Mutex: &s.mu, Copy: (*Resource).clone, Ways: slices.Sorted(maps.Keys(protections)),
+	}
+	found, err := s.Open(s.cfg.StatePath, s.cfg.Account)
+	if err != nil {
+		return fmt.Errorf("start the aws stand-in: %w", err)
+	}
+	if !found {
+		w.furnish(s.cfg.Zone)
+	}
+	return w.File.Save(true) // an incomplete last line is removed before new lines are added
+}
+
+// furnish puts into a new world what an account in use has: the base domain's public zone, and the role that AWS creates with the
+// first load balancer.
+func (w *world) furnish(zone string) {
+	z := w.zone(zone+".", "standing", "", false)
+	z.Stands = true
+	for _, r := range w.Every(func(r *Resource) bool { return r.Parent == z.ID }) {
+		r.Stands = true
+	}
+	const balancers = "AWSServiceRoleForElasticLoadBalancing"
+	w.Add(&Resource{
+		Service: "iam", Type: role.typ, ID: role.typ + "/" + balancers, Name: balancers, Stands: true,
+		Attrs: map[string]string{"path": "/aws-service-role/elasticloadbalancing.amazonaws.com/", "uniqueId": newUpper(role.prefix, 17)},
+	})
+}
+
+// admin serves the methods that are not part of AWS, without signatures. Beside those of package standin:
+//
+//	GET  /_standin/key                                        the administrator's key, for the stand-ins of what runs in a cluster
+//	POST /_standin/lag    {"lag":{"create","delete","iam"}}   SetLag
+//	POST /_standin/limit  {"code","value"}                    SetLimit
+//	POST /_standin/region {"name","value"}                    SetRegion; 0 disables it
+//	POST /_standin/note   {"id","name","body"}                Note
+func (s *Server) admin() http.Handler {
+	mux := standin.Handler[Resource](s, map[string]standin.Act{
+		"lag": func(in standin.Input) error {
+			var l Lag
+			err := in.Lags(map[string]*time.Duration{"create": &l.Create, "delete": &l.Delete, "iam": &l.IAM})
+			if err == nil {
+				s.SetLag(l)
+			}
+			return err
+		},
+		"region": func(in standin.Input) error { return s.SetRegion(in.Name, in.Value != 0) },
+		"limit":  func(in standin.Input) error { return s.SetLimit(in.Code, in.Value) },
+		"note":   func(in standin.Input) error { return s.Note(in.ID, in.Name, in.Body) },
+	})
+	mux.HandleFunc("GET /_standin/key", standin.Show(func() any { return map[string]string{"id": s.cfg.AccessKey, "secret": s.cfg.SecretKey} }))
+	return mux
 }

@@ -50,9 +50,8 @@ func listQuotas(value func(*call, quota) int) handler {
 		var in quotaInput
 		must.Do(c.decode(&in))
 		found := c.quotasOf(in.ServiceCode)
-		if len(found) == 0 {
-			return nil, fault("NoSuchResourceException", "The request failed because the specified service %s does not exist.", in.ServiceCode)
-		}
+		must.EndIf(len(found) == 0,
+			fault("NoSuchResourceException", "The request failed because the specified service %s does not exist.", in.ServiceCode))
 		found, next, err := after(found, in.NextToken, c.limited(in.MaxResults, 100), func(q quota) string { return q.code })
 		if err != nil {
 			return nil, fault("InvalidPaginationTokenException", "Invalid token was provided.")

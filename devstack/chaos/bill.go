@@ -92,9 +92,7 @@ func (t *Run) costs(ctx context.Context) (_ map[string]map[string]cost, err erro
 	report := must.Get(t.usage(ctx))
 	for _, line := range report.Items {
 		of, known := clusters[strings.ToLower(line.Key)]
-		if !known {
-			return nil, fmt.Errorf("the report has a line of a cluster that does not exist: %+v", line)
-		}
+		must.FailIf(!known, "the report has a line of a cluster that does not exist: %+v", line)
 		add(of.Platform, of.Name, cost{reported: float64(line.Cents), saved: float64(line.SavedCents)})
 	}
 	return costs, nil
@@ -109,9 +107,7 @@ func (t *Run) usage(ctx context.Context) (report v1.UsageReport, err error) {
 	for _, line := range report.Items {
 		sum += line.Cents
 	}
-	if sum != report.Total.Cents {
-		return report, fmt.Errorf("the lines of the report add up to %d cents, and its total is %d", sum, report.Total.Cents)
-	}
+	must.FailIf(sum != report.Total.Cents, "the lines of the report add up to %d cents, and its total is %d", sum, report.Total.Cents)
 	return report, nil
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // glance is how often the clusters' states are read.
@@ -91,7 +93,8 @@ func (t *Run) awaitNamed(ctx context.Context, name, what string, within time.Dur
 }
 
 // awaitWhile is awaitNamed with a clock that stops while counts is false.
-func (t *Run) awaitWhile(ctx context.Context, name, what string, within time.Duration, as func(cluster) bool, counts func() bool) error {
+func (t *Run) awaitWhile(ctx context.Context, name, what string, within time.Duration, as func(cluster) bool, counts func() bool) (err error) {
+	defer must.Catch(&err)
 	deadline := time.Now().Add(within)
 	for {
 		c, ok := t.board.named(name)
@@ -101,12 +104,8 @@ func (t *Run) awaitWhile(ctx context.Context, name, what string, within time.Dur
 		if !counts() {
 			deadline = deadline.Add(glance)
 		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("not %s within %s: %s", what, within, c.describe(name))
-		}
-		if err := sleep(ctx, glance); err != nil {
-			return err
-		}
+		must.FailIf(time.Now().After(deadline), "not %s within %s: %s", what, within, c.describe(name))
+		must.Do(sleep(ctx, glance))
 	}
 }
 

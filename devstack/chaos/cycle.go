@@ -217,11 +217,9 @@ func (t *Run) order(ctx context.Context, c *cycle, verb string, args ...string) 
 }
 
 // ocpctl runs the program ocpctl with a token of the issuer and returns its output.
-func (t *Run) ocpctl(ctx context.Context, who string, args ...string) (string, error) {
-	token, err := t.Token(who)
-	if err != nil {
-		return "", err
-	}
+func (t *Run) ocpctl(ctx context.Context, who string, args ...string) (_ string, err error) {
+	defer must.Catch(&err)
+	token := must.Get(t.Token(who))
 	cmd := exec.CommandContext(ctx, filepath.Join(t.Bin, "ocpctl"), args...)
 	cmd.Env = []string{"HOME=" + t.Dir, "PATH=" + os.Getenv("PATH"), "OCPCTL_SERVER=" + t.PrivateURL(), "OCPCTL_TOKEN=" + token, "AWS_EC2_METADATA_DISABLED=true"}
 	out, err := cmd.Output()
@@ -229,8 +227,6 @@ func (t *Run) ocpctl(ctx context.Context, who string, args ...string) (string, e
 	if errors.As(err, &refused) {
 		err = fmt.Errorf("%w: %s", err, refused.Stderr)
 	}
-	if err != nil {
-		return "", fmt.Errorf("ocpctl %s: %w", strings.Join(args, " "), err)
-	}
+	must.Wrap(err, "ocpctl %s", strings.Join(args, " "))
 	return string(out), nil
 }

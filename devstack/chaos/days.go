@@ -33,11 +33,9 @@ type days struct {
 
 // days runs all cycles, each of which lasts from one morning to noon of the next day, a day's number at once.
 func (t *Run) days(ctx context.Context, o SoakOptions) (done []*cycle, err error) {
+	defer must.Catch(&err)
 	d := &days{Run: t}
-	all, err := d.prepare(ctx)
-	if err != nil {
-		return nil, err
-	}
+	all := must.Get(d.prepare(ctx))
 	for len(done) < o.Cycles {
 		var day []*cycle
 		for n := len(done); n < min(len(done)+perDay, o.Cycles); n++ {
@@ -47,9 +45,7 @@ func (t *Run) days(ctx context.Context, o SoakOptions) (done []*cycle, err error
 		}
 		done = append(done, day...)
 		began := time.Now()
-		if err := d.live(ctx, day, o.Width); err != nil {
-			return done, err
-		}
+		must.Do(d.live(ctx, day, o.Width))
 		t.say("  %4d released, a day of %d in %.0f s", len(done), len(day), time.Since(began).Seconds())
 	}
 	return done, nil
@@ -205,18 +201,13 @@ func hoursBehind(ahead time.Duration) string {
 // MoveBack lets time pass for the clusters that are not released: it moves every time of theirs back, except for those that never change, and
 // the times from which they cost what they cost.
 func MoveBack(ctx context.Context, pool *pgxpool.Pool, by time.Duration) error {
-	return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, `
+	return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) (err error) {
+		defer must.Catch(&err)
+		rows := must.Get(tx.Query(ctx, `
 			SELECT column_name::text FROM information_schema.columns
 			WHERE table_name = 'clusters' AND data_type = 'timestamp with time zone' AND is_generated = 'NEVER'
-				AND column_name NOT IN ('created_at', 'updated_at', 'end_max', 'destroyed_at', 'meter_month')`)
-		if err != nil {
-			return err
-		}
-		columns, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		if err != nil {
-			return err
-		}
+				AND column_name NOT IN ('created_at', 'updated_at', 'end_max', 'destroyed_at', 'meter_month')`))
+		columns := must.Get(pgx.CollectRows(rows, pgx.RowTo[string]))
 		var set strings.Builder
 		for _, name := range columns {
 			fmt.Fprintf(&set, "%[1]s = %[1]s - $1::interval, ", pgx.Identifier{name}.Sanitize())
@@ -224,9 +215,8 @@ func MoveBack(ctx context.Context, pool *pgxpool.Pool, by time.Duration) error {
 		set.WriteString(`work = (SELECT coalesce(jsonb_object_agg(k.kind, k.work || jsonb_strip_nulls(jsonb_build_object(
 			'retry_at', (k.work ->> 'retry_at')::timestamptz - $1::interval, 'done_at', (k.work ->> 'done_at')::timestamptz - $1::interval))), '{}')
 			FROM jsonb_each(work) AS k (kind, work)), `)
-		if _, err := tx.Exec(ctx, `UPDATE clusters SET `+set.String()+`row_version = row_version + 1 WHERE destroyed_at IS NULL`, by); err != nil {
-			return fmt.Errorf("let %s pass: %w", by, err)
-		}
+		_, err = tx.Exec(ctx, `UPDATE clusters SET `+set.String()+`row_version = row_version + 1 WHERE destroyed_at IS NULL`, by)
+		must.Wrap(err, "let %s pass", by)
 		_, err = tx.Exec(ctx, `
 			UPDATE usage_samples SET sample_time = sample_time - $1::interval
 			WHERE cluster_id IN (SELECT id FROM clusters WHERE destroyed_at IS NULL)`, by)

@@ -40,9 +40,7 @@ func Matrix(ctx context.Context, t *Run, o Options) (err error) {
 		total += len(q)
 	}
 	t.say("crash matrix, seed %d: %d boundaries × %d strikes; three undisturbed lives took %.1f s", o.Seed, len(bounds), len(strikes()), time.Since(began).Seconds())
-	if total == 0 {
-		return fmt.Errorf("no cell is called %q; a name is BOUNDARY/STRIKE, such as create@12/runner-killed", o.Only)
-	}
+	must.FailIf(total == 0, "no cell is called %q; a name is BOUNDARY/STRIKE, such as create@12/runner-killed", o.Only)
 	if o.Cells > 0 {
 		total = min(total, o.Cells)
 	}

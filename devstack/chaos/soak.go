@@ -30,9 +30,8 @@ func Soak(ctx context.Context, t *Run, o SoakOptions) (err error) {
 	if o.Width == 0 {
 		o.Width = 6
 	}
-	if o.Nights && len(t.Servers) > 1 {
-		return errors.New("a soak with nights runs with one server, because only one would read the working hours at once; leave out -replicas")
-	}
+	must.FailIf(o.Nights && len(t.Servers) > 1,
+		"a soak with nights runs with one server, because only one would read the working hours at once; leave out -replicas")
 	before := must.Get(t.settle(ctx, o))
 	t.say("soak, seed %d: %d cycles, %d at once", o.Seed, o.Cycles, o.Width)
 	run := t.cycles

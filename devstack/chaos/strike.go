@@ -74,14 +74,10 @@ func terminateRunner(ctx context.Context, t *Run, c *cell) error {
 func (t *Run) endRunner(ctx context.Context, attempt string, end func(pid int) error, within time.Duration) (err error) {
 	defer must.Catch(&err)
 	pid := must.Get(t.runnerPID(attempt))
-	if !alive(pid) {
-		return fmt.Errorf("the runner of %s was dead before it was struck", attempt)
-	}
+	must.FailIf(!alive(pid), "the runner of %s was dead before it was struck", attempt)
 	must.Wrap(end(pid), "end the runner of %s", attempt)
 	for until := time.Now().Add(within); alive(pid); {
-		if time.Now().After(until) {
-			return fmt.Errorf("the runner of %s (pid %d) still lives %s after it was struck", attempt, pid, within)
-		}
+		must.FailIf(time.Now().After(until), "the runner of %s (pid %d) still lives %s after it was struck", attempt, pid, within)
 		must.Do(sleep(ctx, 5*time.Millisecond))
 	}
 	return nil
@@ -105,27 +101,21 @@ func alive(pid int) bool {
 	return !strings.HasPrefix(rest, "Z")
 }
 
-func killServer(_ context.Context, t *Run) error {
+func killServer(_ context.Context, t *Run) (err error) {
+	defer must.Catch(&err)
 	pid := t.ServerPID()
-	if err := t.KillServer(); err != nil {
-		return err
-	}
-	if alive(pid) {
-		return fmt.Errorf("ocpctl-server (pid %d) survived SIGKILL", pid)
-	}
+	must.Do(t.KillServer())
+	must.FailIf(alive(pid), "ocpctl-server (pid %d) survived SIGKILL", pid)
 	return nil
 }
 
 func startServer(ctx context.Context, t *Run) error { return t.StartServer(ctx) }
 
-func killPostgres(_ context.Context, t *Run) error {
+func killPostgres(_ context.Context, t *Run) (err error) {
+	defer must.Catch(&err)
 	pid := t.PG.PID()
-	if err := t.KillPostgres(); err != nil {
-		return err
-	}
-	if alive(pid) {
-		return fmt.Errorf("PostgreSQL (pid %d) survived SIGKILL", pid)
-	}
+	must.Do(t.KillPostgres())
+	must.FailIf(alive(pid), "PostgreSQL (pid %d) survived SIGKILL", pid)
 	return nil
 }
 

@@ -2,11 +2,12 @@ package chaos
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 func verdict(cells []*cell) string {
@@ -51,7 +52,8 @@ func rank(row string) int {
 }
 
 // report prints the table and, for every failure, how to repeat it.
-func (t *Run) report(o Options, done []*cell, took time.Duration) error {
+func (t *Run) report(o Options, done []*cell, took time.Duration) (err error) {
+	defer must.Catch(&err)
 	fields := map[string]map[string]*tally{}
 	var bad, missed []*cell
 	var sum tally
@@ -89,15 +91,11 @@ func (t *Run) report(o Options, done []*cell, took time.Duration) error {
 	for _, c := range bad {
 		t.say("\nFAILED %s (%s, %s; %s)\n  %v\n  again: make chaos SEED=%d CELL=%s", c.name(), c.Job, c.Text, desired(c.wanted), c.err, o.Seed, c.name())
 	}
-	if len(bad) > 0 {
-		return fmt.Errorf("%d of %d cells did not converge", len(bad), len(done))
-	}
+	must.FailIf(len(bad) > 0, "%d of %d cells did not converge", len(bad), len(done))
 	if left := t.Left(""); len(left) > 0 {
 		return fmt.Errorf("%d things are left in the cloud that belong to no cell, the first is %s", len(left), left[0])
 	}
-	if sum.struck == 0 {
-		return errors.New("nothing was struck")
-	}
+	must.FailIf(sum.struck == 0, "nothing was struck")
 	return nil
 }
 

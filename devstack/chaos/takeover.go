@@ -152,14 +152,10 @@ func (t *Run) holdJobs(ctx context.Context, n int) (pgx.Tx, error) {
 
 // jobsOf waits until jobs of the round run under a name, and returns their ids.
 func (t *Run) jobsOf(ctx context.Context, name string) (ids []int64, err error) {
+	defer must.Catch(&err)
 	const running = `FROM river_job WHERE state = 'running' AND attempted_by[array_upper(attempted_by, 1)] = $1 AND args ->> 'news' LIKE 'takeover %'`
-	if err := t.until(ctx, `SELECT count(*) >= 5 `+running, name); err != nil {
-		return nil, err
-	}
-	rows, err := t.pool.Query(ctx, `SELECT id `+running, name)
-	if err != nil {
-		return nil, err
-	}
+	must.Do(t.until(ctx, `SELECT count(*) >= 5 `+running, name))
+	rows := must.Get(t.pool.Query(ctx, `SELECT id `+running, name))
 	return pgx.CollectRows(rows, pgx.RowTo[int64])
 }
 

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/installer"
 )
 
 // event is one line of the stand-in programs' trace: what a command did, and after how many writes to the cloud.
@@ -124,4 +126,9 @@ func faultName(command, cluster string) string {
 		return cluster
 	}
 	return strings.TrimRight(cluster[:min(len(cluster), 9)], "-")
+}
+
+// setFault sets a fault of the stand-in programs; nil ends it.
+func (t *Run) setFault(key string, fault *installer.Fault) error {
+	return installer.SetFault(t.Faults(), key, fault)
 }

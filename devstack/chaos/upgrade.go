@@ -78,9 +78,8 @@ func (t *Run) excludesOlder(ctx context.Context) (_ bool, err error) {
 	defer must.Catch(&err)
 	older := must.Get(store.ReadSchema(ctx, t.pool))
 	const name = "of_this_release"
-	if _, err := t.pool.Exec(ctx, "CREATE DATABASE "+name); err != nil {
-		return false, fmt.Errorf("make an empty database: %w", err)
-	}
+	_, err = t.pool.Exec(ctx, "CREATE DATABASE "+name)
+	must.Wrap(err, "make an empty database")
 	address := must.Get(url.Parse(t.DatabaseURL()))
 	address.Path = "/" + name
 	must.Do(store.Migrate(ctx, address.String()))

@@ -46,11 +46,9 @@ func (t *scenario) sources(ctx context.Context) {
 	t.step("a comment sent as a deleted repository is answered 422", status(422, "repository", t.at.WebhookSecret, comment))
 	t.step("Slack's url_verification is answered, an unsigned request is not", func() error { return t.slackAsks(ctx) })
 	t.step("the API asks for a token", func() error {
-		raw, code, err := t.fetch(ctx, t.at.Private+"/api/v1/clusters", "")
-		if err == nil && code != http.StatusUnauthorized {
-			err = fmt.Errorf("answered %d %s", code, raw)
-		}
-		return err
+		raw, code := must.Get2(t.fetch(ctx, t.at.Private+"/api/v1/clusters", ""))
+		must.FailIf(code != http.StatusUnauthorized, "answered %d %s", code, raw)
+		return nil
 	})
 	t.step("the pages ask people to sign in, and a wrong password does not", func() error { return t.closed(ctx) })
 	t.step("Maya signs in through SAML, sees her page and signs out", func() error { return t.signedIn(ctx, "maya", "Maya") })
@@ -66,11 +64,9 @@ func (t *scenario) label(ctx context.Context) {
 		return t.act(ctx, labelled, "label", url.Values{"text": {label}})
 	})
 	t.step("the label stands on the pull request", func() error {
-		err := t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/pulls/%d", t.at.GitHub, labelled), &pr)
-		if err == nil && len(pr.Labels) != 1 {
-			err = fmt.Errorf("labels are %v", pr.Labels)
-		}
-		return err
+		must.Do(t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/pulls/%d", t.at.GitHub, labelled), &pr))
+		must.FailIf(len(pr.Labels) != 1, "labels are %v", pr.Labels)
+		return nil
 	})
 	t.step("one cluster is accepted", t.oneLive(ctx, labelled))
 	t.step("its comment moves through the phases", t.says(ctx, labelled, 20*time.Second, "install"))
@@ -92,10 +88,7 @@ func (t *scenario) commands(ctx context.Context) {
 			before := must.Get(t.comments(ctx, n))
 			must.Do(t.comment(ctx, n, body))
 			return until(ctx, 10*time.Second, func() error {
-				now, err := t.comments(ctx, n)
-				if err != nil {
-					return err
-				}
+				now := must.Get(t.comments(ctx, n))
 				return contains(strings.Join(now[min(len(before)+1, len(now)):], "\n"), want...)
 			})
 		}
@@ -112,30 +105,20 @@ func (t *scenario) commands(ctx context.Context) {
 func (t *scenario) closing(ctx context.Context) {
 	var before, c cluster
 	t.step("maya closes #41: its end moves to now and the grace", func() (err error) {
-		if before, err = t.newest(ctx, labelled); err != nil {
-			return err
-		}
-		if err = t.act(ctx, labelled, "close", nil); err != nil {
-			return err
-		}
+		before = must.Get(t.newest(ctx, labelled))
+		must.Do(t.act(ctx, labelled, "close", nil))
 		return t.endMoves(ctx, before, func(now cluster) bool { return now.DestroyAt.Before(before.DestroyAt) })
 	})
 	t.step("she reopens it in time: the end is as before", func() error {
-		if err := t.act(ctx, labelled, "reopen", nil); err != nil {
-			return err
-		}
+		must.Do(t.act(ctx, labelled, "reopen", nil))
 		return t.endMoves(ctx, before, func(now cluster) bool { return now.DestroyAt.Equal(before.DestroyAt) })
 	})
 	t.step("she closes it for good: after the grace it is DESTROYED", func() error {
-		if err := t.act(ctx, labelled, "close", nil); err != nil {
-			return err
-		}
+		must.Do(t.act(ctx, labelled, "close", nil))
 		return t.reaches(ctx, labelled, "DESTROYED", t.at.Grace+time.Minute)()
 	})
 	t.step("the proof: two clean counts, every query answered", func() (err error) {
-		if c, err = t.newest(ctx, labelled); err != nil {
-			return err
-		}
+		c = must.Get(t.newest(ctx, labelled))
 		return t.proof(ctx, c.ClusterID)
 	})
 	t.step("the stand-in cloud's own count is zero", func() error { return t.nothing(ctx, c.Name) })
@@ -162,9 +145,7 @@ func (t *scenario) midInstall(ctx context.Context) {
 	t.step("maya labels #43", func() error { return t.act(ctx, early, "label", url.Values{"text": {label}}) })
 	t.step("the installer is at work", t.inPhase(ctx, early, "installing", 20*time.Second))
 	t.step("she closes #43 and it is DESTROYED", func() error {
-		if err := t.act(ctx, early, "close", nil); err != nil {
-			return err
-		}
+		must.Do(t.act(ctx, early, "close", nil))
 		return t.reaches(ctx, early, "DESTROYED", t.at.Grace+90*time.Second)()
 	})
 	t.step("the install was stopped first, not destroyed beside", func() error { return t.wasIn(ctx, early, "stopping") })

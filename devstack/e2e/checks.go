@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -24,55 +23,37 @@ func (t *scenario) newest(ctx context.Context, n int) (cluster, error) {
 }
 
 func (t *scenario) oneLive(ctx context.Context, n int) func() error {
-	return func() error {
-		return until(ctx, 10*time.Second, func() error {
-			live, err := t.clusters(ctx, n, true)
-			if err == nil && len(live) != 1 {
-				err = fmt.Errorf("#%d has %d live clusters", n, len(live))
-			}
-			return err
-		})
-	}
+	return eventually(ctx, 10*time.Second, func() error {
+		live := must.Get(t.clusters(ctx, n, true))
+		must.FailIf(len(live) != 1, "#%d has %d live clusters", n, len(live))
+		return nil
+	})
 }
 
 func (t *scenario) reaches(ctx context.Context, n int, status string, within time.Duration) func() error {
-	return func() error {
-		return until(ctx, within, func() error {
-			c, err := t.newest(ctx, n)
-			if err == nil && c.Status != status {
-				err = fmt.Errorf("%s is %s/%s: %s", c.Name, c.Status, c.Phase, c.Why)
-			}
-			return err
-		})
-	}
+	return eventually(ctx, within, func() error {
+		c := must.Get(t.newest(ctx, n))
+		must.FailIf(c.Status != status, "%s is %s/%s: %s", c.Name, c.Status, c.Phase, c.Why)
+		return nil
+	})
 }
 
 func (t *scenario) inPhase(ctx context.Context, n int, phase string, within time.Duration) func() error {
-	return func() error {
-		return until(ctx, within, func() error {
-			c, err := t.newest(ctx, n)
-			if err == nil && c.Phase != phase {
-				err = fmt.Errorf("%s is %s/%s", c.Name, c.Status, c.Phase)
-			}
-			return err
-		})
-	}
+	return eventually(ctx, within, func() error {
+		c := must.Get(t.newest(ctx, n))
+		must.FailIf(c.Phase != phase, "%s is %s/%s", c.Name, c.Status, c.Phase)
+		return nil
+	})
 }
 
 func (t *scenario) says(ctx context.Context, n int, within time.Duration, want ...string) func() error {
-	return func() error {
-		return until(ctx, within, func() error {
-			c, err := t.newest(ctx, n)
-			if err != nil {
-				return err
-			}
-			body, _, err := t.commentOf(ctx, n, c.ClusterID)
-			if err != nil {
-				return err
-			}
-			return contains(body, want...)
-		})
-	}
+	return eventually(ctx, within, func() error {
+		c, err := t.newest(ctx, n)
+		must.Do(err)
+		body, _, err := t.commentOf(ctx, n, c.ClusterID)
+		must.Do(err)
+		return contains(body, want...)
+	})
 }
 
 // commentOf returns the cluster's comment and how many there are.
@@ -88,50 +69,38 @@ func (t *scenario) commentOf(ctx context.Context, n int, id string) (body string
 }
 
 func (t *scenario) oneComment(ctx context.Context) func() error {
-	return func() error {
-		c, err := t.newest(ctx, labelled)
-		if err != nil {
-			return err
-		}
-		_, count, err := t.commentOf(ctx, labelled, c.ClusterID)
-		if err == nil && count != 1 {
-			err = fmt.Errorf("%d comments show %s", count, c.Name)
-		}
-		return err
+	return func() (err error) {
+		defer must.Catch(&err)
+		c := must.Get(t.newest(ctx, labelled))
+		_, count := must.Get2(t.commentOf(ctx, labelled, c.ClusterID))
+		must.FailIf(count != 1, "%d comments show %s", count, c.Name)
+		return nil
 	}
 }
 
 // checkSays checks the conclusion of the newest check run of the pull request's cluster on its head.
 func (t *scenario) checkSays(ctx context.Context, n int, conclusion string) func() error {
-	return func() error {
-		return until(ctx, 10*time.Second, func() error {
-			var pr struct{ Head struct{ SHA string } }
-			if err := t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/pulls/%d", t.at.GitHub, n), &pr); err != nil {
-				return err
+	return eventually(ctx, 10*time.Second, func() error {
+		var pr struct{ Head struct{ SHA string } }
+		must.Do(t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/pulls/%d", t.at.GitHub, n), &pr))
+		var runs struct {
+			CheckRuns []struct {
+				ID               int64
+				Name, Conclusion string
+			} `json:"check_runs"`
+		}
+		must.Do(t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/commits/%s/check-runs", t.at.GitHub, pr.Head.SHA), &runs))
+		var newest int64
+		said := "nothing"
+		for _, run := range runs.CheckRuns {
+			ofCluster := strings.HasSuffix(run.Name, fmt.Sprintf(" #%d", n)) // a run of the same commit may report its tests
+			if ofCluster && run.ID > newest {
+				newest, said = run.ID, run.Conclusion
 			}
-			var runs struct {
-				CheckRuns []struct {
-					ID               int64
-					Name, Conclusion string
-				} `json:"check_runs"`
-			}
-			if err := t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/commits/%s/check-runs", t.at.GitHub, pr.Head.SHA), &runs); err != nil {
-				return err
-			}
-			var newest int64
-			said := "nothing"
-			for _, run := range runs.CheckRuns {
-				ofCluster := strings.HasSuffix(run.Name, fmt.Sprintf(" #%d", n)) // a run of the same commit may report its tests
-				if ofCluster && run.ID > newest {
-					newest, said = run.ID, run.Conclusion
-				}
-			}
-			if said != conclusion {
-				return fmt.Errorf("it says %s", said)
-			}
-			return nil
-		})
-	}
+		}
+		must.FailIf(said != conclusion, "it says %s", said)
+		return nil
+	})
 }
 
 // twice posts GitHub's own sample, adapted to this stack, twice with one delivery id.
@@ -151,39 +120,27 @@ func (t *scenario) twice(ctx context.Context) (err error) {
 	id := github.GUID()
 	for range 2 {
 		status := must.Get(t.hook(ctx, "pull_request", id, t.at.WebhookSecret, body))
-		if status != http.StatusAccepted {
-			return fmt.Errorf("answered %d instead of 202", status)
-		}
+		must.FailIf(status != http.StatusAccepted, "answered %d instead of 202", status)
 	}
 	time.Sleep(500 * time.Millisecond) // long enough for a second cluster to appear if there were one
-	now, err := t.newest(ctx, labelled)
-	if err == nil && now.ClusterID != before.ClusterID {
-		err = fmt.Errorf("it made a second cluster, %s", now.Name)
-	}
-	return err
+	now := must.Get(t.newest(ctx, labelled))
+	must.FailIf(now.ClusterID != before.ClusterID, "it made a second cluster, %s", now.Name)
+	return nil
 }
 
-func (t *scenario) kubeconfig(ctx context.Context) error {
-	c, err := t.newest(ctx, labelled)
-	if err != nil {
-		return err
-	}
+func (t *scenario) kubeconfig(ctx context.Context) (err error) {
+	defer must.Catch(&err)
+	c := must.Get(t.newest(ctx, labelled))
 	at := t.at.Private + "/api/v1/clusters/" + c.ClusterID + "/kubeconfig?wait=20"
 	err = until(ctx, 30*time.Second, func() error { // a runner makes it at the first request of each reader
-		raw, status, err := t.fetch(ctx, at, t.at.Requester)
-		if err == nil && (status != http.StatusOK || !strings.Contains(string(raw), "current-context:")) {
-			err = fmt.Errorf("a requester of its team got %d", status)
-		}
-		return err
+		raw, status := must.Get2(t.fetch(ctx, at, t.at.Requester))
+		must.FailIf((status != http.StatusOK || !strings.Contains(string(raw), "current-context:")), "a requester of its team got %d", status)
+		return nil
 	})
-	if err != nil {
-		return err
-	}
-	_, status, err := t.fetch(ctx, at, t.at.Auditor)
-	if err == nil && status == http.StatusOK {
-		err = errors.New("an auditor got it too")
-	}
-	return err
+	must.Do(err)
+	_, status := must.Get2(t.fetch(ctx, at, t.at.Auditor))
+	must.FailIf(status == http.StatusOK, "an auditor got it too")
+	return nil
 }
 
 func (t *scenario) extend(ctx context.Context, say func() error) (err error) {
@@ -197,26 +154,19 @@ func (t *scenario) extend(ctx context.Context, say func() error) (err error) {
 
 func (t *scenario) endMoves(ctx context.Context, before cluster, as func(cluster) bool) error {
 	return until(ctx, 5*time.Second, func() error {
-		now, err := t.details(ctx, before.ClusterID)
-		if err == nil && !as(now) {
-			err = fmt.Errorf("it ended at %s and ends at %s", before.DestroyAt, now.DestroyAt)
-		}
-		return err
+		now := must.Get(t.details(ctx, before.ClusterID))
+		must.FailIf(!as(now), "it ended at %s and ends at %s", before.DestroyAt, now.DestroyAt)
+		return nil
 	})
 }
 
-func (t *scenario) proof(ctx context.Context, id string) error {
-	c, err := t.details(ctx, id)
-	if err != nil {
-		return err
-	}
-	if len(c.Proof) < 2 {
-		return fmt.Errorf("%d passes are stored", len(c.Proof))
-	}
+func (t *scenario) proof(ctx context.Context, id string) (err error) {
+	defer must.Catch(&err)
+	c := must.Get(t.details(ctx, id))
+	must.FailIf(len(c.Proof) < 2, "%d passes are stored", len(c.Proof))
 	for _, pass := range c.Proof[len(c.Proof)-2:] {
-		if !pass.Clean || len(pass.Queries) == 0 || len(pass.Leftovers) > 0 {
-			return fmt.Errorf("a pass is clean=%t with %d queries and %d leftovers", pass.Clean, len(pass.Queries), len(pass.Leftovers))
-		}
+		must.FailIf(!pass.Clean || len(pass.Queries) == 0 || len(pass.Leftovers) > 0,
+			"a pass is clean=%t with %d queries and %d leftovers", pass.Clean, len(pass.Queries), len(pass.Leftovers))
 	}
 	return nil
 }

@@ -67,18 +67,24 @@ func tell(ctx context.Context, chapter func(context.Context)) (err error) {
 // step runs one check, prints it with its duration, and stops the test if it fails.
 func (t *scenario) step(what string, check func() error) {
 	began := time.Now()
-	if err := check(); err != nil {
+	if err := try(check); err != nil {
 		fmt.Fprintf(t.out, "  ✗ %s (%.2f s): %v\n", what, time.Since(began).Seconds(), err)
 		must.Do(fmt.Errorf("%s: %w", what, err))
 	}
 	fmt.Fprintf(t.out, "  ✓ %-74s %6.2f s\n", what, time.Since(began).Seconds())
 }
 
+// try runs a check until its first error.
+func try(check func() error) (err error) {
+	defer must.Catch(&err)
+	return check()
+}
+
 // until repeats a check until it succeeds or time is up; the error is the last result.
 func until(ctx context.Context, within time.Duration, check func() error) error {
 	deadline := time.Now().Add(within)
 	for {
-		err := check()
+		err := try(check)
 		if err == nil {
 			return nil
 		}
@@ -91,6 +97,11 @@ func until(ctx context.Context, within time.Duration, check func() error) error 
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
+}
+
+// eventually is a check that repeats another one until it succeeds or time is up.
+func eventually(ctx context.Context, within time.Duration, check func() error) func() error {
+	return func() error { return until(ctx, within, check) }
 }
 
 // all runs steps in order and stops at the first that fails.

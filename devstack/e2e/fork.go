@@ -3,7 +3,6 @@ package e2e
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -19,10 +18,7 @@ func (t *scenario) fork(ctx context.Context) {
 	t.step("its cluster waits for a person's word", t.inPhase(ctx, forked, "awaiting_approval", 10*time.Second))
 	t.step("it is told why, and what to type", func() error {
 		return until(ctx, 10*time.Second, func() error {
-			list, err := t.comments(ctx, forked)
-			if err != nil {
-				return err
-			}
+			list := must.Get(t.comments(ctx, forked))
 			return contains(strings.Join(list, "\n"), "comes from a fork", "/ocp approve")
 		})
 	})
@@ -40,9 +36,7 @@ func (t *scenario) fork(ctx context.Context) {
 		return t.inPhase(ctx, forked, "installing", 20*time.Second)()
 	})
 	t.step("/ocp destroy takes it down", func() error {
-		if err := t.comment(ctx, forked, "/ocp destroy"); err != nil {
-			return err
-		}
+		must.Do(t.comment(ctx, forked, "/ocp destroy"))
 		return t.reaches(ctx, forked, "DESTROYED", 90*time.Second)()
 	})
 }
@@ -55,39 +49,28 @@ func (t *scenario) asked(ctx context.Context) (_ []asked, err error) {
 	defer must.Catch(&err)
 	c := must.Get(t.newest(ctx, forked))
 	raw, status := must.Get2(t.fetch(ctx, t.at.Private+"/api/v1/approvals?cluster="+c.ClusterID, t.at.Requester))
-	if status != http.StatusOK {
-		return nil, fmt.Errorf("GET /api/v1/approvals: %d %s", status, raw)
-	}
+	must.FailIf(status != http.StatusOK, "GET /api/v1/approvals: %d %s", status, raw)
 	var page struct{ Items []asked }
 	return page.Items, json.Unmarshal(raw, &page)
 }
 
 // awaited returns the commit whose approval the fork's cluster waits for.
 func (t *scenario) awaited(ctx context.Context) (head string, err error) {
-	all, err := t.asked(ctx)
-	if err != nil {
-		return "", err
-	}
-	if len(all) == 0 || all[0].State != "pending" {
-		return "", fmt.Errorf("nothing waits: %v", all)
-	}
+	defer must.Catch(&err)
+	all := must.Get(t.asked(ctx))
+	must.FailIf(len(all) == 0 || all[0].State != "pending", "nothing waits: %v", all)
 	return all[0].Head, nil
 }
 
 // approvals waits until the approvals of the fork's cluster have these states, newest first.
 func (t *scenario) approvals(ctx context.Context, want ...string) error {
 	return until(ctx, 10*time.Second, func() error {
-		all, err := t.asked(ctx)
-		if err != nil {
-			return err
-		}
+		all := must.Get(t.asked(ctx))
 		var states []string
 		for _, a := range all {
 			states = append(states, a.State)
 		}
-		if !slices.Equal(states, want) {
-			return fmt.Errorf("they are %v instead of %v", states, want)
-		}
+		must.FailIf(!slices.Equal(states, want), "they are %v instead of %v", states, want)
 		return nil
 	})
 }

@@ -98,9 +98,7 @@ func (t *scenario) approves(ctx context.Context, login, name string) (err error)
 	_, rest, shown := strings.Cut(body, name) // the newest comes first, with its name
 	_, rest, offered := strings.Cut(rest, `action="/approvals/`)
 	id, _, _ := strings.Cut(rest, "/")
-	if !shown || !offered {
-		return fmt.Errorf("%s is not offered there", name)
-	}
+	must.FailIf(!shown || !offered, "%s is not offered there", name)
 	_, body = must.Get2(page(ctx, browser, http.MethodPost, t.at.Private+"/approvals/"+id+"/approve"))
 	return contains(body, "Approved.")
 }

@@ -2,8 +2,6 @@ package e2e
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"html"
 	"io"
 	"net/http"
@@ -41,9 +39,8 @@ func (t *scenario) slackAsks(ctx context.Context) (err error) {
 		answer, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		must.Do(err)
-		if resp.StatusCode != try.status || !strings.Contains(string(answer), try.says) {
-			return fmt.Errorf("answered %d %s instead of %d", resp.StatusCode, answer, try.status)
-		}
+		must.FailIf(resp.StatusCode != try.status || !strings.Contains(string(answer), try.says),
+			"answered %d %s instead of %d", resp.StatusCode, answer, try.status)
 	}
 	return nil
 }
@@ -58,12 +55,8 @@ func (t *scenario) aWordInSlack(ctx context.Context) {
 		t.step(what, func() error { _, err := t.inSlack(ctx, who, channel, command, want...); return err })
 	}
 	t.step("maya asks for more than four days on #44, and nothing begins", func() error {
-		if err := t.comment(ctx, spoken, "/ocp create aws-standard --ttl 101h"); err != nil {
-			return err
-		}
-		if err := t.inPhase(ctx, spoken, "awaiting_approval", 20*time.Second)(); err != nil {
-			return err
-		}
+		must.Do(t.comment(ctx, spoken, "/ocp create aws-standard --ttl 101h"))
+		must.Do(t.inPhase(ctx, spoken, "awaiting_approval", 20*time.Second)())
 		c, err = t.newest(ctx, spoken)
 		return err
 	})
@@ -84,9 +77,7 @@ func (t *scenario) aWordInSlack(ctx context.Context) {
 	t.step("the cluster begins", t.inPhase(ctx, spoken, "installing", 20*time.Second))
 	hears("/ocp status shows it", "will", slack.Clusters, "status "+c.Name, "is being created")
 	t.step("maya takes it down, and it is DESTROYED", func() error {
-		if err := t.comment(ctx, spoken, "/ocp destroy"); err != nil {
-			return err
-		}
+		must.Do(t.comment(ctx, spoken, "/ocp destroy"))
 		return t.reaches(ctx, spoken, "DESTROYED", time.Minute)()
 	})
 	t.approvedByButton(ctx)
@@ -101,16 +92,12 @@ var (
 
 // inSlack types a command as somebody, waits for the answer with the texts, and returns it as HTML.
 func (t *scenario) inSlack(ctx context.Context, who, channel, text string, want ...string) (answer string, err error) {
+	defer must.Catch(&err)
 	err = t.answered(ctx, who, want, func() error {
 		return t.post(ctx, t.at.Slack+"/playground/write", url.Values{"as": {who}, "channel": {channel}, "text": {strings.TrimSpace("/ocp " + text)}})
 	})
-	if err != nil {
-		return "", fmt.Errorf("/ocp %s: %w", text, err)
-	}
-	list, err := t.answers(ctx, who)
-	if err != nil {
-		return "", err
-	}
+	must.Wrap(err, "/ocp %s", text)
+	list := must.Get(t.answers(ctx, who))
 	return list[0], nil
 }
 
@@ -120,13 +107,8 @@ func (t *scenario) answered(ctx context.Context, who string, want []string, do f
 	before := must.Get(t.answers(ctx, who))
 	must.Do(do())
 	return until(ctx, 10*time.Second, func() error {
-		now, err := t.answers(ctx, who)
-		if err != nil {
-			return err
-		}
-		if len(now) <= len(before) {
-			return errors.New("it is not answered")
-		}
+		now := must.Get(t.answers(ctx, who))
+		must.FailIf(len(now) <= len(before), "it is not answered")
 		return contains(html.UnescapeString(now[0]), want...)
 	})
 }
@@ -161,14 +143,10 @@ func (t *scenario) links(ctx context.Context, will *http.Client) (err error) {
 	defer must.Catch(&err)
 	answer := must.Get(t.inSlack(ctx, "will", slack.Clusters, "link", "sign in", "/links/"))
 	at := address.FindStringSubmatch(answer)
-	if at == nil {
-		return fmt.Errorf("no link in %q", answer)
-	}
+	must.FailIf(at == nil, "no link in %q", answer)
 	body := must.Get(submitPage(ctx, will, html.UnescapeString(at[1]), url.Values{"account": {slack.Workspace + "/U0DEMOWILL"}}))
 	code := linkCode.FindStringSubmatch(body)
-	if code == nil {
-		return fmt.Errorf("no code in %q", body)
-	}
+	must.FailIf(code == nil, "no code in %q", body)
 	_, err = t.inSlack(ctx, "will", slack.Clusters, code[1], "is now linked to you")
 	return err
 }

@@ -27,9 +27,7 @@ func (t *scenario) fromSlack(ctx context.Context) {
 	t.step("maya opens the form with the shortcut, and fills it in", func() error { return t.fillsIn(ctx) })
 	t.step("#clusters shows that it is being created", t.shown(ctx, "rob", slack.Clusters, "", 20*time.Second, filledIn+" is being created"))
 	t.step("the same message shows that it is ready, with its buttons", func() (err error) {
-		if err := t.shown(ctx, "rob", slack.Clusters, "", 30*time.Second, filledIn+" is ready", "Kubeconfig", "Destroy")(); err != nil {
-			return err
-		}
+		must.Do(t.shown(ctx, "rob", slack.Clusters, "", 30*time.Second, filledIn+" is ready", "Kubeconfig", "Destroy")())
 		thread, err = t.threadOf(ctx, "maya", filledIn)
 		return err
 	})
@@ -42,9 +40,7 @@ func (t *scenario) fromSlack(ctx context.Context) {
 		return err
 	})
 	t.step("he reads it in a direct message, and accepts", func() error {
-		if err := t.shown(ctx, "rob", direct("rob"), "", 10*time.Second, filledIn+" is offered to you", "Accept")(); err != nil {
-			return err
-		}
+		must.Do(t.shown(ctx, "rob", direct("rob"), "", 10*time.Second, filledIn+" is offered to you", "Accept")())
 		return t.press(ctx, "rob", direct("rob"), "", filledIn+" is offered to you", "Accept")
 	})
 	t.step("it is his, and his team's", t.shown(ctx, "maya", slack.Clusters, "", 15*time.Second, filledIn+" is ready", "Rob, team payments"))
@@ -55,44 +51,32 @@ func (t *scenario) fromSlack(ctx context.Context) {
 
 // shown waits until a conversation shows the texts.
 func (t *scenario) shown(ctx context.Context, who, channel, thread string, within time.Duration, want ...string) func() error {
-	return func() error {
-		return until(ctx, within, func() error {
-			page, err := t.conversation(ctx, who, channel, thread)
-			if err != nil {
-				return err
-			}
-			return contains(words(page), want...)
-		})
-	}
+	return eventually(ctx, within, func() error {
+		page := must.Get(t.conversation(ctx, who, channel, thread))
+		return contains(words(page), want...)
+	})
 }
 
 // approvedByButton checks that will, who is linked, approves with the button of the admin channel.
 func (t *scenario) approvedByButton(ctx context.Context) {
 	t.step("maya asks for another one in #clusters", func() error {
-		if _, err := t.inSlack(ctx, "maya", slack.Clusters, "create aws-standard --name "+approved+" --ttl 101h", "waits for an approval"); err != nil {
-			return err
-		}
+		must.Get(t.inSlack(ctx, "maya", slack.Clusters, "create aws-standard --name "+approved+" --ttl 101h", "waits for an approval"))
 		return t.shown(ctx, "will", slack.Admins, "", 10*time.Second, approved+" is waiting for approval")()
 	})
 	t.step("will presses Approve in #admins, which then shows that he did", func() error {
-		if err := t.press(ctx, "will", slack.Admins, "", approved+" is waiting for approval", "Approve"); err != nil {
-			return err
-		}
+		must.Do(t.press(ctx, "will", slack.Admins, "", approved+" is waiting for approval", "Approve"))
 		return t.shown(ctx, "ada", slack.Admins, "", 10*time.Second, approved+" was waiting for approval", "It was approved by will@")()
 	})
 	t.step("she destroys it with the button of its message", func() error {
-		if err := t.shown(ctx, "maya", slack.Clusters, "", 10*time.Second, approved+" is being created")(); err != nil {
-			return err
-		}
-		if err := t.press(ctx, "maya", slack.Clusters, "", approved+" is being created", "Destroy"); err != nil {
-			return err
-		}
+		must.Do(t.shown(ctx, "maya", slack.Clusters, "", 10*time.Second, approved+" is being created")())
+		must.Do(t.press(ctx, "maya", slack.Clusters, "", approved+" is being created", "Destroy"))
 		return t.shown(ctx, "maya", slack.Clusters, "", time.Minute, approved+" is gone")()
 	})
 }
 
 // fillsIn opens the form as maya, enters a name and a lifetime, and submits it.
-func (t *scenario) fillsIn(ctx context.Context) error {
+func (t *scenario) fillsIn(ctx context.Context) (err error) {
+	defer must.Catch(&err)
 	at := url.Values{"as": {"maya"}, "channel": {slack.Clusters}}
 	act := func(what string, more url.Values) error {
 		form := url.Values{}
@@ -101,25 +85,16 @@ func (t *scenario) fillsIn(ctx context.Context) error {
 		}
 		return t.post(ctx, t.at.Slack+"/playground/"+what, form)
 	}
-	if err := act("shortcut", url.Values{"callback": {"ocp_create"}}); err != nil {
-		return err
-	}
+	must.Do(act("shortcut", url.Values{"callback": {"ocp_create"}}))
 	var view string
-	if err := until(ctx, 10*time.Second, func() error {
-		page, err := t.conversation(ctx, "maya", slack.Clusters, "")
-		if err != nil {
-			return err
-		}
+	must.Do(until(ctx, 10*time.Second, func() error {
+		page := must.Get(t.conversation(ctx, "maya", slack.Clusters, ""))
 		_, modal, open := strings.Cut(page, `id="modal-title"`)
-		if !open || !strings.Contains(modal, `name="f:name/name"`) {
-			return fmt.Errorf("no form is open")
-		}
+		must.FailIf(!open || !strings.Contains(modal, `name="f:name/name"`), "no form is open")
 		_, page, _ = strings.Cut(page, `<div id="modal"`)
 		view = viewID.FindStringSubmatch(page)[1]
 		return contains(words(modal), "It would be accepted", "an hour")
-	}); err != nil {
-		return err
-	}
+	}))
 	entered := url.Values{"at": {view}, "do": {"submit"}}
 	for field, value := range map[string]string{"name": filledIn, "ttl": "2", "post": slack.Clusters} {
 		entered.Set("has:"+field+"/"+field, "1")
@@ -173,9 +148,7 @@ func (t *scenario) threadOf(ctx context.Context, who, name string) (_ string, er
 	page := must.Get(t.conversation(ctx, who, slack.Clusters, ""))
 	m := must.Get(newestWith(page, name+" is ready"))
 	at := topic.FindStringSubmatch(m)
-	if at == nil {
-		return "", fmt.Errorf("the message of %s has no thread", name)
-	}
+	must.FailIf(at == nil, "the message of %s has no thread", name)
 	return at[1], nil
 }
 

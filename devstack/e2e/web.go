@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/cookiejar"
 	"net/url"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/pick"
+	"github.com/ocpctl/ocpctl/devstack/saml"
 )
 
 // scenario holds the state that the test keeps between its chapters.
@@ -50,15 +52,13 @@ func (t *scenario) bare(ctx context.Context, n int) (err error) {
 	for _, l := range pr.Labels {
 		must.Do(t.act(ctx, n, "unlabel", url.Values{"label": {l.Name}}))
 	}
-	if err := until(ctx, 2*time.Minute, func() error {
+	must.Do(until(ctx, 2*time.Minute, func() error {
 		live, err := t.clusters(ctx, n, true)
 		if err == nil && len(live) > 0 {
 			err = fmt.Errorf("pull request #%d still has %s, %s", n, live[0].Name, live[0].Status)
 		}
 		return err
-	}); err != nil {
-		return err
-	}
+	}))
 	if pr.State != "open" {
 		return t.act(ctx, n, "reopen", nil)
 	}
@@ -91,34 +91,22 @@ func submit(ctx context.Context, browser *http.Client, to string, form url.Value
 
 // submitPage is submit, and returns the page that follows.
 func submitPage(ctx context.Context, browser *http.Client, to string, form url.Values) (body string, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, strings.NewReader(form.Encode()))
-	if err != nil {
-		return "", err
-	}
+	defer must.Catch(&err)
+	req := must.Get(http.NewRequestWithContext(ctx, http.MethodPost, to, strings.NewReader(form.Encode())))
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	resp, err := browser.Do(req)
-	if err != nil {
-		return "", err
-	}
+	resp := must.Get(browser.Do(req))
 	defer resp.Body.Close()
-	if said := resp.Request.URL.Query().Get("said"); said != "" {
-		return "", fmt.Errorf("POST %s: %s", to, said)
-	}
-	if resp.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("POST %s: %s", to, resp.Status)
-	}
+	said := resp.Request.URL.Query().Get("said")
+	must.FailIf(said != "", "POST %s: %s", to, said)
+	must.FailIf(resp.StatusCode != http.StatusOK, "POST %s: %s", to, resp.Status)
 	raw, err := io.ReadAll(resp.Body)
 	return string(raw), err
 }
 
-func (t *scenario) get(ctx context.Context, from string, into any) error {
-	raw, status, err := t.fetch(ctx, from, "")
-	if err != nil {
-		return err
-	}
-	if status != http.StatusOK {
-		return fmt.Errorf("GET %s: %d %s", from, status, raw)
-	}
+func (t *scenario) get(ctx context.Context, from string, into any) (err error) {
+	defer must.Catch(&err)
+	raw, status := must.Get2(t.fetch(ctx, from, ""))
+	must.FailIf(status != http.StatusOK, "GET %s: %d %s", from, status, raw)
 	return json.Unmarshal(raw, into)
 }
 
@@ -169,9 +157,7 @@ func (t *scenario) clusters(ctx context.Context, n int, live bool) (_ []cluster,
 	defer must.Catch(&err)
 	var page struct{ Items []cluster }
 	raw, status := must.Get2(t.fetch(ctx, t.at.Private+"/api/v1/clusters?limit=200", t.at.Requester))
-	if status != http.StatusOK {
-		return nil, fmt.Errorf("GET /api/v1/clusters: %d %s", status, raw)
-	}
+	must.FailIf(status != http.StatusOK, "GET /api/v1/clusters: %d %s", status, raw)
 	must.Do(json.Unmarshal(raw, &page))
 	out := pick.Every(page.Items, func(c cluster) bool { return c.PullRequest.Number == n && (!live || c.Status != "DESTROYED") })
 	return out, nil
@@ -205,4 +191,44 @@ func (t *scenario) left(ctx context.Context, name string) (int, error) {
 	var list []json.RawMessage
 	err := t.get(ctx, t.at.AWS+"/_standin/resources?match="+url.QueryEscape(name), &list)
 	return len(list), err
+}
+
+// newBrowser returns a client with its own cookies.
+func newBrowser() (*http.Client, error) {
+	jar, err := cookiejar.New(nil)
+	return &http.Client{Jar: jar, Timeout: 20 * time.Second}, err
+}
+
+// closed checks that a page redirects to the sign-in, and that a guessed password fails.
+func (t *scenario) closed(ctx context.Context) (err error) {
+	defer must.Catch(&err)
+	browser := must.Get(newBrowser())
+	at, _ := must.Get2(page(ctx, browser, http.MethodGet, t.at.Private+"/"))
+	must.FailIf(at.Path != "/login", "the list is at %s", at)
+	must.FailIf(saml.SignIn(ctx, browser, t.at.Private, "maya", "guessed", "/") == nil, "a guess signed somebody in")
+	return nil
+}
+
+// signedIn signs one of the demo's people in and out again, as a browser does.
+func (t *scenario) signedIn(ctx context.Context, login, name string) (err error) {
+	defer must.Catch(&err)
+	browser := must.Get(newBrowser())
+	must.Do(saml.SignIn(ctx, browser, t.at.Private, login, "demo-"+login, "/"))
+	at, body := must.Get2(page(ctx, browser, http.MethodGet, t.at.Private+"/"))
+	must.FailIf(at.Path != "/" || !strings.Contains(body, name), "%s is shown %s without the name", login, at)
+	must.Get2(page(ctx, browser, http.MethodPost, t.at.Private+"/logout"))
+	if at, _, err = page(ctx, browser, http.MethodGet, t.at.Private+"/"); err == nil && at.Path != "/login" {
+		err = fmt.Errorf("%s is still signed in", login)
+	}
+	return err
+}
+
+// page returns the URL at which a browser arrives, and the page there.
+func page(ctx context.Context, browser *http.Client, method, to string) (_ *url.URL, _ string, err error) {
+	defer must.Catch(&err)
+	r := must.Get(http.NewRequestWithContext(ctx, method, to, nil))
+	answer := must.Get(browser.Do(r))
+	defer answer.Body.Close()
+	raw, err := io.ReadAll(answer.Body)
+	return answer.Request.URL, string(raw), err
 }

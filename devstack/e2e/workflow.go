@@ -31,17 +31,12 @@ func (t *scenario) workflow(ctx context.Context) {
 		return until(ctx, 2*time.Minute, func() error { return t.concluded(ctx, run, "success") })
 	})
 	t.step("its page shows the cluster in a summary, and the steps of each job", func() error {
-		raw, _, err := t.fetch(ctx, fmt.Sprintf("%s/playground/runs/%d", t.at.GitHub, run.ID), "")
-		if err != nil {
-			return err
-		}
+		raw, _ := must.Get2(t.fetch(ctx, fmt.Sprintf("%s/playground/runs/%d", t.at.GitHub, run.ID), ""))
 		return contains(string(raw), made.Name+" is ready", "ok 6 - cart case 6", "test (search)")
 	})
 	t.step("no job asked for it, and yet the cluster goes with its run", func() error { return t.goes(ctx, &made) })
 	t.step("another push starts another run, and gets another cluster", func() error {
-		if err := t.post(ctx, t.at.GitHub+"/playground/runs/start/push", nil); err != nil {
-			return err
-		}
+		must.Do(t.post(ctx, t.at.GitHub+"/playground/runs/start/push", nil))
 		return until(ctx, 60*time.Second, func() (err error) {
 			if err = t.newestRun(ctx, &run); err == nil {
 				made, err = t.ofRun(ctx, run)
@@ -50,9 +45,7 @@ func (t *scenario) workflow(ctx context.Context) {
 		})
 	})
 	t.step("maya cancels that run while it waits for its cluster", func() error {
-		if err := t.post(ctx, fmt.Sprintf("%s/playground/runs/%d/cancel", t.at.GitHub, run.ID), nil); err != nil {
-			return err
-		}
+		must.Do(t.post(ctx, fmt.Sprintf("%s/playground/runs/%d/cancel", t.at.GitHub, run.ID), nil))
 		return until(ctx, 60*time.Second, func() error { return t.concluded(ctx, run, "cancelled") })
 	})
 	t.step("that cluster goes, too", func() error { return t.goes(ctx, &made) })
@@ -66,27 +59,21 @@ type workflowRun struct {
 	URL        string `json:"html_url"`
 }
 
-func (t *scenario) newestRun(ctx context.Context, into *workflowRun) error {
+func (t *scenario) newestRun(ctx context.Context, into *workflowRun) (err error) {
+	defer must.Catch(&err)
 	var page struct {
 		Runs []workflowRun `json:"workflow_runs"`
 	}
-	if err := t.get(ctx, t.at.GitHub+"/repos/acme/shop/actions/runs?event=push&per_page=1", &page); err != nil {
-		return err
-	}
-	if len(page.Runs) == 0 || page.Runs[0].Status == "completed" {
-		return fmt.Errorf("there is no run: %v", page.Runs)
-	}
+	must.Do(t.get(ctx, t.at.GitHub+"/repos/acme/shop/actions/runs?event=push&per_page=1", &page))
+	must.FailIf(len(page.Runs) == 0 || page.Runs[0].Status == "completed", "there is no run: %v", page.Runs)
 	*into = page.Runs[0]
 	return nil
 }
 
-func (t *scenario) concluded(ctx context.Context, run workflowRun, conclusion string) error {
-	if err := t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/actions/runs/%d", t.at.GitHub, run.ID), &run); err != nil {
-		return err
-	}
-	if run.Conclusion != conclusion {
-		return fmt.Errorf("%s is %s %s", run.URL, run.Status, run.Conclusion)
-	}
+func (t *scenario) concluded(ctx context.Context, run workflowRun, conclusion string) (err error) {
+	defer must.Catch(&err)
+	must.Do(t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/actions/runs/%d", t.at.GitHub, run.ID), &run))
+	must.FailIf(run.Conclusion != conclusion, "%s is %s %s", run.URL, run.Status, run.Conclusion)
 	return nil
 }
 
@@ -107,19 +94,15 @@ func (t *scenario) ofRun(ctx context.Context, run workflowRun) (_ cluster, err e
 			out = append(out, c.cluster)
 		}
 	}
-	if len(out) != 1 {
-		return cluster{}, fmt.Errorf("%s has %d clusters", run.URL, len(out))
-	}
+	must.FailIf(len(out) != 1, "%s has %d clusters", run.URL, len(out))
 	return out[0], nil
 }
 
 // goes waits for a cluster's end, for less than its time to live.
 func (t *scenario) goes(ctx context.Context, made *cluster) error {
 	return until(ctx, 60*time.Second, func() error {
-		now, err := t.details(ctx, made.ClusterID)
-		if err == nil && now.Status != "DESTROYED" {
-			err = fmt.Errorf("%s is %s/%s", now.Name, now.Status, now.Phase)
-		}
-		return err
+		now := must.Get(t.details(ctx, made.ClusterID))
+		must.FailIf(now.Status != "DESTROYED", "%s is %s/%s", now.Name, now.Status, now.Phase)
+		return nil
 	})
 }

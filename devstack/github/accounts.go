@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // account is an account that is not as its login alone says: it was renamed, or it took a login that another account had.
@@ -43,9 +45,7 @@ func (sc scene) accountOf(login string) account {
 // https://docs.github.com/account-and-profile/setting-up-and-managing-your-personal-account-on-github/managing-user-account-settings/changing-your-username
 func (s *Server) RenameAccount(login, to string) error {
 	return s.change(func(w *world) ([]Event, error) {
-		if login == to || to == "" || !w.known(login) || w.known(to) {
-			return nil, errInvalid
-		}
+		must.EndIf(login == to || to == "" || !w.known(login) || w.known(to), errInvalid)
 		is := w.scene(s, nil).accountOf(login)
 		w.setAccount(login, account{})
 		w.setAccount(to, is)
@@ -58,9 +58,7 @@ func (s *Server) RenameAccount(login, to string) error {
 // it is a bot.
 func (s *Server) AddAccount(login string, isBot bool) error {
 	return s.change(func(w *world) ([]Event, error) {
-		if login == "" || w.known(login) {
-			return nil, errInvalid
-		}
+		must.EndIf(login == "" || w.known(login), errInvalid)
 		kind := "User"
 		if isBot {
 			kind = "Bot"
@@ -175,10 +173,7 @@ func (s *Server) loginOf(id string) (login string) {
 func (s *Server) showAccount(w http.ResponseWriter, login string) {
 	var found bool
 	s.look(func(w *world) { found = w.known(login) })
-	if !found {
-		notFound(w)
-		return
-	}
+	endMissing(!found)
 	user := s.sceneOf("").user(login)
 	user["name"], user["company"], user["blog"], user["location"], user["email"], user["bio"] = nil, nil, "", nil, nil, nil
 	user["public_repos"], user["public_gists"], user["followers"], user["following"] = 0, 0, 0, 0

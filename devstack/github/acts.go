@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/internal/replymail"
 )
 
@@ -29,9 +30,7 @@ func (s *Server) In(repo string) Place { return Place{s, repo} }
 func (p Place) do(fn func(w *world, r *repository) ([]Event, error)) error {
 	return p.s.change(func(w *world) ([]Event, error) {
 		r, _ := w.repo(p.repo)
-		if r == nil {
-			return nil, errNotFound
-		}
+		must.EndIf(r == nil, errNotFound)
 		return fn(w, r)
 	})
 }
@@ -40,9 +39,7 @@ func (p Place) do(fn func(w *world, r *repository) ([]Event, error)) error {
 func (p Place) onPull(number int, fn func(w *world, r *repository, pr *PullRequest) ([]Event, error)) error {
 	return p.do(func(w *world, r *repository) ([]Event, error) {
 		pr := r.pull(number)
-		if pr == nil {
-			return nil, errNotFound
-		}
+		must.EndIf(pr == nil, errNotFound)
 		return fn(w, r, pr)
 	})
 }
@@ -96,9 +93,7 @@ func (p Place) HoldFiles(folder string, files map[string]string) error {
 // PushFile pushes a commit that writes one file; with an empty path the commit changes nothing.
 func (p Place) PushFile(number int, path, content, as string) error {
 	return p.onPull(number, func(w *world, r *repository, pr *PullRequest) ([]Event, error) {
-		if pr.BranchGone {
-			return nil, errInvalid
-		}
+		must.EndIf(pr.BranchGone, errInvalid)
 		before := pr.HeadSHA
 		pr.Pushes++
 		pr.HeadSHA = commitID(r.Name, number, pr.Pushes)
@@ -154,10 +149,7 @@ func (p Place) Comment(number int, body, as string) (int64, error) {
 // https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/authenticating-with-a-github-app-on-behalf-of-a-user
 func (p Place) CommentByApp(number int, body, as string) error {
 	return p.onPull(number, func(w *world, r *repository, pr *PullRequest) ([]Event, error) {
-		c, _, err := p.s.comment(w, r, pr, body, as)
-		if err != nil {
-			return nil, err
-		}
+		c, _ := must.Get2(p.s.comment(w, r, pr, body, as))
 		c.ByApp = true
 		return []Event{p.s.commentEvent(w, r, "created", as, c)}, nil
 	})
@@ -255,14 +247,11 @@ func (s *Server) comment(w *world, r *repository, pr *PullRequest, body, as stri
 	return c, []Event{s.commentEvent(w, r, "created", as, c)}, nil
 }
 
-func (s *Server) recomment(w *world, r *repository, id int64, body, as string) ([]Event, error) {
+func (s *Server) recomment(w *world, r *repository, id int64, body, as string) (_ []Event, err error) {
+	defer must.Catch(&err)
 	c := r.comment(id)
-	if c == nil {
-		return nil, errNotFound
-	}
-	if !goodBody(body) {
-		return nil, errInvalid
-	}
+	must.EndIf(c == nil, errNotFound)
+	must.EndIf(!goodBody(body), errInvalid)
 	old := c.Body
 	c.Body, c.UpdatedAt = body, s.now().UTC().Truncate(time.Second)
 	c.Edits++

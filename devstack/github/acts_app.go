@@ -4,15 +4,15 @@ import (
 	"encoding/json"
 	"slices"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Press clicks a button of a check run as a person, who needs write permission.
 func (p Place) Press(check int64, identifier, as string) error {
 	return p.onCheck(check, as, func(w *world, r *repository, c *Check) ([]Event, error) {
 		offered := slices.ContainsFunc(c.Actions, func(a CheckAction) bool { return a.Identifier == identifier })
-		if !offered {
-			return nil, errNotFound
-		}
+		must.EndIf(!offered, errNotFound)
 		e := p.s.checkEvent(w, r, "requested_action", as, c)
 		e.Button = identifier
 		return []Event{e}, nil
@@ -29,12 +29,8 @@ func (p Place) Rerun(check int64, as string) error {
 func (p Place) onCheck(id int64, as string, fn func(w *world, r *repository, c *Check) ([]Event, error)) error {
 	return p.do(func(w *world, r *repository) ([]Event, error) {
 		c := r.check(id)
-		switch {
-		case c == nil:
-			return nil, errNotFound
-		case !r.may(caller{login: as}, "write"):
-			return nil, errMayNot
-		}
+		must.EndIf(c == nil, errNotFound)
+		must.EndIf(!r.may(caller{login: as}, "write"), errMayNot)
 		return fn(w, r, c)
 	})
 }
@@ -65,9 +61,8 @@ func (p Place) Dispatch(kind string, payload json.RawMessage, as string) error {
 func (p Place) Rename(name, as string) error {
 	return p.do(func(w *world, r *repository) ([]Event, error) {
 		_, old := RepoRef{Name: r.Name}.split()
-		if taken, moved := w.repo(r.owner() + "/" + name); taken != nil && !moved || name == "" {
-			return nil, errInvalid
-		}
+		taken, moved := w.repo(r.owner() + "/" + name)
+		must.EndIf(taken != nil && !moved || name == "", errInvalid)
 		r.Old, r.Name = append(r.Old, r.Name), r.owner()+"/"+name
 		return []Event{{Name: "repository", Action: "renamed", Sender: as, OldName: old, scene: w.scene(p.s, r)}}, nil
 	})
@@ -117,9 +112,7 @@ func (p Place) Delete(as string) error {
 // SetAccess adds the repository to the App's installation, or removes it.
 func (p Place) SetAccess(access bool, as string) error {
 	return p.do(func(w *world, r *repository) ([]Event, error) {
-		if w.Install == nil {
-			return nil, errNotFound
-		}
+		must.EndIf(w.Install == nil, errNotFound)
 		if r.Access == access {
 			return nil, nil
 		}
@@ -137,9 +130,7 @@ func (p Place) SetAccess(access bool, as string) error {
 // Uninstall removes the App from the organisation; its tokens are invalid at once.
 func (s *Server) Uninstall(as string) error {
 	return s.change(func(w *world) ([]Event, error) {
-		if w.Install == nil {
-			return nil, errNotFound
-		}
+		must.EndIf(w.Install == nil, errNotFound)
 		e := s.installEvent(w, "deleted", as)
 		w.Install = nil
 		clear(w.Tokens)
@@ -150,9 +141,7 @@ func (s *Server) Uninstall(as string) error {
 // Install installs the App again, with a new id, for the same repositories.
 func (s *Server) Install(as string) (id int64, err error) {
 	err = s.change(func(w *world) ([]Event, error) {
-		if w.Install != nil {
-			return nil, errInvalid
-		}
+		must.EndIf(w.Install != nil, errInvalid)
 		w.Installs++
 		w.Install = &installation{ID: Installation + w.Installs, CreatedAt: s.now().UTC().Truncate(time.Second)}
 		id = w.Install.ID
@@ -164,9 +153,7 @@ func (s *Server) Install(as string) (id int64, err error) {
 // Suspend suspends the App until Unsuspend.
 func (s *Server) Suspend(as string) error {
 	return s.change(func(w *world) ([]Event, error) {
-		if w.Install == nil || w.Install.SuspendedAt != nil {
-			return nil, errInvalid
-		}
+		must.EndIf(w.Install == nil || w.Install.SuspendedAt != nil, errInvalid)
 		now := s.now().UTC().Truncate(time.Second)
 		w.Install.SuspendedAt, w.Install.SuspendedBy = &now, as
 		return []Event{s.installEvent(w, "suspend", as)}, nil
@@ -176,9 +163,7 @@ func (s *Server) Suspend(as string) error {
 // Unsuspend ends a suspension.
 func (s *Server) Unsuspend(as string) error {
 	return s.change(func(w *world) ([]Event, error) {
-		if w.Install == nil || w.Install.SuspendedAt == nil {
-			return nil, errInvalid
-		}
+		must.EndIf(w.Install == nil || w.Install.SuspendedAt == nil, errInvalid)
 		w.Install.SuspendedAt, w.Install.SuspendedBy = nil, ""
 		return []Event{s.installEvent(w, "unsuspend", as)}, nil
 	})

@@ -1,11 +1,11 @@
 package github
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
@@ -28,9 +28,7 @@ func (p Place) OpenFork(title, as string) (int, error) {
 func (p Place) open(title, branch, as, head string, draft bool) (int, error) {
 	var number int
 	err := p.do(func(w *world, r *repository) ([]Event, error) {
-		if strings.TrimSpace(title) == "" {
-			return nil, errInvalid
-		}
+		must.EndIf(strings.TrimSpace(title) == "", errInvalid)
 		number = 1
 		for _, pr := range r.Pulls {
 			number = max(number, pr.Number+1)
@@ -60,9 +58,8 @@ func (p Place) open(title, branch, as, head string, draft bool) (int, error) {
 func (p Place) openBranch(title, body, branch, base, as string, draft bool) (number int, err error) {
 	err = p.do(func(w *world, r *repository) ([]Event, error) {
 		head := r.Branches[branch]
-		if strings.TrimSpace(title) == "" || base != Branch || head == "" || head == r.Branches[base] || r.headOf(Org, branch) != nil {
-			return nil, errInvalid
-		}
+		must.EndIf(strings.TrimSpace(title) == "" || base != Branch || head == "" || head == r.Branches[base] || r.headOf(Org, branch) != nil,
+			errInvalid)
 		for _, pr := range r.Pulls {
 			number = max(number, pr.Number)
 		}
@@ -88,9 +85,7 @@ func (r *repository) headOf(owner, ref string) *PullRequest {
 // SetDraft makes a pull request a draft, or ready for review, as a person.
 func (p Place) SetDraft(number int, draft bool, as string) error {
 	return p.onPull(number, func(w *world, r *repository, pr *PullRequest) ([]Event, error) {
-		if !pr.Open {
-			return nil, errInvalid
-		}
+		must.EndIf(!pr.Open, errInvalid)
 		if pr.Draft == draft {
 			return nil, nil
 		}
@@ -107,15 +102,10 @@ func (p Place) SetDraft(number int, draft bool, as string) error {
 // Merge merges a pull request as a person, unless it is a draft or closed, or the rules of its base do not let it.
 func (p Place) Merge(number int, as string) error {
 	return p.onPull(number, func(w *world, r *repository, pr *PullRequest) ([]Event, error) {
-		if !pr.Open || pr.Draft {
-			return nil, errInvalid
-		}
-		if why, _ := r.blocked(pr.base(), pr.HeadSHA); why != nil {
-			return nil, why
-		}
-		if r.Rules[pr.base()].Queue {
-			return nil, fmt.Errorf("%w: Changes must be made through the merge queue", errBlocked)
-		}
+		must.EndIf(!pr.Open || pr.Draft, errInvalid)
+		why, _ := r.blocked(pr.base(), pr.HeadSHA)
+		must.Do(why)
+		must.FailIf(r.Rules[pr.base()].Queue, "%w: Changes must be made through the merge queue", errBlocked)
 		return p.s.merge(w, r, pr, r.commit(pr.base(), r.merged(pr)), as)
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/github/runs"
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
@@ -47,10 +48,7 @@ type NewJob struct {
 // Start starts a run. Its jobs without needs are queued at once.
 func (r Runs) Start(n NewRun) (out Run, err error) {
 	err = r.at.do(func(w *world, repo *repository) ([]Event, error) {
-		run, err := n.run(repo, r.at.s.moment())
-		if err != nil {
-			return nil, err
-		}
+		run := must.Get(n.run(repo, r.at.s.moment()))
 		run.ID = w.id()
 		repo.Runs = append(repo.Runs, run)
 		for _, j := range n.Jobs {
@@ -73,7 +71,8 @@ func (r Runs) Start(n NewRun) (out Run, err error) {
 }
 
 // run makes the run and fills in what was left empty.
-func (n *NewRun) run(repo *repository, now time.Time) (*Run, error) {
+func (n *NewRun) run(repo *repository, now time.Time) (_ *Run, err error) {
+	defer must.Catch(&err)
 	run := &Run{
 		Attempt: 1, Workflow: cmp.Or(n.Workflow, "e2e"), Path: cmp.Or(n.Path, ".github/workflows/e2e.yml"), Pull: n.Pull,
 		Event: n.Event, HeadBranch: cmp.Or(n.Branch, Branch), Title: n.Title, Actor: cmp.Or(n.Actor, "maya"), Status: runs.Queued,
@@ -84,9 +83,7 @@ func (n *NewRun) run(repo *repository, now time.Time) (*Run, error) {
 	run.HeadSHA = run.SHA
 	if n.Pull != 0 {
 		pr := repo.pull(n.Pull)
-		if pr == nil {
-			return nil, errNotFound
-		}
+		must.EndIf(pr == nil, errNotFound)
 		run.Event, run.Title = cmp.Or(run.Event, "pull_request"), cmp.Or(run.Title, pr.Title)
 		run.HeadBranch, run.HeadSHA = pr.HeadRef, pr.HeadSHA
 		if run.Event == "pull_request" { // every other event runs what the default branch says
@@ -96,9 +93,7 @@ func (n *NewRun) run(repo *repository, now time.Time) (*Run, error) {
 			run.HeadOwner = pr.HeadOwner
 		}
 	}
-	if run.SHA == "" {
-		return nil, errNotFound
-	}
+	must.EndIf(run.SHA == "", errNotFound)
 	run.Event = cmp.Or(run.Event, "push")
 	run.Title = cmp.Or(run.Title, run.Workflow)
 	run.Number = repo.nextRun(run.Path)
@@ -124,9 +119,7 @@ func (r *repository) nextRun(path string) int {
 // Begin lets a runner take a queued job.
 func (r Runs) Begin(job int64) error {
 	return r.onJob(job, func(w *world, repo *repository, run *Run, j *Job) ([]Event, error) {
-		if j.Status != runs.Queued {
-			return nil, errInvalid
-		}
+		must.EndIf(j.Status != runs.Queued, errInvalid)
 		return r.at.s.begin(w, repo, run, j), nil
 	})
 }
@@ -134,9 +127,7 @@ func (r Runs) Begin(job int64) error {
 // Complete completes a job. With the last one its run is completed.
 func (r Runs) Complete(job int64, conclusion string) error {
 	return r.onJob(job, func(w *world, repo *repository, run *Run, j *Job) ([]Event, error) {
-		if j.Status == runs.Completed || j.Status == "" || !slices.Contains(conclusions, conclusion) {
-			return nil, errInvalid
-		}
+		must.EndIf(j.Status == runs.Completed || j.Status == "" || !slices.Contains(conclusions, conclusion), errInvalid)
 		return append(r.at.s.complete(w, repo, run, j, conclusion), r.at.s.advance(w, repo, run)...), nil
 	})
 }
@@ -151,9 +142,7 @@ func (r Runs) CompleteAll(run int64, conclusion string) error {
 // Cancel cancels a run as a person.
 func (r Runs) Cancel(run int64, as string) error {
 	return r.on(run, func(w *world, repo *repository, run *Run) ([]Event, error) {
-		if run.Status == runs.Completed {
-			return nil, errInvalid
-		}
+		must.EndIf(run.Status == runs.Completed, errInvalid)
 		return r.at.s.cancel(w, repo, run), nil
 	})
 }
@@ -161,9 +150,7 @@ func (r Runs) Cancel(run int64, as string) error {
 // ForceCancel cancels a run without regard to jobs and steps that run even then.
 func (r Runs) ForceCancel(run int64, as string) error {
 	return r.on(run, func(w *world, repo *repository, run *Run) ([]Event, error) {
-		if run.Status == runs.Completed {
-			return nil, errInvalid
-		}
+		must.EndIf(run.Status == runs.Completed, errInvalid)
 		run.Cancelled = true
 		for _, j := range run.Current() {
 			r.at.s.end(j.ID)
@@ -182,9 +169,7 @@ func (r Runs) RerunFailed(run int64, as string) error { return r.rerun(run, as, 
 // https://docs.github.com/actions/reference/workflows-and-actions/events-that-trigger-workflows#workflow_run
 func (r Runs) rerun(run int64, as string, failed bool) error {
 	return r.on(run, func(w *world, repo *repository, run *Run) ([]Event, error) {
-		if !run.Rerun(failed, as, w.id, r.at.s.moment()) {
-			return nil, errInvalid
-		}
+		must.EndIf(!run.Rerun(failed, as, w.id, r.at.s.moment()), errInvalid)
 		return append(r.at.s.enter(w, repo, run), r.at.s.advance(w, repo, run)...), nil
 	})
 }
@@ -192,9 +177,7 @@ func (r Runs) rerun(run int64, as string, failed bool) error {
 // Delete deletes a completed run. GitHub sends no event.
 func (r Runs) Delete(run int64) error {
 	return r.on(run, func(_ *world, repo *repository, run *Run) ([]Event, error) {
-		if run.Status != runs.Completed {
-			return nil, errInvalid
-		}
+		must.EndIf(run.Status != runs.Completed, errInvalid)
 		repo.Runs = slices.DeleteFunc(repo.Runs, func(other *Run) bool { return other == run })
 		for _, j := range run.Jobs {
 			r.at.s.logs.drop(j.ID)
@@ -227,9 +210,7 @@ func (r Runs) List() []Run {
 func (r Runs) on(id int64, fn func(w *world, repo *repository, run *Run) ([]Event, error)) error {
 	return r.at.do(func(w *world, repo *repository) ([]Event, error) {
 		run := repo.run(id)
-		if run == nil {
-			return nil, errNotFound
-		}
+		must.EndIf(run == nil, errNotFound)
 		return fn(w, repo, run)
 	})
 }
@@ -237,9 +218,7 @@ func (r Runs) on(id int64, fn func(w *world, repo *repository, run *Run) ([]Even
 func (r Runs) onJob(id int64, fn func(w *world, repo *repository, run *Run, j *Job) ([]Event, error)) error {
 	return r.at.do(func(w *world, repo *repository) ([]Event, error) {
 		run, j := repo.jobByID(id)
-		if j == nil || j.Attempt != run.Attempt {
-			return nil, errNotFound
-		}
+		must.EndIf(j == nil || j.Attempt != run.Attempt, errNotFound)
 		return fn(w, repo, run, j)
 	})
 }

@@ -96,6 +96,9 @@ func endIf(holds bool, status int, message string) {
 	}
 }
 
+// endMissing ends it with GitHub's 404, if nothing was found.
+func endMissing(missing bool) { endIf(missing, http.StatusNotFound, "Not Found") }
+
 // endInvalid ends it with GitHub's 422.
 func endInvalid(holds bool, resource, field, code string) {
 	if holds {
@@ -119,15 +122,6 @@ func catch(w http.ResponseWriter) {
 	default:
 		panic(e)
 	}
-}
-
-// show responds with a shape, or 500 if it could not be made.
-func show[T any](w http.ResponseWriter, status int, shape T, err error) {
-	if err != nil {
-		complain(w, http.StatusInternalServerError, "Server Error")
-		return
-	}
-	answer(w, status, shape)
 }
 
 // decodeBody parses a JSON body, or ends the handling of the call.

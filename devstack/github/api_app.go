@@ -11,11 +11,9 @@ import (
 func (s *Server) appRoutes(mux *http.ServeMux) {
 	asApp := func(pattern string, fn func(w http.ResponseWriter, r *http.Request, sc scene)) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			if why := s.checkJWT(r); why != "" {
-				complain(w, http.StatusUnauthorized, string(why))
-				return
-			}
 			defer catch(w)
+			why := s.checkJWT(r)
+			endIf(why != "", http.StatusUnauthorized, string(why))
 			fn(w, r, s.sceneOf(""))
 		})
 	}
@@ -30,18 +28,13 @@ func (s *Server) appRoutes(mux *http.ServeMux) {
 		page(w, r, s.base, all, nil)
 	})
 	asApp("GET /app/installations/{id}", func(w http.ResponseWriter, r *http.Request, sc scene) {
-		if in := s.installedAs(w, r); in != nil {
-			answer(w, http.StatusOK, sc.installShape(*in))
-		}
+		answer(w, http.StatusOK, sc.installShape(*s.installedAs(r)))
 	})
 	asApp("POST /app/installations/{id}/access_tokens", s.postToken)
 	asApp("GET /repos/{owner}/{repo}/installation", s.getInstallation)
 	asApp("GET /orgs/{org}/installation", func(w http.ResponseWriter, r *http.Request, sc scene) {
 		in := s.installed()
-		if in == nil || !strings.EqualFold(r.PathValue("org"), Org) {
-			notFound(w)
-			return
-		}
+		endMissing(in == nil || !strings.EqualFold(r.PathValue("org"), Org))
 		answer(w, http.StatusOK, sc.installShape(*in))
 	})
 	asApp("GET /app/hook/config", s.getHookConfig)
@@ -80,13 +73,10 @@ func (s *Server) installed() (in *installation) {
 	return in
 }
 
-// installedAs returns the installation in a path; without one the call is answered.
-func (s *Server) installedAs(w http.ResponseWriter, r *http.Request) *installation {
+// installedAs returns the installation in a path. Without one it ends the call.
+func (s *Server) installedAs(r *http.Request) *installation {
 	in := s.installed()
-	if in == nil || r.PathValue("id") != itoa(in.ID) {
-		notFound(w)
-		return nil
-	}
+	endMissing(in == nil || r.PathValue("id") != itoa(in.ID))
 	return in
 }
 
@@ -100,14 +90,12 @@ func (s *Server) getInstallation(w http.ResponseWriter, r *http.Request, sc scen
 			covered, number = repo.Access && world.Install != nil, repo.ID
 		}
 	})
-	switch {
-	case !covered:
-		notFound(w)
-	case moved:
+	endMissing(!covered)
+	if moved {
 		s.sendOn(w, r, number)
-	default:
-		answer(w, http.StatusOK, sc.installShape(*s.installed()))
+		return
 	}
+	answer(w, http.StatusOK, sc.installShape(*s.installed()))
 }
 
 // postToken creates a token, for fewer repositories or permissions if requested.
@@ -120,10 +108,7 @@ func (s *Server) postToken(w http.ResponseWriter, r *http.Request, sc scene) {
 	if r.ContentLength != 0 {
 		decodeBody(r, &body)
 	}
-	in := s.installedAs(w, r)
-	if in == nil {
-		return
-	}
+	in := s.installedAs(r)
 	endIf(in.SuspendedAt != nil, http.StatusForbidden, "This installation has been suspended")
 	of := grant{Installation: in.ID, Permissions: body.Permissions, Repos: body.IDs}
 	good := (caller{}).grantable(sc.app, body.Permissions)
@@ -146,9 +131,10 @@ func (s *Server) postToken(w http.ResponseWriter, r *http.Request, sc scene) {
 	if permissions == nil {
 		permissions = sc.app.Permissions
 	}
-	show(w, http.StatusCreated, object{
+	endOnError(err, "", "")
+	answer(w, http.StatusCreated, object{
 		"token": token, "expires_at": stamp(end), "permissions": permissions, "repository_selection": "selected",
-	}, err)
+	})
 }
 
 func (c caller) grantable(app Manifest, asked map[string]string) bool {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 func (s *Server) checkCalls() []endpoint {
@@ -122,9 +124,9 @@ func (s *Server) postCheck(w http.ResponseWriter, r *http.Request, c caller) {
 	if body.Name == "" {
 		field = "name"
 	}
-	known := false
-	c.at.look(func(_ *world, repo *repository) { known = repo.Commits[body.HeadSHA] != nil })
-	endIf(!known, http.StatusUnprocessableEntity, "No commit found for SHA: "+body.HeadSHA)
+	c.at.look(func(_ *world, repo *repository) {
+		endIf(repo.Commits[body.HeadSHA] == nil, http.StatusUnprocessableEntity, "No commit found for SHA: "+body.HeadSHA)
+	})
 	endInvalid(field != "", "CheckRun", field, "invalid")
 	now := s.now().UTC().Truncate(time.Second)
 	made := &Check{Head: body.HeadSHA, Status: "queued", StartedAt: now}
@@ -151,9 +153,7 @@ func (s *Server) patchCheck(w http.ResponseWriter, r *http.Request, c caller) {
 	endInvalid(field != "", "CheckRun", field, "invalid")
 	err := c.at.do(func(world *world, repo *repository) ([]Event, error) {
 		found := repo.check(id(r, "id"))
-		if found == nil {
-			return nil, errNotFound
-		}
+		must.EndIf(found == nil, errNotFound)
 		was := found.Status
 		body.apply(found, s.now().UTC().Truncate(time.Second))
 		if found.Status != "completed" || was == "completed" {
@@ -172,23 +172,19 @@ func (s *Server) showCheck(w http.ResponseWriter, status int, c caller, id int64
 			shape = world.scene(s, repo).check(*found, world.onHead(repo, found.Head))
 		}
 	})
-	endIf(shape == nil, http.StatusNotFound, "Not Found")
+	endMissing(shape == nil)
 	answer(w, status, shape)
 }
 
 func (s *Server) listAnnotations(w http.ResponseWriter, r *http.Request, c caller) {
-	var all []object
+	all := []object{}
 	c.at.look(func(world *world, repo *repository) {
 		found := repo.check(id(r, "id"))
-		if found == nil {
-			return
-		}
-		all = []object{}
+		endMissing(found == nil)
 		for _, a := range found.Annotations {
 			all = append(all, world.scene(s, repo).annotation(a, found.Head))
 		}
 	})
-	endIf(all == nil, http.StatusNotFound, "Not Found")
 	page(w, r, s.base, all, nil)
 }
 
@@ -224,24 +220,20 @@ func (s *Server) listPulls(w http.ResponseWriter, r *http.Request, c caller) {
 // showPulls returns the repository's pull requests that are wanted, as the API shows them.
 func (s *Server) showPulls(c caller, isWanted func(*PullRequest) bool) []object {
 	sc, all := s.sceneOf(c.at.repo), []object{}
-	var err error
 	c.at.look(func(world *world, repo *repository) {
 		for _, pr := range repo.Pulls {
-			if err == nil && isWanted(pr) {
-				var one object
-				one, err = sc.pull(world.snapshot(repo, pr), len(repo.conversation(pr.Number)))
-				all = append(all, one)
+			if isWanted(pr) {
+				all = append(all, sc.pull(world.snapshot(repo, pr), len(repo.conversation(pr.Number))))
 			}
 		}
 	})
-	endOnError(err, "", "")
 	return all
 }
 
 // listChecks is GET commits/{ref}/check-runs: the newest first, and only the latest of each name unless all are requested.
 func (s *Server) listChecks(w http.ResponseWriter, r *http.Request, c caller) {
 	ref, ok := strings.CutSuffix(r.PathValue("ref"), "/check-runs")
-	endIf(!ok, http.StatusNotFound, "Not Found")
+	endMissing(!ok)
 	q := r.URL.Query()
 	seen, all, known := map[string]bool{}, []object{}, false
 	c.at.look(func(world *world, repo *repository) {

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 func (s *Server) deploymentCalls() []endpoint {
@@ -99,49 +101,32 @@ func (s *Server) postDeployment(w http.ResponseWriter, r *http.Request, c caller
 	endInvalid(body.Ref == "", "Deployment", "ref", "missing_field")
 	made := body.deployment(s.now().UTC().Truncate(time.Second), c.login)
 	endInvalid(runes(made.Environment) > 255 || made.Environment == "", "Deployment", "environment", "invalid")
-	var conflict string
 	err := c.at.do(func(world *world, repo *repository) ([]Event, error) {
-		if made.SHA = repo.resolve(body.Ref); made.SHA == "" {
-			return nil, nil
-		}
-		if conflict = body.conflict(repo, made.SHA); conflict != "" {
-			return nil, nil
-		}
+		made.SHA = repo.resolve(body.Ref)
+		endIf(made.SHA == "", http.StatusUnprocessableEntity, "No ref found for: "+body.Ref)
+		conflict := body.conflict(repo, made.SHA)
+		endIf(conflict != "", http.StatusConflict, conflict)
 		made.ID = world.id()
 		repo.environment(world, made.Environment)
 		repo.Deployments = append(repo.Deployments, made)
 		s.fresh(repo.ID, made.ID)
 		return nil, nil
 	})
-	switch {
-	case err != nil:
-		fail(w, err, "Deployment", "ref")
-	case made.SHA == "":
-		complain(w, http.StatusUnprocessableEntity, "No ref found for: "+body.Ref)
-	case conflict != "":
-		complain(w, http.StatusConflict, conflict)
-	default:
-		answer(w, http.StatusCreated, s.sceneOf(c.at.repo).deployment(*made))
-	}
+	endOnError(err, "Deployment", "ref")
+	answer(w, http.StatusCreated, s.sceneOf(c.at.repo).deployment(*made))
 }
 
-// deployed returns the deployment in a path; without one the call is answered.
-func (s *Server) deployed(w http.ResponseWriter, r *http.Request, c caller) (Deployment, bool) {
+// deployed returns the deployment in a path. Without one it ends the call.
+func (s *Server) deployed(r *http.Request, c caller) Deployment {
 	all := c.at.Deployments()
 	i := slices.IndexFunc(all, func(d Deployment) bool { return d.ID == id(r, "id") })
-	if i < 0 {
-		notFound(w)
-		return Deployment{}, false
-	}
-	return all[i], true
+	endMissing(i < 0)
+	return all[i]
 }
 
 // deleteDeployment deletes a deployment that is no longer active.
 func (s *Server) deleteDeployment(w http.ResponseWriter, r *http.Request, c caller) {
-	d, ok := s.deployed(w, r, c)
-	if !ok {
-		return
-	}
+	d := s.deployed(r, c)
 	endIf(!c.may("write"), http.StatusForbidden, "Must have write access to Repository.")
 	endIf(d.State() == "success", http.StatusUnprocessableEntity, "We cannot delete an active deployment unless it is the only deployment in a given environment.")
 	err := c.at.do(func(_ *world, repo *repository) ([]Event, error) {
@@ -154,10 +139,7 @@ func (s *Server) deleteDeployment(w http.ResponseWriter, r *http.Request, c call
 
 // listStatuses returns the newest first.
 func (s *Server) listStatuses(w http.ResponseWriter, r *http.Request, c caller) {
-	d, ok := s.deployed(w, r, c)
-	if !ok {
-		return
-	}
+	d := s.deployed(r, c)
 	sc, all := s.sceneOf(c.at.repo), []object{}
 	for _, one := range slices.Backward(d.Statuses) {
 		all = append(all, sc.deploymentStatus(d, one))
@@ -203,9 +185,7 @@ func (s *Server) postStatus(w http.ResponseWriter, r *http.Request, c caller) {
 	var shape object
 	err := c.at.do(func(world *world, repo *repository) ([]Event, error) {
 		d := repo.deployment(id(r, "id"))
-		if d == nil {
-			return nil, errNotFound
-		}
+		must.EndIf(d == nil, errNotFound)
 		now := s.now().UTC().Truncate(time.Second)
 		d.Environment = or(body.Environment, d.Environment)
 		one := DeploymentStatus{

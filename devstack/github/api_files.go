@@ -1,13 +1,19 @@
 package github
 
 import (
+	"archive/tar"
+	"compress/gzip"
 	"crypto/sha1" // git's ids are SHA-1; nothing is protected by it
 	"encoding/base64"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 func (s *Server) fileCalls() []endpoint {
@@ -53,13 +59,11 @@ func (s *Server) getContents(w http.ResponseWriter, r *http.Request, c caller) {
 			}
 		}
 	})
+	endIf(!commit, http.StatusNotFound, "No commit found for the ref "+ref)
+	endMissing(!there && len(under) == 0)
 	switch {
-	case !commit:
-		complain(w, http.StatusNotFound, "No commit found for the ref "+ref)
-	case !there && len(under) > 0:
-		answer(w, http.StatusOK, under)
 	case !there:
-		notFound(w)
+		answer(w, http.StatusOK, under)
 	case strings.Contains(r.Header.Get("Accept"), "raw"):
 		w.Header().Set("Content-Type", "application/vnd.github.raw+json; charset=utf-8")
 		_, _ = w.Write([]byte(content))
@@ -91,10 +95,7 @@ func (s *Server) getTree(w http.ResponseWriter, r *http.Request, c caller) {
 			commit = ""
 		}
 	})
-	if commit == "" {
-		notFound(w)
-		return
-	}
+	endMissing(commit == "")
 	answer(w, http.StatusOK, object{"sha": commit, "url": sc.repoAPI() + "/git/trees/" + commit, "truncated": false, "tree": entries})
 }
 
@@ -145,4 +146,40 @@ func (sc scene) content(path, ref, content string) object {
 		"url": self, "git_url": git, "html_url": page, "download_url": sc.web() + sc.repo.Name + "/raw/" + ref + "/" + path,
 		"_links": object{"self": self, "git": git, "html": page},
 	}
+}
+
+// codeloadPath stands for https://codeload.github.com, which serves the files of public repositories to anybody and counts no calls.
+const codeloadPath = "/_codeload/"
+
+// getArchive returns a commit's files as codeload does: a tar.gz with one folder, named after the repository and the ref.
+func (s *Server) getArchive(w http.ResponseWriter, r *http.Request) {
+	var files map[string]string
+	s.look(func(world *world) {
+		if repo, _ := world.repo(r.PathValue("owner") + "/" + r.PathValue("repo")); repo != nil && !repo.Private {
+			files = repo.Commits[repo.resolve(r.PathValue("ref"))]
+		}
+	})
+	if files == nil {
+		http.Error(w, "404: Not Found", http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "application/x-gzip")
+	folder := r.PathValue("repo") + "-" + strings.ReplaceAll(r.PathValue("ref"), "/", "-")
+	_ = writeArchive(w, folder, files, s.now()) // the caller disconnected
+}
+
+func writeArchive(w io.Writer, folder string, files map[string]string, at time.Time) (err error) {
+	defer must.Catch(&err)
+	zipped := gzip.NewWriter(w)
+	out := tar.NewWriter(zipped)
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		header := &tar.Header{Name: folder + "/" + path, Mode: 0o644, Size: int64(len(files[path])), ModTime: at}
+		if strings.HasPrefix(files[path], "#!") {
+			header.Mode = 0o755
+		}
+		must.Do(out.WriteHeader(header))
+		must.Get(io.WriteString(out, files[path]))
+	}
+	must.Do(out.Close())
+	return zipped.Close()
 }

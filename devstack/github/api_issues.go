@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // issueCalls only concern pull requests: there are no issues here. GitHub restricts an App with issues permission but without
@@ -47,16 +49,13 @@ func (s *Server) postUnderIssues(w http.ResponseWriter, r *http.Request, c calle
 // listComments returns the oldest first, or only those changed since a given time.
 func (s *Server) listComments(w http.ResponseWriter, r *http.Request, c caller, number int) {
 	_, ok := c.at.PullRequest(number)
-	endIf(!ok, http.StatusNotFound, "Not Found")
+	endMissing(!ok)
 	since, _ := time.Parse(time.RFC3339, r.URL.Query().Get("since"))
 	sc, all := s.sceneOf(c.at.repo), []object{}
 	for _, one := range c.at.Comments(number) {
-		if one.UpdatedAt.Before(since) {
-			continue
+		if !one.UpdatedAt.Before(since) {
+			all = append(all, sc.comment(one))
 		}
-		shape, err := sc.comment(one)
-		endOnError(err, "", "")
-		all = append(all, shape)
 	}
 	page(w, r, s.base, all, nil)
 }
@@ -74,9 +73,8 @@ func (p Place) find(id int64) (c *Comment) {
 
 func (s *Server) showComment(w http.ResponseWriter, status int, c caller, id int64) {
 	found := c.at.find(id)
-	endIf(found == nil, http.StatusNotFound, "Not Found")
-	one, err := s.sceneOf(c.at.repo).comment(*found)
-	show(w, status, one, err)
+	endMissing(found == nil)
+	answer(w, status, s.sceneOf(c.at.repo).comment(*found))
 }
 
 type bodyOnly struct {
@@ -124,9 +122,7 @@ func (s *Server) postReaction(w http.ResponseWriter, r *http.Request, c caller) 
 	status := http.StatusCreated
 	err := c.at.do(func(_ *world, repo *repository) ([]Event, error) {
 		found := repo.comment(id(r, "id"))
-		if found == nil {
-			return nil, errNotFound
-		}
+		must.EndIf(found == nil, errNotFound)
 		if slices.Contains(found.Reactions[body.Content], c.login) {
 			status = http.StatusOK
 			return nil, nil

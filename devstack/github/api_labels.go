@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // makeLabels is the permission for creating a label; setting an existing one only needs write permission for pull requests.
@@ -30,7 +32,7 @@ func (s *Server) listLabels(w http.ResponseWriter, r *http.Request, c caller) {
 func (s *Server) showLabel(w http.ResponseWriter, status int, c caller, name string) {
 	sc := s.sceneOf(c.at.repo)
 	i := slices.IndexFunc(sc.labels, func(l Label) bool { return strings.EqualFold(l.Name, name) })
-	endIf(i < 0, http.StatusNotFound, "Not Found")
+	endMissing(i < 0)
 	answer(w, status, sc.labels[i].shape(sc))
 }
 
@@ -61,56 +63,36 @@ func (s *Server) postLabel(w http.ResponseWriter, r *http.Request, c caller) {
 	decodeBody(r, &body)
 	made := body.on(Label{Name: body.Name, Color: "ededed"})
 	field, code := made.wrong()
+	endInvalid(field != "", "Label", field, code)
 	err := c.at.do(func(world *world, repo *repository) ([]Event, error) {
-		if field == "" && repo.label(made.Name) != nil {
-			field, code = "name", "already_exists"
-		}
-		if field == "" {
-			made.ID = world.id()
-			repo.Labels = append(repo.Labels, &made)
-		}
+		endInvalid(repo.label(made.Name) != nil, "Label", "name", "already_exists")
+		made.ID = world.id()
+		repo.Labels = append(repo.Labels, &made)
 		return nil, nil
 	})
-	switch {
-	case err != nil:
-		fail(w, err, "Label", "name")
-	case field != "":
-		invalid(w, "Label", field, code)
-	default:
-		s.showLabel(w, http.StatusCreated, c, made.Name)
-	}
+	endOnError(err, "Label", "name")
+	s.showLabel(w, http.StatusCreated, c, made.Name)
 }
 
 func (s *Server) patchLabel(w http.ResponseWriter, r *http.Request, c caller) {
 	var body labelBody
 	endIf(!c.may("write"), http.StatusForbidden, "Must have write access to Repository.")
 	decodeBody(r, &body)
-	var field, code, name string
+	var name string
 	err := c.at.do(func(_ *world, repo *repository) ([]Event, error) {
 		old := repo.label(r.PathValue("name"))
-		if old == nil {
-			return nil, errNotFound
-		}
+		must.EndIf(old == nil, errNotFound)
 		now := body.on(*old)
-		if field, code = now.wrong(); field != "" {
-			return nil, nil
-		}
-		if taken := repo.label(now.Name); taken != nil && taken != old {
-			field, code = "name", "already_exists"
-			return nil, nil
-		}
+		field, code := now.wrong()
+		endInvalid(field != "", "Label", field, code)
+		taken := repo.label(now.Name)
+		endInvalid(taken != nil && taken != old, "Label", "name", "already_exists")
 		repo.renameLabel(old.Name, now.Name)
 		*old, name = now, now.Name
 		return nil, nil
 	})
-	switch {
-	case err != nil:
-		fail(w, err, "Label", "name")
-	case field != "":
-		invalid(w, "Label", field, code)
-	default:
-		s.showLabel(w, http.StatusOK, c, name)
-	}
+	endOnError(err, "Label", "name")
+	s.showLabel(w, http.StatusOK, c, name)
 }
 
 // renameLabel renames a label wherever it is set.
@@ -124,7 +106,7 @@ func (r *repository) renameLabel(from, to string) {
 
 func (s *Server) listIssueLabels(w http.ResponseWriter, r *http.Request, c caller, number int) {
 	pr, ok := c.at.PullRequest(number)
-	endIf(!ok, http.StatusNotFound, "Not Found")
+	endMissing(!ok)
 	page(w, r, s.base, s.sceneOf(c.at.repo).labelShapes(pr.Labels), nil)
 }
 
@@ -154,7 +136,7 @@ func (s *Server) deleteLabel(w http.ResponseWriter, r *http.Request, c caller) {
 	endIf(!c.may("triage"), http.StatusForbidden, "Must have triage rights to Repository.")
 	n := number(r, "number")
 	_, ok := c.at.PullRequest(n)
-	endIf(!ok, http.StatusNotFound, "Not Found")
+	endMissing(!ok)
 	err := c.at.Unlabel(n, r.PathValue("name"), c.login)
 	endIf(err != nil, http.StatusNotFound, "Label does not exist")
 	s.listIssueLabels(w, r, c, n)

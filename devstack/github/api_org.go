@@ -43,9 +43,7 @@ func (s *Server) listRepos(w http.ResponseWriter, r *http.Request, c caller) {
 	})
 	all := []object{}
 	for _, sc := range scenes {
-		one, err := sc.repository()
-		endOnError(err, "", "")
-		all = append(all, one)
+		all = append(all, sc.repository())
 	}
 	page(w, r, s.base, all, func(part []object) any {
 		return object{"total_count": len(all), "repository_selection": "selected", "repositories": part}
@@ -69,7 +67,7 @@ func (s *Server) team(r *http.Request) (logins []string, ok bool) {
 func (s *Server) getMembership(w http.ResponseWriter, r *http.Request, _ caller) {
 	logins, _ := s.team(r)
 	i := slices.IndexFunc(logins, func(login string) bool { return strings.EqualFold(login, r.PathValue("user")) })
-	endIf(i < 0, http.StatusNotFound, "Not Found")
+	endMissing(i < 0)
 	answer(w, http.StatusOK, object{
 		"url":  s.base + "/organizations/" + itoa(orgID) + "/team/" + itoa(teamID) + "/memberships/" + logins[i],
 		"role": "member", "state": "active",

@@ -22,10 +22,7 @@ func (s *Server) getRef(w http.ResponseWriter, r *http.Request, c caller) {
 			sha = repo.resolve(name)
 		}
 	})
-	if sha == "" {
-		notFound(w)
-		return
-	}
+	endMissing(sha == "")
 	answer(w, http.StatusOK, s.sceneOf(c.at.repo).reference(ref, sha))
 }
 
@@ -35,25 +32,15 @@ func (s *Server) postRef(w http.ResponseWriter, r *http.Request, c caller) {
 	var body struct{ Ref, SHA string }
 	decodeBody(r, &body)
 	name, isBranch := strings.CutPrefix(body.Ref, "refs/heads/")
-	problem := ""
+	endIf(!isBranch || name == "", http.StatusUnprocessableEntity, "Reference name must start with 'refs/' and have at least two slashes.")
 	err := c.at.do(func(_ *world, repo *repository) ([]Event, error) {
-		switch {
-		case !isBranch || name == "":
-			problem = "Reference name must start with 'refs/' and have at least two slashes."
-		case repo.Commits[body.SHA] == nil:
-			problem = "Object does not exist"
-		case repo.resolve(name) != "":
-			problem = "Reference already exists"
-		default:
-			repo.Branches[name] = body.SHA
-		}
+		endIf(repo.Commits[body.SHA] == nil, http.StatusUnprocessableEntity, "Object does not exist")
+		endIf(repo.resolve(name) != "", http.StatusUnprocessableEntity, "Reference already exists")
+		repo.Branches[name] = body.SHA
 		return nil, nil
 	})
-	if problem != "" {
-		complain(w, http.StatusUnprocessableEntity, problem)
-		return
-	}
-	show(w, http.StatusCreated, s.sceneOf(c.at.repo).reference("heads/"+name, body.SHA), err)
+	endOnError(err, "Reference", "ref")
+	answer(w, http.StatusCreated, s.sceneOf(c.at.repo).reference("heads/"+name, body.SHA))
 }
 
 // putContents commits a file to a branch. An existing file is changed only with git's id of what it was.
@@ -62,44 +49,30 @@ func (s *Server) putContents(w http.ResponseWriter, r *http.Request, c caller) {
 	var body struct{ Message, Content, SHA, Branch string }
 	decodeBody(r, &body)
 	text, err := base64.StdEncoding.DecodeString(body.Content)
-	if err != nil || body.Message == "" {
-		complain(w, http.StatusUnprocessableEntity, "content is not valid Base64")
-		return
-	}
+	endIf(err != nil || body.Message == "", http.StatusUnprocessableEntity, "content is not valid Base64")
 	path, branch, status, commit := r.PathValue("path"), body.Branch, http.StatusCreated, ""
 	if branch == "" {
 		branch = Branch
 	}
 	err = c.at.do(func(_ *world, repo *repository) ([]Event, error) {
 		files := repo.Commits[repo.Branches[branch]]
-		if files == nil {
-			status = http.StatusNotFound
-			return nil, nil
-		}
+		endIf(files == nil, http.StatusNotFound, "Branch "+branch+" not found")
 		if was, there := files[path]; there {
-			if status = http.StatusOK; blobID(was) != body.SHA {
-				status = http.StatusConflict
-				return nil, nil
-			}
+			endIf(blobID(was) != body.SHA, http.StatusConflict, path+" does not match "+body.SHA)
+			status = http.StatusOK
 		}
 		commit = repo.commit(branch, withFile(maps.Clone(files), path, string(text)))
 		return nil, nil
 	})
-	switch {
-	case status == http.StatusNotFound:
-		complain(w, status, "Branch "+branch+" not found")
-	case status == http.StatusConflict:
-		complain(w, status, path+" does not match "+body.SHA)
-	default:
-		sc := s.sceneOf(c.at.repo)
-		person := object{"name": c.login, "email": c.login + "@users.noreply.github.com", "date": stamp(s.now())}
-		show(w, status, object{"content": sc.content(path, branch, string(text)), "commit": object{
-			"sha": commit, "node_id": "C_" + commit, "message": body.Message, "author": person, "committer": person, "parents": []object{},
-			"url": sc.repoAPI() + "/git/commits/" + commit, "html_url": sc.web() + sc.repo.Name + "/commit/" + commit,
-			"tree":         object{"sha": commit, "url": sc.repoAPI() + "/git/trees/" + commit},
-			"verification": object{"verified": true, "reason": "valid", "signature": "x", "payload": "x"}, // as the App is its author
-		}}, err)
-	}
+	endOnError(err, "Contents", "path")
+	sc := s.sceneOf(c.at.repo)
+	person := object{"name": c.login, "email": c.login + "@users.noreply.github.com", "date": stamp(s.now())}
+	answer(w, status, object{"content": sc.content(path, branch, string(text)), "commit": object{
+		"sha": commit, "node_id": "C_" + commit, "message": body.Message, "author": person, "committer": person, "parents": []object{},
+		"url": sc.repoAPI() + "/git/commits/" + commit, "html_url": sc.web() + sc.repo.Name + "/commit/" + commit,
+		"tree":         object{"sha": commit, "url": sc.repoAPI() + "/git/trees/" + commit},
+		"verification": object{"verified": true, "reason": "valid", "signature": "x", "payload": "x"}, // as the App is its author
+	}})
 }
 
 // postPull opens a pull request from a branch of the repository.
@@ -111,11 +84,7 @@ func (s *Server) postPull(w http.ResponseWriter, r *http.Request, c caller) {
 	}
 	decodeBody(r, &body)
 	number, err := c.at.openBranch(body.Title, body.Body, body.Head, body.Base, c.login, body.Draft)
-	if err != nil {
-		complain(w, http.StatusUnprocessableEntity, "Validation Failed")
-		return
-	}
+	endIf(err != nil, http.StatusUnprocessableEntity, "Validation Failed")
 	pr, _ := c.at.PullRequest(number)
-	one, err := s.sceneOf(c.at.repo).pull(pr, 0)
-	show(w, http.StatusCreated, one, err)
+	answer(w, http.StatusCreated, s.sceneOf(c.at.repo).pull(pr, 0))
 }

@@ -40,22 +40,16 @@ func id(r *http.Request, name string) int64 {
 }
 
 func (s *Server) getRepo(w http.ResponseWriter, _ *http.Request, c caller) {
-	repo, err := s.sceneOf(c.at.repo).repository()
-	if err == nil {
-		c.at.look(func(_ *world, r *repository) { repo["archived"] = r.Archived })
-	}
-	show(w, http.StatusOK, repo, err)
+	repo := s.sceneOf(c.at.repo).repository()
+	c.at.look(func(_ *world, r *repository) { repo["archived"] = r.Archived })
+	answer(w, http.StatusOK, repo)
 }
 
 func (s *Server) getPull(w http.ResponseWriter, r *http.Request, c caller) {
-	s.showPull(w, c, number(r, "number"), scene.pull)
-}
-
-func (s *Server) showPull(w http.ResponseWriter, c caller, number int, shape func(scene, PullRequest, int) (object, error)) {
-	pr, ok := c.at.PullRequest(number)
-	endIf(!ok, http.StatusNotFound, "Not Found")
-	one, err := shape(s.sceneOf(c.at.repo), pr, len(c.at.Comments(number)))
-	show(w, http.StatusOK, one, err)
+	n := number(r, "number")
+	pr, ok := c.at.PullRequest(n)
+	endMissing(!ok)
+	answer(w, http.StatusOK, s.sceneOf(c.at.repo).pull(pr, len(c.at.Comments(n))))
 }
 
 // may reports whether a caller has at least a role in the repository of the call.
@@ -66,21 +60,16 @@ func (c caller) may(role string) (may bool) {
 
 // listFiles returns the files that a pull request changes.
 func (s *Server) listFiles(w http.ResponseWriter, r *http.Request, c caller) {
-	var all []object
-	sc := s.sceneOf(c.at.repo)
+	sc, all := s.sceneOf(c.at.repo), []object{}
 	c.at.look(func(_ *world, repo *repository) {
 		pr := repo.pull(number(r, "number"))
-		if pr == nil {
-			return
-		}
-		all = []object{}
+		endMissing(pr == nil)
 		for _, path := range repo.changed(pr) {
 			old, was := repo.Commits[pr.BaseSHA][path]
 			now, is := repo.Commits[pr.HeadSHA][path]
 			all = append(all, sc.file(path, pr.HeadSHA, old, now, was, is))
 		}
 	})
-	endIf(all == nil, http.StatusNotFound, "Not Found")
 	page(w, r, s.base, all, nil)
 }
 

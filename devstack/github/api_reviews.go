@@ -19,10 +19,7 @@ func (s *Server) reviewCalls() []endpoint {
 
 // listPending returns the environments for which jobs of the run wait.
 func (s *Server) listPending(w http.ResponseWriter, r *http.Request, c caller) {
-	run, _, ok := s.runIn(w, r, c)
-	if !ok {
-		return
-	}
+	run, _ := s.runIn(r, c)
 	out := []object{}
 	c.at.look(func(world *world, repo *repository) {
 		sc := world.scene(s, repo)
@@ -77,19 +74,10 @@ func (s *Server) postReview(w http.ResponseWriter, r *http.Request, c caller) {
 	err := c.at.Runs().on(id(r, "id"), func(world *world, repo *repository, run *Run) ([]Event, error) {
 		return s.review(world, repo, run, review{body.Environment, body.State, or(body.Comment, ""), c.login, rule.app})
 	})
-	if err != nil {
-		refuseReview(w, err, body.Environment)
-		return
-	}
+	endIf(errors.Is(err, errInvalid), http.StatusUnprocessableEntity,
+		fmt.Sprintf("There are no pending deployment requests to approve or reject for %s, or its rule has reported too often.", body.Environment))
+	endOnError(err, "DeploymentProtectionRule", "id")
 	w.WriteHeader(http.StatusNoContent)
-}
-
-func refuseReview(w http.ResponseWriter, err error, environment string) {
-	if errors.Is(err, errInvalid) {
-		complain(w, http.StatusUnprocessableEntity, fmt.Sprintf("There are no pending deployment requests to approve or reject for %s, or its rule has reported too often.", environment))
-		return
-	}
-	fail(w, err, "DeploymentProtectionRule", "id")
 }
 
 // playLog shows a job's log as a text, as GitHub's archive has it.

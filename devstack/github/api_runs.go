@@ -37,23 +37,17 @@ func (s *Server) runsOf(at Place, keep func(Run) bool) (out []found) {
 	return out
 }
 
-// runIn returns the run and the attempt in a path; without them the call is answered.
-func (s *Server) runIn(w http.ResponseWriter, r *http.Request, c caller) (found, int, bool) {
+// runIn returns the run and the attempt in a path. Without them it ends the call.
+func (s *Server) runIn(r *http.Request, c caller) (found, int) {
 	all := s.runsOf(c.at, func(run Run) bool { return run.ID == id(r, "id") })
-	if len(all) == 0 {
-		notFound(w)
-		return found{}, 0, false
-	}
+	endMissing(len(all) == 0)
 	attempt := all[0].Attempt
 	if raw := r.PathValue("attempt"); raw != "" {
 		n, err := strconv.Atoi(raw)
-		if err != nil || n < 1 || n > attempt {
-			notFound(w)
-			return found{}, 0, false
-		}
+		endMissing(err != nil || n < 1 || n > attempt)
 		attempt = n
 	}
-	return all[0], attempt, true
+	return all[0], attempt
 }
 
 // listRuns returns the newest first.
@@ -68,23 +62,14 @@ func (s *Server) listRuns(w http.ResponseWriter, r *http.Request, c caller) {
 	})
 	sc, shapes := s.sceneOf(c.at.repo), []object{}
 	for _, run := range all {
-		shape, err := sc.run(run.Run, run.Attempt, run.prs)
-		if err != nil {
-			show(w, http.StatusOK, shape, err)
-			return
-		}
-		shapes = append(shapes, shape)
+		shapes = append(shapes, sc.run(run.Run, run.Attempt, run.prs))
 	}
 	page(w, r, s.base, shapes, func(part []object) any { return object{"total_count": len(shapes), "workflow_runs": part} })
 }
 
 func (s *Server) getRun(w http.ResponseWriter, r *http.Request, c caller) {
-	run, attempt, ok := s.runIn(w, r, c)
-	if !ok {
-		return
-	}
-	shape, err := s.sceneOf(c.at.repo).run(run.Run, attempt, run.prs)
-	show(w, http.StatusOK, shape, err)
+	run, attempt := s.runIn(r, c)
+	answer(w, http.StatusOK, s.sceneOf(c.at.repo).run(run.Run, attempt, run.prs))
 }
 
 func (s *Server) getJob(w http.ResponseWriter, r *http.Request, c caller) {
@@ -94,7 +79,7 @@ func (s *Server) getJob(w http.ResponseWriter, r *http.Request, c caller) {
 			shape = world.scene(s, repo).job(*run, *j)
 		}
 	})
-	endIf(shape == nil, http.StatusNotFound, "Not Found")
+	endMissing(shape == nil)
 	answer(w, http.StatusOK, shape)
 }
 

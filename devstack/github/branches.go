@@ -8,14 +8,14 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // MakeBranch makes a branch of the repository at the head of the default one.
 func (p Place) MakeBranch(name string) error {
 	return p.do(func(_ *world, r *repository) ([]Event, error) {
-		if name == "" || r.Branches[name] != "" {
-			return nil, errInvalid
-		}
+		must.EndIf(name == "" || r.Branches[name] != "", errInvalid)
 		r.Branches[name] = r.Branches[Branch]
 		return nil, nil
 	})
@@ -45,9 +45,7 @@ func (p Place) openTwin(of int, as string, change func(pr *PullRequest)) (number
 		taken := func(pr *PullRequest) bool {
 			return pr.Open && pr.HeadOwner == like.HeadOwner && pr.HeadRef == like.HeadRef && pr.base() == base
 		}
-		if r.Branches[base] == "" || !other.Open || slices.ContainsFunc(r.Pulls, taken) {
-			return nil, errInvalid
-		}
+		must.EndIf(r.Branches[base] == "" || !other.Open || slices.ContainsFunc(r.Pulls, taken), errInvalid)
 		for _, pr := range r.Pulls {
 			number = max(number, pr.Number+1)
 		}
@@ -69,9 +67,7 @@ func (p PullRequest) base() string { return cmp.Or(p.Base, Branch) }
 // after the checks passed on the queue's own commit, too.
 func (p Place) Require(branch string, queue bool, checks ...string) error {
 	return p.do(func(_ *world, r *repository) ([]Event, error) {
-		if r.Branches[branch] == "" {
-			return nil, errInvalid
-		}
+		must.EndIf(r.Branches[branch] == "", errInvalid)
 		if r.Rules == nil {
 			r.Rules = map[string]branchRules{}
 		}
@@ -119,14 +115,10 @@ func (r *repository) blocked(branch, sha string) (why error, pending bool) {
 func (s *Server) listMatchingRefs(w http.ResponseWriter, r *http.Request, c caller) {
 	prefix, all := r.PathValue("ref"), []object{}
 	c.at.look(func(world *world, repo *repository) {
-		api := world.scene(s, repo).repoAPI() + "/git/"
+		sc := world.scene(s, repo)
 		for _, name := range slices.Sorted(maps.Keys(repo.Branches)) {
 			if ref := "heads/" + name; strings.HasPrefix(ref, prefix) {
-				sha := repo.Branches[name]
-				all = append(all, object{
-					"ref": "refs/" + ref, "node_id": "REF_" + sha, "url": api + "refs/" + ref,
-					"object": object{"type": "commit", "sha": sha, "url": api + "commits/" + sha},
-				})
+				all = append(all, sc.reference(ref, repo.Branches[name]))
 			}
 		}
 	})

@@ -9,13 +9,15 @@ import (
 	"path/filepath"
 
 	"github.com/ocpctl/ocpctl/devstack/file"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // disk stores the world in one JSON file and every webhook's body in a file beside it. An empty path stores nothing.
 type disk struct{ path string }
 
 // load reads the world; nil when there is none yet.
-func (d disk) load() (*world, error) {
+func (d disk) load() (_ *world, err error) {
+	defer must.Catch(&err)
 	if d.path == "" {
 		return nil, nil
 	}
@@ -23,16 +25,10 @@ func (d disk) load() (*world, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read the stand-in GitHub's state: %w", err)
-	}
+	must.Wrap(err, "read the stand-in GitHub's state")
 	w := &world{}
-	if err := json.Unmarshal(raw, w); err != nil {
-		return nil, fmt.Errorf("read the stand-in GitHub's state %s: %w", d.path, err)
-	}
-	if w.Layout != layout {
-		return nil, fmt.Errorf("the stand-in GitHub's state %s was kept by another version: make clean forgets it", d.path)
-	}
+	must.Wrap(json.Unmarshal(raw, w), "read the stand-in GitHub's state %s", d.path)
+	must.FailIf(w.Layout != layout, "the stand-in GitHub's state %s was kept by another version: make clean forgets it", d.path)
 	for _, one := range w.Deliveries {
 		// A missing body only makes the delivery unsendable.
 		one.Payload, _ = os.ReadFile(d.body(one.ID))

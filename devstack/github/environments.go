@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ocpctl/ocpctl/devstack/github/runs"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // actionsBot is the account as which workflow runs act.
@@ -29,9 +30,7 @@ func (r rule) app() bool { return len(r.Reviewers) == 0 }
 // need not wait.
 func (p Place) Protect(name string, app bool, reviewers ...string) error {
 	return p.do(func(w *world, repo *repository) ([]Event, error) {
-		if name == "" {
-			return nil, errInvalid
-		}
+		must.EndIf(name == "", errInvalid)
 		e := repo.environment(w, name)
 		e.Rules = nil
 		if app {
@@ -47,9 +46,7 @@ func (p Place) Protect(name string, app bool, reviewers ...string) error {
 // Deploy adds a deployment that is there already, as another program or an earlier release left it.
 func (p Place) Deploy(d Deployment) error {
 	return p.do(func(w *world, repo *repository) ([]Event, error) {
-		if d.Environment == "" || repo.Commits[d.SHA] == nil {
-			return nil, errInvalid
-		}
+		must.EndIf(d.Environment == "" || repo.Commits[d.SHA] == nil, errInvalid)
 		d.ID = w.id()
 		repo.environment(w, d.Environment)
 		repo.Deployments = append(repo.Deployments, &d)
@@ -157,7 +154,8 @@ type review struct {
 }
 
 // review applies a review to the jobs that wait for it.
-func (s *Server) review(w *world, repo *repository, run *Run, given review) ([]Event, error) {
+func (s *Server) review(w *world, repo *repository, run *Run, given review) (_ []Event, err error) {
+	defer must.Catch(&err)
 	var events []Event
 	found := false
 	for _, j := range run.Current() {
@@ -171,9 +169,7 @@ func (s *Server) review(w *world, repo *repository, run *Run, given review) ([]E
 				continue
 			}
 			one := &j.Reviews[i]
-			if given.state == "" && len(one.Comments) >= runs.MaxComments {
-				return nil, errInvalid
-			}
+			must.EndIf(given.state == "" && len(one.Comments) >= runs.MaxComments, errInvalid)
 			if given.comment != "" {
 				one.Comments = append(slices.Clone(one.Comments), given.comment)
 			}
@@ -187,18 +183,14 @@ func (s *Server) review(w *world, repo *repository, run *Run, given review) ([]E
 			events = append(events, s.open(w, repo, run, j)...)
 		}
 	}
-	if !found {
-		return nil, errInvalid
-	}
+	must.EndIf(!found, errInvalid)
 	return append(events, s.advance(w, repo, run)...), nil
 }
 
 // Review decides about an environment of a run as a person who is one of its reviewers.
 func (r Runs) Review(run int64, environment, state, comment, as string) error {
 	return r.on(run, func(w *world, repo *repository, run *Run) ([]Event, error) {
-		if state != runs.Approved && state != runs.Rejected {
-			return nil, errInvalid
-		}
+		must.EndIf(state != runs.Approved && state != runs.Rejected, errInvalid)
 		return r.at.s.review(w, repo, run, review{environment, state, comment, as, func(one rule) bool { return slices.Contains(one.Reviewers, as) }})
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/github/runs"
 	"github.com/ocpctl/ocpctl/devstack/github/workflow"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Engine reads workflow files and executes jobs. Package actions has the one that uses nektos/act.
@@ -261,9 +262,7 @@ func (s *Server) apply(o openJob, status string, fn func(w *world, repo *reposit
 			return nil, nil
 		}
 		run, j := repo.jobByID(o.job)
-		if j == nil || j.Status != status || run.Status == runs.Completed {
-			return nil, errNothing
-		}
+		must.EndIf(j == nil || j.Status != status || run.Status == runs.Completed, errNothing)
 		done = true
 		return append(fn(w, repo, run, j), s.advance(w, repo, run)...), nil
 	})
@@ -338,9 +337,7 @@ func (s *Server) moveUp(context.Context) (changed bool) {
 				}
 			}
 		}
-		if !changed {
-			return nil, errNothing
-		}
+		must.EndIf(!changed, errNothing)
 		return events, nil
 	})
 	return changed

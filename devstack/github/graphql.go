@@ -75,15 +75,11 @@ func (s *Server) postGraphQL(w http.ResponseWriter, r *http.Request) {
 	q := &query{s: s, c: c, vars: vars, cost: 1}
 	var data object
 	if op.Operation == ast.Mutation {
-		err := s.change(func(world *world) ([]Event, error) {
+		endOnError(s.change(func(world *world) ([]Event, error) {
 			q.w = world
 			data = q.fields(mutations{}, op.SelectionSet, nil)
 			return nil, nil // GitHub sends no webhook for what can be changed here
-		})
-		if err != nil {
-			fail(w, err, "", "")
-			return
-		}
+		}), "", "")
 	} else {
 		s.look(func(world *world) {
 			q.w = world

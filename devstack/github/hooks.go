@@ -67,6 +67,12 @@ func (s *Server) queueDeliveries(events []Event) (err error) {
 	return nil
 }
 
+// permissionFor is the permission without which an App gets no such event.
+var permissionFor = map[string]string{
+	"check_run": "checks", "check_suite": "checks", "workflow_run": "actions", "workflow_job": "actions", "merge_group": "merge_queues",
+	"deployment_protection_rule": "deployments",
+}
+
 // delivers reports whether the App gets an event: it is installed there, and is registered for the event. Called with s.mu held.
 func (s *Server) delivers(e Event) bool {
 	if !slices.Contains(always, e.Name) && !slices.Contains(s.app.Events, e.Name) {
@@ -78,24 +84,10 @@ func (s *Server) delivers(e Event) bool {
 	if s.world.Install == nil || s.world.Install.SuspendedAt != nil {
 		return false
 	}
-	switch e.Name {
-	case "check_run", "check_suite":
-		asked := e.Action == "rerequested" || e.Action == "requested_action"
-		if s.app.Permissions["checks"] == "" || asked && s.app.Permissions["checks"] != "write" {
-			return false
-		}
-	case "workflow_run", "workflow_job":
-		if s.app.Permissions["actions"] == "" {
-			return false
-		}
-	case "merge_group":
-		if s.app.Permissions["merge_queues"] == "" {
-			return false
-		}
-	case "deployment_protection_rule":
-		if s.app.Permissions["deployments"] == "" {
-			return false
-		}
+	needs := permissionFor[e.Name]
+	asked := needs == "checks" && (e.Action == "rerequested" || e.Action == "requested_action")
+	if needs != "" && s.app.Permissions[needs] == "" || asked && s.app.Permissions[needs] != "write" {
+		return false
 	}
 	return slices.ContainsFunc(s.world.Repos, func(r *repository) bool { return r.ID == e.scene.repo.ID && r.Access })
 }
@@ -225,20 +217,14 @@ func judge(code int, err error) (DeliveryState, string) {
 func (s *Server) Redeliver(id int64) error {
 	return s.change(func(w *world) ([]Event, error) {
 		i := slices.IndexFunc(w.Deliveries, func(d *Delivery) bool { return d.ID == id })
-		if i < 0 {
-			return nil, errNotFound
-		}
+		must.EndIf(i < 0, errNotFound)
 		old := w.Deliveries[i]
-		if s.now().Sub(old.At) > deliveryLife {
-			return nil, errInvalid
-		}
+		must.EndIf(s.now().Sub(old.At) > deliveryLife, errInvalid)
 		again := &Delivery{
 			ID: w.id(), GUID: old.GUID, Event: old.Event, Action: old.Action, Repo: old.Repo, Number: old.Number,
 			Installation: old.Installation, At: s.now().UTC(), State: Waiting, Redelivery: true, Payload: old.Payload,
 		}
-		if err := s.log(again); err != nil {
-			return nil, err
-		}
+		must.Do(s.log(again))
 		s.send(again)
 		return nil, nil
 	})

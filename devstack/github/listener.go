@@ -10,6 +10,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/github/runs"
 	"github.com/ocpctl/ocpctl/devstack/github/workflow"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // listener turns the lines of a job that runs into its state and its log. Its engine calls it with one line after the other.
@@ -97,12 +98,9 @@ func (l *listener) write(line workflow.Line, kind, text string) {
 func (l *listener) change(fn func(j *Job) bool) {
 	_ = l.s.change(func(w *world) ([]Event, error) {
 		repo := w.repoByID(l.job.repo)
-		if repo == nil {
-			return nil, errNothing
-		}
-		if _, j := repo.jobByID(l.job.job); j == nil || !fn(j) {
-			return nil, errNothing
-		}
+		must.EndIf(repo == nil, errNothing)
+		_, j := repo.jobByID(l.job.job)
+		must.EndIf(j == nil || !fn(j), errNothing)
 		return nil, nil
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // QueueEntry is a pull request in a merge queue, with the commit that its merge would make on top of those before it.
@@ -23,12 +25,9 @@ type QueueEntry struct {
 func (p Place) Queue(number int, as string) error {
 	return p.onPull(number, func(w *world, r *repository, pr *PullRequest) ([]Event, error) {
 		in := func(q *QueueEntry) bool { return q.Number == number }
-		if !pr.Open || pr.Draft || slices.ContainsFunc(r.Queue, in) {
-			return nil, errInvalid
-		}
-		if why, _ := r.blocked(pr.base(), pr.HeadSHA); why != nil {
-			return nil, why
-		}
+		must.EndIf(!pr.Open || pr.Draft || slices.ContainsFunc(r.Queue, in), errInvalid)
+		why, _ := r.blocked(pr.base(), pr.HeadSHA)
+		must.Do(why)
 		return append(p.s.enqueue(w, r, pr, as), p.s.advanceQueue(w, r)...), nil
 	})
 }
@@ -66,9 +65,7 @@ func (s *Server) groupEvent(w *world, r *repository, action, reason string, q *Q
 func (p Place) Dequeue(number int) error {
 	return p.do(func(w *world, r *repository) ([]Event, error) {
 		i := slices.IndexFunc(r.Queue, func(q *QueueEntry) bool { return q.Number == number })
-		if i < 0 {
-			return nil, errNotFound
-		}
+		must.EndIf(i < 0, errNotFound)
 		return append(p.s.leaveQueue(w, r, i, "dequeued"), p.s.advanceQueue(w, r)...), nil
 	})
 }

@@ -204,8 +204,7 @@ func (p Place) raise(fill func(r *repository, o *occasion) (object, error)) erro
 		}
 		payload := must.Get(fill(r, o))
 		sc := w.scene(p.s, r)
-		repo := must.Get(sc.repository())
-		payload["repository"], payload["sender"], payload["organization"] = repo, sc.user(o.Actor), sc.org()
+		payload["repository"], payload["sender"], payload["organization"] = sc.repository(), sc.user(o.Actor), sc.org()
 		o.Payload = must.Get(json.Marshal(payload))
 		if p.s.engine != nil {
 			w.Occasions = append(w.Occasions, o)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Event is an event on GitHub that is sent as a webhook. Unused fields stay empty.
@@ -49,12 +51,10 @@ type Event struct {
 }
 
 // Payload builds the webhook's body in GitHub's own shape.
-func Payload(e Event) ([]byte, error) {
+func Payload(e Event) (_ []byte, err error) {
+	defer must.Catch(&err)
 	e.scene = e.setting()
-	body, err := e.body()
-	if err != nil {
-		return nil, err
-	}
+	body := e.body()
 	body["sender"] = e.scene.user(e.Sender)
 	if e.Action != "" {
 		body["action"] = e.Action
@@ -81,7 +81,7 @@ func (e Event) setting() scene {
 	return sc
 }
 
-func (e Event) body() (object, error) {
+func (e Event) body() object {
 	switch e.Name {
 	case "ping":
 		return e.scene.sample("ping", 1)
@@ -92,13 +92,9 @@ func (e Event) body() (object, error) {
 	case "pull_request_review", "pull_request_review_comment":
 		return e.reviewBody()
 	case "installation", "installation_repositories":
-		return e.installationBody(), nil
+		return e.installationBody()
 	}
-	repo, err := e.scene.repository()
-	if err != nil {
-		return nil, err
-	}
-	body := object{"repository": repo}
+	body := object{"repository": e.scene.repository()}
 	switch e.Name {
 	case "check_run":
 		body["check_run"] = e.scene.checkInEvent(e.Check, e.OnHead)
@@ -126,36 +122,31 @@ func (e Event) body() (object, error) {
 		body["check_run"], body["workflow"], body["workflow_run"] = nil, nil, nil
 	case "workflow_run":
 		body["workflow"] = e.scene.workflow(e.Run)
-		body["workflow_run"], err = e.scene.run(e.Run, e.Run.Attempt, e.OnHead)
+		body["workflow_run"] = e.scene.run(e.Run, e.Run.Attempt, e.OnHead)
 	case "workflow_job":
 		body["workflow_job"] = e.scene.jobInEvent(e.Run, e.Job)
 		if e.Deploy.ID != 0 {
 			body["deployment"] = e.scene.deployment(e.Deploy)
 		}
 	case "deployment_protection_rule":
-		err = e.ruleBody(body)
+		e.ruleBody(body)
 	case "push":
 		e.pushBody(body)
 	default:
-		return nil, fmt.Errorf("no sample of a %s webhook", e.Name)
+		must.Do(fmt.Errorf("no sample of a %s webhook", e.Name))
 	}
-	return body, err
+	return body
 }
 
 // ruleBody asks the App's protection rule about a deployment of a run.
-func (e Event) ruleBody(body object) error {
+func (e Event) ruleBody(body object) {
 	pulls := []any{}
 	for _, pr := range e.OnHead {
-		one, err := e.scene.pull(pr, 0)
-		if err != nil {
-			return err
-		}
-		pulls = append(pulls, one)
+		pulls = append(pulls, e.scene.pull(pr, 0))
 	}
 	body["environment"], body["event"], body["sha"], body["ref"] = e.Deploy.Environment, e.Run.Event, e.Run.SHA, e.Run.Ref
 	body["deployment_callback_url"] = e.scene.repoAPI() + "/actions/runs/" + itoa(e.Run.ID) + "/deployment_protection_rule"
 	body["deployment"], body["pull_requests"] = e.scene.deployment(e.Deploy), pulls
-	return nil
 }
 
 // pushBody is the push of one commit to a branch.
@@ -182,15 +173,10 @@ var pullActions = map[string]string{
 	"closed": "closed", "reopened": "reopened", "converted_to_draft": "opened", "ready_for_review": "opened",
 }
 
-func (e Event) pullBody() (object, error) {
+func (e Event) pullBody() object {
 	from, ok := pullActions[e.Action]
-	if !ok {
-		return nil, fmt.Errorf("no sample of a pull_request.%s webhook", e.Action)
-	}
-	body, err := e.scene.sample("pull_request."+from, e.PR.Number)
-	if err != nil {
-		return nil, err
-	}
+	must.FailIf(!ok, "no sample of a pull_request.%s webhook", e.Action)
+	body := e.scene.sample("pull_request."+from, e.PR.Number)
 	e.scene.patchRepo(body["repository"].(object), e.scene.repo)
 	body["number"] = e.PR.Number
 	e.scene.patchPull(body["pull_request"].(object), e.PR, e.Comments)
@@ -202,21 +188,18 @@ func (e Event) pullBody() (object, error) {
 	case "edited":
 		body["changes"] = object{"title": object{"from": e.OldTitle}}
 	}
-	return body, nil
+	return body
 }
 
-func (e Event) commentBody() (object, error) {
-	body, err := e.scene.sample("issue_comment."+e.Action, e.PR.Number)
-	if err != nil {
-		return nil, err
-	}
+func (e Event) commentBody() object {
+	body := e.scene.sample("issue_comment."+e.Action, e.PR.Number)
 	e.scene.patchRepo(body["repository"].(object), e.scene.repo)
 	e.scene.patchIssue(body["issue"].(object), e.PR, e.Comments)
 	e.scene.patchComment(body["comment"].(object), e.Comment)
 	if e.Action == "edited" {
 		body["changes"] = object{"body": object{"from": e.OldBody}}
 	}
-	return body, nil
+	return body
 }
 
 func (e Event) repositoryBody(body object) {

@@ -190,11 +190,10 @@ func (s *Server) playAct(w http.ResponseWriter, r *http.Request) {
 	} else {
 		err = errMayNot
 	}
-	target := p.pullPath(n) + place
-	if said := refused(err, as); said != "" {
-		target = p.pullPath(n) + "?said=" + url.QueryEscape(said)
+	if err != nil {
+		place = ""
 	}
-	http.Redirect(w, r, target, http.StatusSeeOther)
+	s.back(w, r, p.pullPath(n)+place, err, as)
 }
 
 // refused says why GitHub would refuse; empty: it does not.

@@ -2,7 +2,6 @@ package github
 
 import (
 	"net/http"
-	"net/url"
 	"strings"
 )
 
@@ -64,9 +63,5 @@ func (s *Server) playAppAct(w http.ResponseWriter, r *http.Request) {
 		notFound(w)
 		return
 	}
-	target := "/playground/app"
-	if said := refused(err, as); said != "" {
-		target += "?said=" + url.QueryEscape(said)
-	}
-	http.Redirect(w, r, target, http.StatusSeeOther)
+	s.back(w, r, "/playground/app", err, as)
 }

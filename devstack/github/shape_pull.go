@@ -2,6 +2,8 @@ package github
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -61,14 +63,10 @@ func (sc scene) patchBranch(m object, repo RepoRef, ref, sha string) {
 }
 
 // pull returns a pull request as the API does.
-func (sc scene) pull(pr PullRequest, comments int) (object, error) {
-	body, err := sc.sample("pull_request.opened", pr.Number)
-	if err != nil {
-		return nil, err
-	}
-	m := body["pull_request"].(object)
+func (sc scene) pull(pr PullRequest, comments int) object {
+	m := sc.sample("pull_request.opened", pr.Number)["pull_request"].(object)
 	sc.patchPull(m, pr, comments)
-	return m, nil
+	return m
 }
 
 // patchIssue replaces a sample's issue with the given pull request, as the issue that every pull request is.
@@ -121,12 +119,54 @@ func (sc scene) patchComment(m object, c Comment) {
 	m["reactions"] = reactionSums(m["url"].(string), c.Reactions)
 }
 
-func (sc scene) comment(c Comment) (object, error) {
-	body, err := sc.sample("issue_comment.created", c.Number)
-	if err != nil {
-		return nil, err
-	}
-	m := body["comment"].(object)
+func (sc scene) comment(c Comment) object {
+	m := sc.sample("issue_comment.created", c.Number)["comment"].(object)
 	sc.patchComment(m, c)
-	return m, nil
+	return m
+}
+
+// notInReviews are the fields of a pull request that GitHub leaves out of the events of reviews.
+var notInReviews = []string{
+	"additions", "deletions", "changed_files", "comments", "commits", "maintainer_can_modify", "mergeable", "mergeable_state", "merged", "merged_by",
+	"rebaseable", "review_comments",
+}
+
+// reviewBody is a review as a whole, or a comment at a line. https://docs.github.com/webhooks/webhook-events-and-payloads#pull_request_review
+func (e Event) reviewBody() object {
+	pull := e.scene.pull(e.PR, 0)
+	maps.DeleteFunc(pull, func(name string, _ any) bool { return slices.Contains(notInReviews, name) })
+	body := object{"repository": e.scene.repository(), "pull_request": pull}
+	if e.Name == "pull_request_review" {
+		body["review"] = e.scene.review(e.Comment, e.ReviewState, e.PR)
+	} else {
+		body["comment"] = e.scene.lineComment(e.Comment, e.PR)
+	}
+	return body
+}
+
+// review is a review; an empty text is null, as GitHub writes it.
+func (sc scene) review(c Comment, state string, pr PullRequest) object {
+	number := itoa(int64(pr.Number))
+	web, api := sc.web()+sc.repo.Name+"/pull/"+number, sc.repoAPI()+"/pulls/"+number
+	return object{
+		"id": c.ID, "node_id": nodeID("PRR", c.ID), "user": sc.user(c.Author), "body": orNil(c.Body), "commit_id": pr.HeadSHA,
+		"submitted_at": stamp(c.CreatedAt), "updated_at": stamp(c.UpdatedAt), "state": state, "html_url": web + "#pullrequestreview-" + itoa(c.ID), "pull_request_url": api,
+		"author_association": cmp.Or(c.Association, association(c.Author)),
+		"_links":             object{"html": object{"href": web + "#pullrequestreview-" + itoa(c.ID)}, "pull_request": object{"href": api}},
+	}
+}
+
+// lineComment is a comment at the first line of the README.
+func (sc scene) lineComment(c Comment, pr PullRequest) object {
+	number := itoa(int64(pr.Number))
+	web, api := sc.web()+sc.repo.Name+"/pull/"+number+"#discussion_r"+itoa(c.ID), sc.repoAPI()+"/pulls/comments/"+itoa(c.ID)
+	pull := sc.repoAPI() + "/pulls/" + number
+	return object{
+		"id": c.ID, "node_id": nodeID("PRRC", c.ID), "pull_request_review_id": c.ID + 1, "url": api, "html_url": web, "pull_request_url": pull,
+		"user": sc.user(c.Author), "body": c.Body, "author_association": cmp.Or(c.Association, association(c.Author)),
+		"created_at": stamp(c.CreatedAt), "updated_at": stamp(c.UpdatedAt), "commit_id": pr.HeadSHA, "original_commit_id": pr.HeadSHA,
+		"path": "README.md", "diff_hunk": "@@ -1 +1 @@\n-a\n+b", "position": 1, "original_position": 1, "line": 1, "original_line": 1, "start_line": nil,
+		"original_start_line": nil, "side": "RIGHT", "start_side": nil, "subject_type": "line", "reactions": reactionSums(api, nil),
+		"_links": object{"self": object{"href": api}, "html": object{"href": web}, "pull_request": object{"href": pull}},
+	}
 }

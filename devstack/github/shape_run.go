@@ -8,11 +8,8 @@ import (
 )
 
 // run returns a workflow run as of an attempt, as the API and the webhooks do.
-func (sc scene) run(r Run, attempt int, prs []PullRequest) (object, error) {
-	repo, err := sc.repository()
-	if err != nil {
-		return nil, err
-	}
+func (sc scene) run(r Run, attempt int, prs []PullRequest) object {
+	repo := sc.repository()
 	triggering, status, conclusion, started, updated := r.Triggering, r.Status, r.Conclusion, r.StartedAt, r.UpdatedAt
 	if attempt < r.Attempt {
 		past := r.Past[attempt-1]
@@ -33,7 +30,7 @@ func (sc scene) run(r Run, attempt int, prs []PullRequest) (object, error) {
 	if attempt > 1 {
 		out["previous_attempt_url"] = api + "/attempts/" + itoa(int64(attempt-1))
 	}
-	return out, nil
+	return out
 }
 
 // headRepo returns the repository of the run's head: the repository itself, or a fork.
@@ -41,10 +38,7 @@ func (sc scene) headRepo(r Run, repo object) object {
 	if r.HeadOwner == "" {
 		return lite(repo)
 	}
-	fork, err := sc.repository()
-	if err != nil {
-		return nil
-	}
+	fork := sc.repository()
 	sc.patchRepo(fork, sc.head(PullRequest{HeadOwner: r.HeadOwner}))
 	return lite(fork)
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/devstack/github/runs"
-	"github.com/ocpctl/ocpctl/devstack/github/shapes"
 )
 
 func TestEveryWebhookHasGitHubsShape(t *testing.T) {
@@ -19,7 +18,7 @@ func TestEveryWebhookHasGitHubsShape(t *testing.T) {
 	for _, e := range everyEvent() {
 		body, err := Payload(e)
 		require.NoError(t, err, e.Name+"."+e.Action)
-		if err := shapes.CheckWebhook(e.Name, e.Action, body); err != nil {
+		if err := checkWebhook(e.Name, e.Action, body); err != nil {
 			t.Errorf("%s.%s: %s", e.Name, e.Action, shorter(err))
 		}
 		for _, foreign := range []string{"Codertocat", "Octocoders", "Hello-World", "octocat"} {
@@ -31,7 +30,7 @@ func TestEveryWebhookHasGitHubsShape(t *testing.T) {
 		}
 		sent[name] = true
 	}
-	for _, name := range shapes.Webhooks() {
+	for _, name := range describedWebhooks() {
 		require.True(t, sent[name], "no %s was tried", name)
 	}
 }
@@ -130,11 +129,11 @@ func runEvents(now time.Time, pr PullRequest) []Event {
 func shorter(err error) string { s := err.Error(); return s[:min(len(s), 1500)] }
 
 // held is a transport that holds every exchange against GitHub's description, and fails the test.
-func held(t *testing.T) *shapes.Transport {
+func held(t *testing.T) *CheckedTransport {
 	t.Helper()
 	var mu sync.Mutex
 	got := map[string]bool{}
-	return &shapes.Transport{Report: func(err error) {
+	return &CheckedTransport{Report: func(err error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if text := fmt.Sprint(shorter(err)); !got[text] {

@@ -34,13 +34,8 @@ func (p Place) Comments(number int) []Comment {
 
 // Checks returns the check runs of a pull request's current head, oldest first.
 func (p Place) Checks(number int) []Check {
-	var out []Check
-	p.look(func(_ *world, r *repository) {
-		if pr := r.pull(number); pr != nil {
-			out = r.checksOf(pr.HeadSHA)
-		}
-	})
-	return out
+	pr, _ := p.PullRequest(number)
+	return p.ChecksOf(pr.HeadSHA)
 }
 
 // ChecksOf returns the check runs of a commit, oldest first.

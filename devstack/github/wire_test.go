@@ -9,7 +9,6 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 	wire "github.com/ocpctl/ocpctl/chatops/github"
 	"github.com/ocpctl/ocpctl/devstack/github"
-	"github.com/ocpctl/ocpctl/devstack/github/shapes"
 )
 
 // called are the operations the wire has to have used, each with a body or parameters GitHub describes.
@@ -27,12 +26,12 @@ func TestWhatTheWireSendsIsWhatGitHubDescribes(t *testing.T) {
 	s, err := github.Start(t.Context(), github.Config{WebhookURL: "http://127.0.0.1:1/nobody", WebhookSecret: "secret"})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Stop()) })
-	transport := &shapes.Transport{Report: func(err error) { t.Error(err) }}
+	transport := &github.CheckedTransport{Report: func(err error) { t.Error(err) }}
 	c, err := wire.New(wire.Config{AppID: github.AppID, PrivateKey: s.KeyPEM(), BaseURL: s.URL(), Pace: -1, Settling: -1, Transport: transport})
 	require.NoError(t, err)
 	ask(t, c, s)
 	write(t, c, s)
-	seen := transport.Seen()
+	seen := transport.CountSeen()
 	for _, id := range called {
 		require.NotZero(t, seen[id], "the wire did not call %s", id)
 	}

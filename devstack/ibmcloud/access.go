@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"path"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/deploy/ibmcloud/policies"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Caller is somebody with an API key.
@@ -110,9 +110,7 @@ func createToken(c *call) (any, error) {
 			named := p.ID == form.Get("profile_id") || p.Name == form.Get("profile_name") || strings.HasSuffix(form.Get("profile_crn"), ":profile:"+p.ID)
 			return named && p.Token == form.Get("cr_token")
 		})
-		if i < 0 {
-			return nil, refuse(http.StatusBadRequest, "BXNIM0109E", "The compute resource token or the trusted profile is not valid.")
-		}
+		must.EndIf(i < 0, refuse(http.StatusBadRequest, "BXNIM0109E", "The compute resource token or the trusted profile is not valid."))
 		p := c.server.cfg.Profiles[i]
 		who = caller{account: p.Account, iamID: "iam-" + p.ID, denied: p.Denied}
 		if who.account == "" {
@@ -125,17 +123,13 @@ func createToken(c *call) (any, error) {
 }
 
 // Token is an access token of an account's first caller, as the stand-ins of what runs in a cluster need one.
-func (s *Server) Token(account string) (string, error) {
+func (s *Server) Token(account string) (_ string, err error) {
+	defer must.Catch(&err)
 	s.mu.Lock()
 	who, known := s.callerOf(s.APIKey(account))
 	s.mu.Unlock()
-	if !known || account != "" && who.account != account {
-		return "", fmt.Errorf("no caller belongs to account %q", account)
-	}
-	answer, err := s.token(who, keyGrant)
-	if err != nil {
-		return "", err
-	}
+	must.FailIf(!known || account != "" && who.account != account, "no caller belongs to account %q", account)
+	answer := must.Get(s.token(who, keyGrant))
 	return answer["access_token"].(string), nil
 }
 
@@ -248,4 +242,37 @@ func (c *call) denied() error {
 		return refuse(http.StatusForbidden, "insufficient_permissions", "You do not have the required permission to perform this operation.")
 	}
 	return refuse(http.StatusForbidden, "forbidden", "The caller is not authorized to perform this operation.")
+}
+
+// all leaves out of a list what the caller has no access to.
+func (c *call) all(match func(*Resource) bool) []*Resource {
+	return c.world.Every(func(r *Resource) bool { return match(r) && (!c.reads() || c.mayRead(r)) })
+}
+
+// mayRead reports that the caller has access to a resource: to its resource group, or to what it is a part of. Identities and policies are in
+// no group: who has access to some groups only sees itself and what is about those.
+func (c *call) mayRead(r *Resource) bool {
+	if c.who.groups == nil {
+		return true
+	}
+	inGroup := func(id string) bool {
+		g := c.world.First(func(g *Resource) bool { return g.Type == "resource-group" && g.ID == id })
+		return g != nil && contains(c.who.groups, g.Name)
+	}
+	switch {
+	case r.Type == "resource-group":
+		return contains(c.who.groups, r.Name)
+	case r.Service == identity:
+		return r.Attrs["iam_id"] == c.who.iamID
+	case r.Type == "policy":
+		p := policyOf(r)
+		return slices.ContainsFunc(p.Subject, func(a attribute) bool { return a.Key == "iam_id" && a.Value == c.who.iamID }) ||
+			slices.ContainsFunc(p.Resource, func(a attribute) bool { id, _ := a.Value.(string); return inGroup(id) })
+	case r.Group != "":
+		return inGroup(r.Group)
+	case r.Parent != "":
+		parent := c.world.First(func(p *Resource) bool { return p.ID == r.Parent && p.Account == r.Account })
+		return parent == nil || c.mayRead(parent)
+	}
+	return true
 }

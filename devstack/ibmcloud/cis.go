@@ -26,28 +26,21 @@ func (c *call) cisInstance() (*Resource, error) {
 	return r, nil
 }
 
-func (c *call) cisZone() (*Resource, error) {
-	instance, err := c.cisInstance()
-	if err != nil {
-		return nil, err
-	}
+func (c *call) cisZone() (_ *Resource, err error) {
+	defer must.Catch(&err)
+	instance := must.Get(c.cisInstance())
 	z := c.First(func(r *Resource) bool { return r.Type == "zone" && r.ID == c.path("sub") && r.Parent == instance.ID })
-	if z == nil {
-		return nil, refuse(http.StatusNotFound, "1001", "Invalid zone identifier")
-	}
+	must.EndIf(z == nil, refuse(http.StatusNotFound, "1001", "Invalid zone identifier"))
 	return z, nil
 }
 
 // cisPage is one page, with how many items are on it and how many there are.
-func (c *call) cisPage(all []object, most int) (any, error) {
+func (c *call) cisPage(all []object, most int) (_ any, err error) {
+	defer must.Catch(&err)
 	page, err := c.number("page", 1, 1<<30)
-	if err != nil || page < 1 {
-		return nil, refuse(http.StatusBadRequest, "1004", "The page must be a number from 1.")
-	}
+	must.EndIf(err != nil || page < 1, refuse(http.StatusBadRequest, "1004", "The page must be a number from 1."))
 	per, err := c.length("per_page", 20, most)
-	if err != nil || per < 1 {
-		return nil, refuse(http.StatusBadRequest, "1004", "per_page must be a number from 1 to %d.", most)
-	}
+	must.EndIf(err != nil || per < 1, refuse(http.StatusBadRequest, "1004", "per_page must be a number from 1 to %d.", most))
 	shown := append([]object{}, slicePage(all, (page-1)*per, per)...)
 	info := object{"page": page, "per_page": per, "count": len(shown), "total_count": len(all), "total_pages": (len(all) + per - 1) / per}
 	return object{"success": true, "errors": []object{}, "messages": []object{}, "result": shown, "result_info": info}, nil
@@ -91,15 +84,12 @@ func createRecord(c *call) (any, error) {
 	var in struct{ Name, Type, Content string }
 	must.Do(c.decode(&in))
 	name := strings.TrimSuffix(in.Name, ".")
-	if name == "" || in.Type == "" || in.Content == "" {
-		return nil, refuse(http.StatusBadRequest, "1004", "DNS Validation Error: name, type and content are required.")
-	}
+	must.EndIf(name == "" || in.Type == "" || in.Content == "",
+		refuse(http.StatusBadRequest, "1004", "DNS Validation Error: name, type and content are required."))
 	if name != z.Name && !strings.HasSuffix(name, "."+z.Name) {
 		name += "." + z.Name
 	}
-	if c.clash(z, name, in.Type) {
-		return nil, refuse(http.StatusBadRequest, "81053", "An A, AAAA, or CNAME record with that host already exists.")
-	}
+	must.EndIf(c.clash(z, name, in.Type), refuse(http.StatusBadRequest, "81053", "An A, AAAA, or CNAME record with that host already exists."))
 	r := c.Add(&Resource{
 		Account: z.Account, Service: "internet-svcs", Type: "dns-record", ID: hexes(32), Name: name, Parent: z.ID,
 		Attrs: map[string]string{"type": in.Type, "content": strings.TrimSuffix(in.Content, ".")},
@@ -117,13 +107,9 @@ func (c *call) clash(z *Resource, name, typ string) bool {
 func deleteRecord(c *call) (any, error) {
 	z := must.Get(c.cisZone())
 	r := c.First(func(r *Resource) bool { return r.Type == "dns-record" && r.ID == c.path("record") && r.Parent == z.ID })
-	if r == nil {
-		return nil, refuse(http.StatusNotFound, "81044", "Record does not exist.")
-	}
+	must.EndIf(r == nil, refuse(http.StatusNotFound, "81044", "Record does not exist."))
 	must.Do(c.protected(r))
-	if c.pinned(r) {
-		return nil, refuse(http.StatusConflict, "1005", "The record is locked.")
-	}
+	must.EndIf(c.pinned(r), refuse(http.StatusConflict, "1005", "The record is locked."))
 	c.Remove(r)
 	return object{"success": true, "errors": []object{}, "messages": []object{}, "result": object{"id": r.ID}}, nil
 }

@@ -56,13 +56,11 @@ func createBucket(c *call) (any, error) {
 			return nil, refuse(http.StatusBadRequest, "MalformedXML", "The XML you provided was not well-formed.")
 		}
 	}
-	if in.LocationConstraint != "" && !strings.HasPrefix(in.LocationConstraint, c.region+"-") {
-		return nil, refuse(http.StatusBadRequest, "InvalidLocationConstraint", "The specified location-constraint is not valid here.")
-	}
+	must.EndIf(in.LocationConstraint != "" && !strings.HasPrefix(in.LocationConstraint, c.region+"-"),
+		refuse(http.StatusBadRequest, "InvalidLocationConstraint", "The specified location-constraint is not valid here."))
 	name := c.path("bucket")
-	if c.First(func(r *Resource) bool { return r.Type == "bucket" && r.Name == name }) != nil {
-		return nil, refuse(http.StatusConflict, "BucketAlreadyExists", "The requested bucket name is not available. The bucket namespace is shared by all users of the system.")
-	}
+	must.EndIf(c.First(func(r *Resource) bool { return r.Type == "bucket" && r.Name == name }) != nil,
+		refuse(http.StatusConflict, "BucketAlreadyExists", "The requested bucket name is not available. The bucket namespace is shared by all users of the system."))
 	c.Add(&Resource{Account: c.who.account, Service: "cloud-object-storage", Type: "bucket", ID: name, Name: name, Region: c.region, Parent: instance.ID})
 	c.status = http.StatusOK
 	return nil, nil
@@ -84,9 +82,8 @@ func (c *call) bucket() (*Resource, error) {
 func deleteBucket(c *call) (any, error) {
 	b := must.Get(c.bucket())
 	must.Do(c.protected(b))
-	if c.First(func(r *Resource) bool { return r.Type == "object" && r.Parent == b.ID }) != nil || c.pinned(b) {
-		return nil, refuse(http.StatusConflict, "BucketNotEmpty", "The bucket you tried to delete is not empty.")
-	}
+	must.EndIf(c.First(func(r *Resource) bool { return r.Type == "object" && r.Parent == b.ID }) != nil || c.pinned(b),
+		refuse(http.StatusConflict, "BucketNotEmpty", "The bucket you tried to delete is not empty."))
 	c.Remove(b)
 	return nil, nil
 }

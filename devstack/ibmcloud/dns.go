@@ -32,15 +32,11 @@ func (c *call) dnsInstance() (*Resource, error) {
 	return r, nil
 }
 
-func (c *call) dnsZone() (*Resource, error) {
-	instance, err := c.dnsInstance()
-	if err != nil {
-		return nil, err
-	}
+func (c *call) dnsZone() (_ *Resource, err error) {
+	defer must.Catch(&err)
+	instance := must.Get(c.dnsInstance())
 	z := c.First(func(r *Resource) bool { return r.Type == "zone" && r.ID == c.path("sub") && r.Parent == instance.ID })
-	if z == nil {
-		return nil, refuse(http.StatusNotFound, "zone_not_found", "The DNS zone %s cannot be found.", c.path("sub"))
-	}
+	must.EndIf(z == nil, refuse(http.StatusNotFound, "zone_not_found", "The DNS zone %s cannot be found.", c.path("sub")))
 	return z, nil
 }
 
@@ -103,15 +99,12 @@ func createDNSRecord(c *call) (any, error) {
 	}
 	must.Do(c.decode(&in))
 	name := strings.TrimSuffix(in.Name, ".")
-	if name == "" || in.Type == "" || len(in.RData) == 0 {
-		return nil, refuse(http.StatusBadRequest, "invalid_request", "A record needs a name, a type and rdata.")
-	}
+	must.EndIf(name == "" || in.Type == "" || len(in.RData) == 0,
+		refuse(http.StatusBadRequest, "invalid_request", "A record needs a name, a type and rdata."))
 	if name != z.Name && !strings.HasSuffix(name, "."+z.Name) {
 		name += "." + z.Name
 	}
-	if c.clash(z, name, in.Type) {
-		return nil, refuse(http.StatusConflict, "resource_record_conflict", "A record of the name %s already exists.", name)
-	}
+	must.EndIf(c.clash(z, name, in.Type), refuse(http.StatusConflict, "resource_record_conflict", "A record of the name %s already exists.", name))
 	return dnsRecordView(c.Add(&Resource{
 		Account: z.Account, Service: "dns-svcs", Type: "dns-record", ID: in.Type + ":" + newUUID(), Name: name, Parent: z.ID,
 		Attrs: map[string]string{"type": in.Type, "rdata": string(in.RData)},
@@ -119,11 +112,9 @@ func createDNSRecord(c *call) (any, error) {
 }
 
 // ofZone finds a record or a network of the zone in the path.
-func (c *call) ofZone(typ string) (*Resource, error) {
-	z, err := c.dnsZone()
-	if err != nil {
-		return nil, err
-	}
+func (c *call) ofZone(typ string) (_ *Resource, err error) {
+	defer must.Catch(&err)
+	z := must.Get(c.dnsZone())
 	r := c.First(func(r *Resource) bool { return r.Type == typ && r.ID == c.path("record") && r.Parent == z.ID })
 	if r == nil {
 		return nil, refuse(http.StatusNotFound, strings.ReplaceAll(typ, "-", "_")+"_not_found", "The %s %s cannot be found.", typ, c.path("record"))
@@ -131,9 +122,7 @@ func (c *call) ofZone(typ string) (*Resource, error) {
 	if err := c.protected(r); err != nil && !c.reads() {
 		return nil, err
 	}
-	if !c.reads() && c.pinned(r) {
-		return nil, refuse(http.StatusConflict, "locked", "The %s cannot be deleted now.", typ)
-	}
+	must.EndIf(!c.reads() && c.pinned(r), refuse(http.StatusConflict, "locked", "The %s cannot be deleted now.", typ))
 	return r, nil
 }
 
@@ -169,9 +158,8 @@ func createNetwork(c *call) (any, error) {
 	}
 	must.Do(c.decode(&in))
 	crn := in.Network.VPC
-	if in.Type != "vpc" || c.First(func(r *Resource) bool { return r.Type == "vpc" && r.called(crn) }) == nil {
-		return nil, refuse(http.StatusBadRequest, "invalid_vpc", "There is no VPC %q.", crn)
-	}
+	must.EndIf(in.Type != "vpc" || c.First(func(r *Resource) bool { return r.Type == "vpc" && r.called(crn) }) == nil,
+		refuse(http.StatusBadRequest, "invalid_vpc", "There is no VPC %q.", crn))
 	if c.First(func(r *Resource) bool {
 		return r.Type == "permitted-network" && r.Parent == z.ID && r.Attrs["vpc_crn"] == crn
 	}) != nil {

@@ -51,9 +51,7 @@ func iamTime(r *Resource) string { return r.Created.UTC().Format("2006-01-02T15:
 func keyDetails(c *call) (any, error) {
 	key := c.header.Get("IAM-ApiKey")
 	who, known := c.server.callerOf(key)
-	if !known {
-		return nil, refuse(http.StatusNotFound, "BXNIM0415E", "Provided API key could not be found.")
-	}
+	must.EndIf(!known, refuse(http.StatusNotFound, "BXNIM0415E", "Provided API key could not be found."))
 	if r := c.First(func(r *Resource) bool { return r.Type == "apikey" && r.Secret == key }); r != nil {
 		return identityView(r), nil
 	}
@@ -121,15 +119,10 @@ type newIdentity struct {
 }
 
 func (c *call) newIdentity() (in newIdentity, err error) {
-	if err := c.decode(&in); err != nil {
-		return in, err
-	}
-	if in.Name == "" {
-		return in, refuse(http.StatusBadRequest, "BXNIM0106E", "Property missing or empty: name")
-	}
-	if in.AccountID != "" && in.AccountID != c.who.account {
-		return in, c.denied()
-	}
+	defer must.Catch(&err)
+	must.Do(c.decode(&in))
+	must.EndIf(in.Name == "", refuse(http.StatusBadRequest, "BXNIM0106E", "Property missing or empty: name"))
+	must.EndIf(in.AccountID != "" && in.AccountID != c.who.account, c.denied())
 	return in, nil
 }
 
@@ -169,9 +162,7 @@ func createKey(c *call) (any, error) {
 func deleteServiceID(c *call) (any, error) {
 	r := must.Get(c.identity("serviceid", c.path("id")))
 	must.Do(c.protected(r))
-	if c.pinned(r) {
-		return nil, refuse(http.StatusConflict, "BXNIM0125E", "The serviceid %s is locked.", r.ID)
-	}
+	must.EndIf(c.pinned(r), refuse(http.StatusConflict, "BXNIM0125E", "The serviceid %s is locked.", r.ID))
 	c.Remove(r)
 	return nil, nil
 }

@@ -158,9 +158,8 @@ func rolesOf(p policy) []grantedRole { return append([]grantedRole{}, p.Roles...
 func listPolicies(view func(*Resource) object) handler {
 	return func(c *call) (any, error) {
 		must.Do(c.only("account_id", "type", "iam_id", "state", "service_name", "limit", "start"))
-		if c.query.Get("account_id") != c.who.account {
-			return nil, refuse(http.StatusForbidden, "insufficent_permissions", "You are not allowed to list the policies of this account.")
-		}
+		must.EndIf(c.query.Get("account_id") != c.who.account,
+			refuse(http.StatusForbidden, "insufficent_permissions", "You are not allowed to list the policies of this account."))
 		limit := must.Get(c.length("limit", 0, 100))
 		found, next := must.Get2(after(c.all(c.policyMatches), c.query.Get("start"), limit))
 		shown := []object{}
@@ -194,13 +193,9 @@ func deletePolicy(c *call) (any, error) {
 	r := c.First(func(r *Resource) bool {
 		return r.Type == "policy" && r.ID == c.path("id") && r.Account == c.who.account
 	})
-	if r == nil {
-		return nil, refuse(http.StatusNotFound, "policy_not_found", "The policy with id %s was not found.", c.path("id"))
-	}
+	must.EndIf(r == nil, refuse(http.StatusNotFound, "policy_not_found", "The policy with id %s was not found.", c.path("id")))
 	must.Do(c.protected(r))
-	if c.pinned(r) {
-		return nil, refuse(http.StatusConflict, "policy_conflict_error", "The policy cannot be deleted now.")
-	}
+	must.EndIf(c.pinned(r), refuse(http.StatusConflict, "policy_conflict_error", "The policy cannot be deleted now."))
 	c.Remove(r)
 	return nil, nil
 }

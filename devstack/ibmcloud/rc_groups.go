@@ -53,9 +53,7 @@ func groupView(r *Resource) object {
 func listGroups(c *call) (any, error) {
 	must.Do(c.only("account_id", "name"))
 	account, name := c.query.Get("account_id"), c.query.Get("name")
-	if account != "" && account != c.who.account {
-		return nil, c.denied()
-	}
+	must.EndIf(account != "" && account != c.who.account, c.denied())
 	c.defaultGroup(c.who.account)
 	shown := []object{}
 	for _, r := range c.all(func(r *Resource) bool {
@@ -73,12 +71,8 @@ func createGroup(c *call) (any, error) {
 		AccountID string `json:"account_id"`
 	}
 	must.Do(c.decode(&in))
-	if in.AccountID != "" && in.AccountID != c.who.account {
-		return nil, c.denied()
-	}
-	if in.Name == "" {
-		return nil, refuse(http.StatusBadRequest, "BAD_REQUEST", "A resource group needs a name.")
-	}
+	must.EndIf(in.AccountID != "" && in.AccountID != c.who.account, c.denied())
+	must.EndIf(in.Name == "", refuse(http.StatusBadRequest, "BAD_REQUEST", "A resource group needs a name."))
 	if c.First(func(r *Resource) bool {
 		return r.Type == "resource-group" && r.Account == c.who.account && strings.EqualFold(r.Name, in.Name)
 	}) != nil {
@@ -91,18 +85,14 @@ func createGroup(c *call) (any, error) {
 
 func getGroup(c *call) (any, error) {
 	r := must.Get(c.group(c.path("id")))
-	if !c.mayRead(r) {
-		return nil, c.denied()
-	}
+	must.EndIf(!c.mayRead(r), c.denied())
 	return groupView(r), nil
 }
 
 // deleteGroup answers status 500 while anything is in the group, as the service does.
 func deleteGroup(c *call) (any, error) {
 	r := must.Get(c.group(c.path("id")))
-	if r.Attrs["default"] == "true" {
-		return nil, refuse(http.StatusBadRequest, "RESOURCE_GROUP_DEFAULT", "The default resource group can't be deleted.")
-	}
+	must.EndIf(r.Attrs["default"] == "true", refuse(http.StatusBadRequest, "RESOURCE_GROUP_DEFAULT", "The default resource group can't be deleted."))
 	must.Do(c.protected(r))
 	inside := c.all(func(o *Resource) bool { return o.Group == r.ID && o.Account == r.Account })
 	if len(inside) > 0 || c.pinned(r) {

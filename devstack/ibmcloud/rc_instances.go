@@ -134,12 +134,9 @@ func createInstance(c *call) (any, error) {
 	}
 	must.Do(c.decode(&in))
 	service := servicePlans[in.PlanID]
-	if service == "" || in.Name == "" || in.Target == "" {
-		return nil, refuse(http.StatusBadRequest, "RC-BadRequest", "An instance needs a name, a target and a known plan, not %q, %q and %q.", in.Name, in.Target, in.PlanID)
-	}
-	if !c.mayChange(&Resource{Service: service}) {
-		return nil, c.denied()
-	}
+	must.EndIf(service == "" || in.Name == "" || in.Target == "",
+		refuse(http.StatusBadRequest, "RC-BadRequest", "An instance needs a name, a target and a known plan, not %q, %q and %q.", in.Name, in.Target, in.PlanID))
+	must.EndIf(!c.mayChange(&Resource{Service: service}), c.denied())
 	group := must.Get(c.group(in.ResourceGroup))
 	r := c.Add(&Resource{Account: c.who.account, Service: service, Type: "instance", ID: newUUID(), Name: in.Name, Group: group.ID, State: "active"})
 	for _, tag := range in.Tags {
@@ -161,16 +158,13 @@ func deleteInstance(c *call) (any, error) {
 	r := must.Get(c.instance(c.path("id")))
 	must.Do(c.protected(r))
 	keys := c.all(func(k *Resource) bool { return k.Type == "resource-key" && k.Parent == r.ID })
-	switch {
-	case r.State == reclaimable:
-		return nil, refuse(http.StatusUnprocessableEntity, "RC-ReclamationPending", "Instance is in pending_reclamation state.  Use API to reclaim the instance.")
-	case c.pinned(r):
-		return nil, refuse(http.StatusConflict, "RC-InstanceLocked", "The resource instance %s is locked.", r.Name)
-	case len(keys) > 0 && c.query.Get("recursive") != "true":
-		return nil, refuse(http.StatusBadRequest, "RC-KeysExist", "Cannot delete instance or alias, resource keys must first be deleted.")
-	case r.Service == "is" && r.Attrs["ghost"] == "":
-		return nil, refuse(http.StatusBadRequest, "RC-NotSupported", "The resource %s has to be deleted by its own service.", r.CRN())
-	}
+	must.EndIf(r.State == reclaimable,
+		refuse(http.StatusUnprocessableEntity, "RC-ReclamationPending", "Instance is in pending_reclamation state.  Use API to reclaim the instance."))
+	must.EndIf(c.pinned(r), refuse(http.StatusConflict, "RC-InstanceLocked", "The resource instance %s is locked.", r.Name))
+	must.EndIf(len(keys) > 0 && c.query.Get("recursive") != "true",
+		refuse(http.StatusBadRequest, "RC-KeysExist", "Cannot delete instance or alias, resource keys must first be deleted."))
+	must.EndIf(r.Service == "is" && r.Attrs["ghost"] == "",
+		refuse(http.StatusBadRequest, "RC-NotSupported", "The resource %s has to be deleted by its own service.", r.CRN()))
 	for _, k := range keys {
 		c.Remove(k)
 	}
@@ -182,4 +176,47 @@ func deleteInstance(c *call) (any, error) {
 	c.Add(&Resource{Account: r.Account, Service: manager, Type: "reclamation", ID: newUUID(), Name: r.Name, Parent: r.ID, State: "SCHEDULED", Attrs: map[string]string{"crn": r.CRN()}})
 	c.status = http.StatusAccepted
 	return nil, nil
+}
+
+func resourceKeyView(r *Resource) object {
+	return object{
+		"id": r.CRN(), "guid": r.ID, "crn": r.CRN(), "name": r.Name, "account_id": r.Account, "resource_group_id": r.Attrs["group"], "source_crn": r.Attrs["source"],
+		"state": "active", "iam_compatible": true, "created_at": stamp(r.Created), "resource_instance_url": "/v2/resource_instances/" + r.Parent,
+	}
+}
+
+func listResourceKeys(c *call) (any, error) {
+	must.Do(c.only("guid", "name", "resource_group_id", "limit", "start"))
+	limit := must.Get(c.length("limit", 100, 100))
+	name, guid, group := c.query.Get("name"), c.query.Get("guid"), c.query.Get("resource_group_id")
+	found, next := must.Get2(after(c.all(func(r *Resource) bool {
+		return r.Type == "resource-key" && r.Account == c.who.account && c.maySee(r) && (name == "" || name == r.Name) && (guid == "" || guid == r.ID) && (group == "" || group == r.Attrs["group"])
+	}), c.query.Get("start"), limit))
+	shown := []object{}
+	for _, r := range found {
+		shown = append(shown, resourceKeyView(r))
+	}
+	out := object{"rows_count": len(shown), "next_url": nil, "resources": shown}
+	if next != "" {
+		out["next_url"] = "/v2/resource_keys?start=" + next
+	}
+	return out, nil
+}
+
+// createResourceKey makes a service ID too, whose name is invented; it ends with the key.
+func createResourceKey(c *call) (any, error) {
+	var in struct {
+		Name   string `json:"name"`
+		Source string `json:"source"`
+		Role   string `json:"role"`
+	}
+	must.Do(c.decode(&in))
+	of := must.Get(c.instance(in.Source))
+	k := c.Add(&Resource{
+		Account: c.who.account, Service: of.Service, Type: "resource-key", ID: newUUID(), Name: in.Name, Parent: of.ID,
+		Attrs: map[string]string{"group": of.Group, "source": of.CRN(), "role": in.Role},
+	})
+	c.Add(&Resource{Account: k.Account, Service: identity, Type: "serviceid", ID: "ServiceId-" + newUUID(), Name: "auto-generated-serviceId-" + k.ID, Parent: k.ID})
+	c.status = http.StatusCreated
+	return resourceKeyView(k), nil
 }

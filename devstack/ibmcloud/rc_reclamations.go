@@ -21,9 +21,8 @@ func (c *call) reclamationView(r *Resource) object {
 
 func listReclamations(c *call) (any, error) {
 	must.Do(c.only("account_id", "resource_instance_id", "resource_group_id"))
-	if account := c.query.Get("account_id"); account != "" && account != c.who.account {
-		return nil, c.denied()
-	}
+	account := c.query.Get("account_id")
+	must.EndIf(account != "" && account != c.who.account, c.denied())
 	shown := []object{}
 	for _, r := range c.all(func(r *Resource) bool { return r.Type == "reclamation" && r.Account == c.who.account && c.maySee(r) }) {
 		v := c.reclamationView(r)
@@ -40,12 +39,8 @@ func actOnReclamation(c *call) (any, error) {
 	r := c.First(func(r *Resource) bool {
 		return r.Type == "reclamation" && r.ID == c.path("id") && r.Account == c.who.account
 	})
-	if r == nil {
-		return nil, refuse(http.StatusNotFound, "RC-ReclamationNotFound", "The reclamation %s could not be found.", c.path("id"))
-	}
-	if !c.mayChange(r) {
-		return nil, c.denied()
-	}
+	must.EndIf(r == nil, refuse(http.StatusNotFound, "RC-ReclamationNotFound", "The reclamation %s could not be found.", c.path("id")))
+	must.EndIf(!c.mayChange(r), c.denied())
 	of := c.First(func(o *Resource) bool { return o.ID == r.Parent && o.Type == "instance" })
 	switch c.path("sub") {
 	case "reclaim":
@@ -62,9 +57,7 @@ func actOnReclamation(c *call) (any, error) {
 		}
 		return out, nil
 	case "restore":
-		if of != nil && of.Next != "" {
-			return nil, refuse(http.StatusConflict, "RC-Reclaiming", "The instance is being reclaimed.")
-		}
+		must.EndIf(of != nil && of.Next != "", refuse(http.StatusConflict, "RC-Reclaiming", "The instance is being reclaimed."))
 		r.State = "RESTORING"
 		out := c.reclamationView(r)
 		if of != nil {

@@ -59,18 +59,15 @@ func document(r *Resource) object {
 // search sees new resources late and deleted ones for a while longer.
 func search(c *call) (any, error) {
 	must.Do(c.only("account_id", "limit", "is_reclaimed"))
-	if account := c.query.Get("account_id"); account != "" && account != c.who.account {
-		return nil, c.denied()
-	}
+	account := c.query.Get("account_id")
+	must.EndIf(account != "" && account != c.who.account, c.denied())
 	var in searchRequest
 	must.Do(c.decode(&in))
 	limit := must.Get(c.length("limit", 10, 1000))
 	at := cursor{Query: in.Query, Fields: in.Fields, Limit: limit}
 	if in.Cursor != "" {
 		raw, err := base64.RawURLEncoding.DecodeString(in.Cursor)
-		if err != nil || json.Unmarshal(raw, &at) != nil {
-			return nil, refuse(http.StatusBadRequest, "invalid_cursor", "The search cursor is not valid.")
-		}
+		must.EndIf(err != nil || json.Unmarshal(raw, &at) != nil, refuse(http.StatusBadRequest, "invalid_cursor", "The search cursor is not valid."))
 	}
 	match := must.Get(parseQuery(at.Query))
 	items := []object{}

@@ -5,14 +5,15 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"log/slog"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/faults"
 	"github.com/ocpctl/ocpctl/devstack/listen"
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/standin"
 )
 
@@ -55,7 +56,8 @@ type Server struct {
 }
 
 // Start serves until Stop is called or ctx ends.
-func Start(ctx context.Context, cfg Config) (*Server, error) {
+func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
+	defer must.Catch(&err)
 	cfg.Addr = cmp.Or(cfg.Addr, "127.0.0.1:0")
 	cfg.Account = cmp.Or(cfg.Account, "0a1b2c3d4e5f60718293a4b5c6d7e8f9")
 	cfg.Zone = cmp.Or(cfg.Zone, "labs.example.com")
@@ -69,15 +71,11 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if len(cfg.Regions) == 0 {
 		cfg.Regions = []string{"us-east", "us-south", "eu-de"}
 	}
-	if len(cfg.Callers) == 0 || slices.ContainsFunc(cfg.Callers, func(c Caller) bool { return c.APIKey == "" }) {
-		return nil, fmt.Errorf("start the ibm cloud stand-in: at least one caller is needed, and every caller needs an API key")
-	}
+	must.FailIf(len(cfg.Callers) == 0 || slices.ContainsFunc(cfg.Callers, func(c Caller) bool { return c.APIKey == "" }),
+		"start the ibm cloud stand-in: at least one caller is needed, and every caller needs an API key")
 	s := &Server{cfg: cfg, log: cfg.Log, secret: make([]byte, 32), kinds: vpcKinds(), Set: faults.New()}
 	_, _ = rand.Read(s.secret) // crypto/rand never fails
-	listener, err := listen.On(ctx, cfg.Addr, "the ibm cloud stand-in")
-	if err != nil {
-		return nil, err
-	}
+	listener := must.Get(listen.On(ctx, cfg.Addr, "the ibm cloud stand-in"))
 	s.addr = listener.Addr().String()
 	if err := s.load(); err != nil {
 		_ = listener.Close() // the error of load says more
@@ -126,4 +124,40 @@ func Environment(base string) []string {
 		"IBMCLOUD_GS_API_ENDPOINT=" + addressOf(base, "search", ""),
 		"IBMCLOUD_GT_API_ENDPOINT=" + addressOf(base, "tags", ""),
 	}
+}
+
+// admin serves the methods that are not part of IBM Cloud, without tokens. Beside those of package standin:
+//
+//	GET  /_standin/journal                                      Journal
+//	GET  /_standin/token?account=ID                             Token
+//	POST /_standin/lag     {"lag":{"groups","create","delete"}} SetLag
+//	POST /_standin/limit   {"name","value"}                     SetLimit
+//	POST /_standin/fail    {"call","times","status","body"}     Fail
+//	POST /_standin/expire  {}                                   ExpireTokens
+//	POST /_standin/note    {"id","name","body"}                 Note
+func (s *Server) admin() http.Handler {
+	mux := standin.Handler[Resource](s, map[string]standin.Act{
+		"lag": func(in standin.Input) error {
+			var l Lag
+			err := in.Lags(map[string]*time.Duration{"groups": &l.Groups, "create": &l.Create, "delete": &l.Delete})
+			if err == nil {
+				s.SetLag(l)
+			}
+			return err
+		},
+		"limit":  func(in standin.Input) error { return s.SetLimit(in.Name, in.Value) },
+		"fail":   func(in standin.Input) error { s.Fail(in.Call, in.Times, in.Status, in.Body); return nil },
+		"expire": func(standin.Input) error { s.ExpireTokens(); return nil },
+		"note":   func(in standin.Input) error { return s.Note(in.ID, in.Name, in.Body) },
+	})
+	mux.HandleFunc("GET /_standin/journal", standin.Show(func() any { return s.Journal() }))
+	mux.HandleFunc("GET /_standin/token", func(w http.ResponseWriter, r *http.Request) {
+		token, err := s.Token(r.URL.Query().Get("account"))
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		standin.Show(func() any { return token })(w, r)
+	})
+	return mux
 }

@@ -55,14 +55,11 @@ func (c *call) tagRequest() (in tagRequest, err error) {
 		in.TagNames = append(in.TagNames, in.TagName)
 	}
 	for i, name := range in.TagNames {
-		if !tagForm.MatchString(name) {
-			return in, refuse(http.StatusBadRequest, "invalid_tag", "The tag %q is not valid: letters, digits, spaces and _ - . : are allowed, at most 128.", name)
-		}
+		must.EndIf(!tagForm.MatchString(name),
+			refuse(http.StatusBadRequest, "invalid_tag", "The tag %q is not valid: letters, digits, spaces and _ - . : are allowed, at most 128.", name))
 		in.TagNames[i] = strings.ToLower(name)
 	}
-	if len(in.TagNames) == 0 {
-		return in, refuse(http.StatusBadRequest, "bad_request", "The request has no tag names.")
-	}
+	must.EndIf(len(in.TagNames) == 0, refuse(http.StatusBadRequest, "bad_request", "The request has no tag names."))
 	return in, nil
 }
 
@@ -77,9 +74,7 @@ func (c *call) userTags() error {
 // attachTags answers status 200 even if it failed for some resources, which say so.
 func attachTags(c *call) (any, error) {
 	in := must.Get(c.tagRequest())
-	if len(in.Resources) > 100 {
-		return nil, refuse(http.StatusBadRequest, "too_many_resources", "At most 100 resources are possible in one request.")
-	}
+	must.EndIf(len(in.Resources) > 100, refuse(http.StatusBadRequest, "too_many_resources", "At most 100 resources are possible in one request."))
 	results := []object{}
 	for _, one := range in.Resources {
 		result := object{"resource_id": one.ID, "is_error": false}
@@ -147,9 +142,7 @@ func createTag(c *call) (any, error) {
 func deleteTag(c *call) (any, error) {
 	name := strings.ToLower(c.path("id"))
 	tag := c.First(func(r *Resource) bool { return r.Type == "tag" && r.Account == c.who.account && r.Name == name })
-	if tag == nil {
-		return nil, refuse(http.StatusNotFound, "not_found", "The tag %s cannot be found.", name)
-	}
+	must.EndIf(tag == nil, refuse(http.StatusNotFound, "not_found", "The tag %s cannot be found.", name))
 	if r := c.First(func(r *Resource) bool { return r.Account == c.who.account && contains(r.Tags, name) }); r != nil {
 		return nil, refuse(http.StatusBadRequest, "tag_attached", "The tag %s is attached to %s and cannot be deleted.", name, r.CRN())
 	}

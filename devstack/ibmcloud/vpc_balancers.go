@@ -3,18 +3,16 @@ package ibmcloud
 import (
 	"net/http"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
-func newBalancer(c *call, in input, r *Resource) error {
+func newBalancer(c *call, in input, r *Resource) (err error) {
+	defer must.Catch(&err)
 	subnets := in.ids("subnets")
-	if len(subnets) == 0 {
-		return refuse(http.StatusBadRequest, "missing_field", "A load balancer needs subnets.")
-	}
+	must.EndIf(len(subnets) == 0, refuse(http.StatusBadRequest, "missing_field", "A load balancer needs subnets."))
 	for _, id := range subnets {
-		subnet, err := c.find("subnet", id)
-		if err != nil {
-			return err
-		}
+		subnet := must.Get(c.find("subnet", id))
 		r.VPC = subnet.VPC
 	}
 	r.Uses, r.Values["subnets"], r.Values["security_groups"] = subnets, subnets, in.ids("security_groups")

@@ -120,12 +120,10 @@ func actOnInstance(c *call) (any, error) {
 		"stop": {"running", "stopping", "stopped"}, "start": {"stopped", "starting", "running"}, "reboot": {"running", "restarting", "running"},
 	}
 	step, known := steps[in.Type]
-	if !known {
-		return nil, refuse(http.StatusBadRequest, "invalid_action", "An instance can be started, stopped and rebooted; %q is none of these.", in.Type)
-	}
-	if r.State != step.to && r.State != step.from || in.Type == "reboot" && r.State != step.from {
-		return nil, refuse(http.StatusConflict, "instance_action_conflict", "The action %s is not possible while the instance is %s.", in.Type, r.State)
-	}
+	must.EndIf(!known,
+		refuse(http.StatusBadRequest, "invalid_action", "An instance can be started, stopped and rebooted; %q is none of these.", in.Type))
+	must.EndIf(r.State != step.to && r.State != step.from || in.Type == "reboot" && r.State != step.from,
+		refuse(http.StatusConflict, "instance_action_conflict", "The action %s is not possible while the instance is %s.", in.Type, r.State))
 	delete(r.Attrs, "cannot-start")
 	switch {
 	case r.State != step.from:

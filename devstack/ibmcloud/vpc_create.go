@@ -175,16 +175,12 @@ func viewSubnet(c *call, r *Resource, out object) {
 	}
 }
 
-func newGateway(c *call, in input, r *Resource) error {
-	if err := newInVPC(c, in, r); err != nil {
-		return err
-	}
-	if r.Zone == "" {
-		return refuse(http.StatusBadRequest, "missing_field", "A public gateway needs a zone.")
-	}
-	if c.within("public-gateway", func(o *Resource) bool { return o.VPC == r.VPC && o.Zone == r.Zone }) > 0 {
-		return refuse(http.StatusConflict, "public_gateway_zone_conflict", "The VPC already has a public gateway in zone %s.", r.Zone)
-	}
+func newGateway(c *call, in input, r *Resource) (err error) {
+	defer must.Catch(&err)
+	must.Do(newInVPC(c, in, r))
+	must.EndIf(r.Zone == "", refuse(http.StatusBadRequest, "missing_field", "A public gateway needs a zone."))
+	must.EndIf(c.within("public-gateway", func(o *Resource) bool { return o.VPC == r.VPC && o.Zone == r.Zone }) > 0,
+		refuse(http.StatusConflict, "public_gateway_zone_conflict", "The VPC already has a public gateway in zone %s.", r.Zone))
 	if in.at("floating_ip", "id") != "" {
 		return nil
 	}

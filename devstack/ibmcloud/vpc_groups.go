@@ -3,17 +3,16 @@ package ibmcloud
 import (
 	"net/http"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // newSecurityGroup: a group ends with its VPC.
-func newSecurityGroup(c *call, in input, r *Resource) error {
-	vpc, err := c.needs(in, "vpc", "vpc", "id")
-	if err != nil {
-		return err
-	}
-	if c.within("security-group", func(o *Resource) bool { return o.VPC == vpc.ID && o.Name == r.Name }) > 0 {
-		return refuse(http.StatusBadRequest, "provided_name_not_unique", "Provided Name (%s) is not unique", r.Name)
-	}
+func newSecurityGroup(c *call, in input, r *Resource) (err error) {
+	defer must.Catch(&err)
+	vpc := must.Get(c.needs(in, "vpc", "vpc", "id"))
+	must.EndIf(c.within("security-group", func(o *Resource) bool { return o.VPC == vpc.ID && o.Name == r.Name }) > 0,
+		refuse(http.StatusBadRequest, "provided_name_not_unique", "Provided Name (%s) is not unique", r.Name))
 	r.VPC, r.Parent = vpc.ID, vpc.ID
 	return c.room("security-groups", c.within("security-group", func(o *Resource) bool { return o.VPC == r.VPC }), 1)
 }

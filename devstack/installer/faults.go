@@ -221,9 +221,7 @@ func locked(path string, change func(Faults) (Faults, bool)) (err error) {
 	defer lock.Close()
 	must.Wrap(syscall.Flock(int(lock.Fd()), syscall.LOCK_EX), "lock the faults")
 	raw, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("read the faults: %w", err)
-	}
+	must.FailIf(err != nil && !errors.Is(err, fs.ErrNotExist), "read the faults: %w", err)
 	faults := Faults{}
 	if len(raw) > 0 {
 		must.Wrap(json.Unmarshal(raw, &faults), "read the faults in %s", path)

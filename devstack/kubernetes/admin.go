@@ -48,9 +48,7 @@ func (s *Server) Admin(ctx context.Context, method, path string, body, into any)
 		r.Header.Set("Content-Type", "application/merge-patch+json")
 	}
 	answer, err := client.Do(r)
-	if err != nil {
-		return fmt.Errorf("%s %s: %w", method, path, err)
-	}
+	must.Wrap(err, "%s %s", method, path)
 	defer answer.Body.Close()
 	if raw, err = io.ReadAll(answer.Body); err != nil {
 		return fmt.Errorf("%s %s: %w", method, path, err)
@@ -70,9 +68,7 @@ func (s *Server) connection() (client *http.Client, url, token string, err error
 	token = must.Get(s.Token())
 	ca := must.Get(os.ReadFile(s.CA()))
 	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(ca) {
-		return nil, "", "", fmt.Errorf("%s has no certificate", s.CA())
-	}
+	must.FailIf(!pool.AppendCertsFromPEM(ca), "%s has no certificate", s.CA())
 	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}}, url, token, nil
 }
 

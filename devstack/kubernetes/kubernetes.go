@@ -22,6 +22,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/child"
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/tool"
 )
 
 const (
@@ -71,9 +72,7 @@ type Server struct {
 // Start returns when every node is ready and pods can be created.
 func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 	defer must.Catch(&err)
-	if cfg.Dir == "" {
-		return nil, errors.New("start Kubernetes: a directory is needed")
-	}
+	must.FailIf(cfg.Dir == "", "start Kubernetes: a directory is needed")
 	dir, err := filepath.Abs(cfg.Dir)
 	must.Wrap(err, "start Kubernetes")
 	cfg.Dir = dir
@@ -168,18 +167,12 @@ func (s *Server) URL() (string, error) {
 	return "https://127.0.0.1:" + string(port), err
 }
 
-// Log is the path of the control plane's log. A node's is nodes/<name>/node.log in the directory.
-func (s *Server) Log() string { return filepath.Join(s.cfg.Dir, "kubernetes.log") }
-
 // LoseNode makes a node silent, as if its network had failed: its containers go on, and the control plane hears nothing of them. The
 // nodes are called node-1, node-2, and so on. The controllers move pods away only while another node is ready.
 func (s *Server) LoseNode(name string) error { return s.signal(name, syscall.SIGSTOP) }
 
 // ReturnNode lets a lost node speak again. A node whose object was deleted meanwhile registers at the next start, as a kubelet does.
 func (s *Server) ReturnNode(name string) error { return s.signal(name, syscall.SIGCONT) }
-
-// CrashNode ends a node and all its containers at once. It comes back with the next start.
-func (s *Server) CrashNode(name string) error { return s.signal(name, syscall.SIGKILL) }
 
 func (s *Server) signal(node string, sig syscall.Signal) (err error) {
 	defer must.Catch(&err)
@@ -206,3 +199,11 @@ func (s *Server) Stop() error {
 	})
 	return nil
 }
+
+var program = tool.Tool{
+	Name: "kubernetes", Module: "tools/kubernetes", Make: "build-kubernetes", Long: "the first build takes about ten minutes",
+}
+
+// Program returns the path of the program kubernetes. The first build takes about ten minutes, and says on standard error that it goes
+// on.
+func Program(ctx context.Context) (string, error) { return program.Path(ctx) }

@@ -40,7 +40,8 @@ var paths = map[string]string{
 
 // Runners prepares the cluster for runners as the Helm chart does: a namespace with Pod Security restricted, service accounts, and for the
 // server a role with the chart's rights. It writes a kubeconfig with the server's own token. What exists already stays.
-func (s *Server) Runners(ctx context.Context, kubeconfig string) error {
+func (s *Server) Runners(ctx context.Context, kubeconfig string) (err error) {
+	defer must.Catch(&err)
 	for document := range bytes.SplitSeq(runners, []byte("\n---\n")) {
 		var object struct {
 			Kind     string
@@ -50,9 +51,7 @@ func (s *Server) Runners(ctx context.Context, kubeconfig string) error {
 		if err == nil {
 			err = json.Unmarshal(raw, &object)
 		}
-		if err != nil {
-			return fmt.Errorf("prepare for runners: %w", err)
-		}
+		must.Wrap(err, "prepare for runners")
 		path := paths[object.Kind]
 		if strings.Contains(path, "%s") {
 			path = fmt.Sprintf(path, object.Metadata.Namespace)
@@ -61,10 +60,7 @@ func (s *Server) Runners(ctx context.Context, kubeconfig string) error {
 			return fmt.Errorf("prepare for runners: %w", err)
 		}
 	}
-	token, err := s.ServerToken(ctx)
-	if err != nil {
-		return err
-	}
+	token := must.Get(s.ServerToken(ctx))
 	return s.writeKubeconfig(kubeconfig, token)
 }
 

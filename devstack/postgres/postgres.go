@@ -121,11 +121,10 @@ func (h home) run(ctx context.Context, bin string, who identity, port int, fast 
 	}
 }
 
-func (h home) launch(ctx context.Context, bin string, who identity, port int, fast bool) (*Server, error) {
+func (h home) launch(ctx context.Context, bin string, who identity, port int, fast bool) (_ *Server, err error) {
+	defer must.Catch(&err)
 	log, err := os.OpenFile(h.log, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("open the server's log: %w", err)
-	}
+	must.Wrap(err, "open the server's log")
 	defer log.Close()
 	args := []string{"-D", h.data, "-p", strconv.Itoa(port), "-h", "127.0.0.1", "-k", "", "-c", "max_connections=300", "-c", "timezone=UTC"}
 	if fast {
@@ -135,9 +134,7 @@ func (h home) launch(ctx context.Context, bin string, who identity, port int, fa
 	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.Env = h.data, log, log, environment()
 	cmd.SysProcAttr = who.attributes()
 	exited, err := child.Start(cmd, syscall.SIGINT) // a fast shutdown
-	if err != nil {
-		return nil, fmt.Errorf("start PostgreSQL: %w", err)
-	}
+	must.Wrap(err, "start PostgreSQL")
 	return &Server{port: port, exited: exited, pid: cmd.Process.Pid}, nil
 }
 

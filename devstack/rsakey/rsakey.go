@@ -7,7 +7,6 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -52,9 +51,7 @@ func Load(path string) (_ Key, err error) {
 	}
 	must.Wrap(err, "load a key")
 	block, _ := pem.Decode(raw)
-	if block == nil {
-		return Key{}, fmt.Errorf("read the key %s: no PEM block", path)
-	}
+	must.FailIf(block == nil, "read the key %s: no PEM block", path)
 	key, err := x509.ParsePKCS1PrivateKey(block.Bytes)
 	must.Wrap(err, "read the key %s", path)
 	return Key{key, true}, nil

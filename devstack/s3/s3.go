@@ -26,6 +26,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/tool"
 )
 
 const (
@@ -75,14 +76,11 @@ type Server struct {
 }
 
 // Start returns when the server has answered ListBuckets and its buckets exist.
-func Start(ctx context.Context, cfg Config) (*Server, error) {
-	if cfg.AccessKey == "" || cfg.SecretKey == "" || cfg.Dir == "" {
-		return nil, errors.New("start s3: a directory, an access key and its secret are needed")
-	}
+func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
+	defer must.Catch(&err)
+	must.FailIf(cfg.AccessKey == "" || cfg.SecretKey == "" || cfg.Dir == "", "start s3: a directory, an access key and its secret are needed")
 	dir, err := filepath.Abs(cfg.Dir)
-	if err != nil {
-		return nil, fmt.Errorf("start s3: %w", err)
-	}
+	must.Wrap(err, "start s3")
 	cfg.Dir = dir
 	if cfg.Program == "" {
 		if cfg.Program, err = Gateway(ctx); err != nil { // before the time limit starts, because it may have to be built
@@ -97,9 +95,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 			return s, nil
 		}
 		// Between finding a free port and binding it another process may have taken it.
-		if cfg.Port != 0 || try == portTries || ctx.Err() != nil {
-			return nil, fmt.Errorf("start s3: %w", err)
-		}
+		must.FailIf(cfg.Port != 0 || try == portTries || ctx.Err() != nil, "start s3: %w", err)
 	}
 }
 
@@ -251,3 +247,8 @@ func (t *tail) String() string {
 	defer t.mu.Unlock()
 	return string(bytes.TrimSpace(t.last))
 }
+
+var gateway = tool.Tool{Name: "s3gateway", Module: "tools/s3gateway", Make: "build"}
+
+// Gateway returns the path of the program s3gateway.
+func Gateway(ctx context.Context) (string, error) { return gateway.Path(ctx) }

@@ -16,32 +16,26 @@ import (
 // SignIn signs a person in over HTTP like a browser: it follows the sign-in link, enters the password at the provider, and submits
 // the form that the provider's page submits automatically. The client must keep cookies and follow redirects; at the end it is on the
 // page next.
-func SignIn(ctx context.Context, browser *http.Client, home, login, password, next string) error {
-	page, _, err := visit(ctx, browser, home+"/saml/login?next="+url.QueryEscape(next), nil)
-	if err != nil {
-		return err
-	}
-	_, at, err := FinishSignIn(ctx, browser, page, login, password)
-	if err == nil && !strings.HasPrefix(at, home) {
-		err = fmt.Errorf("sign in as %s: it ended at %s", login, at)
-	}
-	return err
+func SignIn(ctx context.Context, browser *http.Client, home, login, password, next string) (err error) {
+	defer must.Catch(&err)
+	page, _ := must.Get2(visit(ctx, browser, home+"/saml/login?next="+url.QueryEscape(next), nil))
+	_, at := must.Get2(FinishSignIn(ctx, browser, page, login, password))
+	must.FailIf(!strings.HasPrefix(at, home), "sign in as %s: it ended at %s", login, at)
+	return nil
 }
 
 // FinishSignIn fills in the provider's page, which a browser was led to, and returns the page that it comes to then.
 func FinishSignIn(ctx context.Context, browser *http.Client, page, login, password string) (shown, at string, err error) {
+	defer must.Catch(&err)
 	form, to := formOf(page)
 	form.Set("user", login)
 	form.Set("password", password)
-	if page, _, err = visit(ctx, browser, to, form); err != nil {
-		return "", "", fmt.Errorf("sign in as %s: %w", login, err)
-	}
-	if form, to = formOf(page); !form.Has("SAMLResponse") {
-		return "", "", fmt.Errorf("sign in as %s: the provider's page brings nothing back", login)
-	}
-	if shown, at, err = visit(ctx, browser, to, form); err != nil {
-		return "", "", fmt.Errorf("sign in as %s: %w", login, err)
-	}
+	page, _, err = visit(ctx, browser, to, form)
+	must.Wrap(err, "sign in as %s", login)
+	form, to = formOf(page)
+	must.FailIf(!form.Has("SAMLResponse"), "sign in as %s: the provider's page brings nothing back", login)
+	shown, at, err = visit(ctx, browser, to, form)
+	must.Wrap(err, "sign in as %s", login)
 	return shown, at, nil
 }
 

@@ -1,17 +1,24 @@
 package servicetest
 
 import (
+	"fmt"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/app/credentials"
 	"github.com/ocpctl/ocpctl/app/pulls"
 	slackapp "github.com/ocpctl/ocpctl/app/slack"
+	wire "github.com/ocpctl/ocpctl/chatops/github"
+	"github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
+	"github.com/ocpctl/ocpctl/policy/rules"
+	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store"
 )
 
@@ -93,4 +100,48 @@ func (h *Fixture) Config() app.Config {
 		Installs: app.Installs{PullSecretRef: "file:/run/pull-secret", Clouds: map[string]app.Cloud{"aws": {Account: "123456789012"}}},
 		UI:       "http://127.0.0.1:8080",
 	}
+}
+
+// Careful returns the program's own catalogue with a rule that asks for an approval of every cluster, by these terms; maya on
+// GitHub is a platform admin in it.
+func Careful(t testing.TB, terms profiles.ApprovalTerms) catalogue.Catalogue {
+	t.Helper()
+	b := Catalogue(t, nil)
+	set, problems := rules.Compile([]profiles.Policy{{Name: "careful", Rules: []profiles.Rule{
+		{Name: "all", When: "true", Effect: profiles.EffectRequireApproval, Message: "Somebody has to agree.", Approval: terms},
+	}}})
+	require.Empty(t, problems)
+	b.Rules = set
+	b.Identities = append(b.Identities, profiles.Identity{
+		Name: "admins", Source: profiles.SourceGitHub, Match: map[string][]string{"login": {"maya"}}, Role: "platform_admin", Teams: []string{"*"},
+	})
+	return b
+}
+
+// AdminProof is what an admin proves by SAML, with the program's own catalogue.
+func AdminProof() *policy.Claims {
+	return &policy.Claims{Source: profiles.SourceSAML, Subject: "ada@acme.example", Name: "Ada", Values: map[string][]string{"groups": {"ocpctl-admins"}}}
+}
+
+// tester is a test, or one of many lives of one.
+type tester interface {
+	require.TestingT
+	Helper()
+}
+
+// OfJob is the principal of a job of the stand-in GitHub, as the job's token proves it.
+func OfJob(t tester, server *github.Server, job int64) policy.Principal {
+	t.Helper()
+	claims, err := server.Runs().Claims(job)
+	require.NoError(t, err)
+	proof := policy.Claims{
+		Source: profiles.SourceOIDC, Issuer: profiles.JobIssuer(wire.Site(server.URL())), Platform: profiles.IssuerGitHub, Subject: fmt.Sprint(claims["sub"]),
+		Values: map[string][]string{},
+	}
+	for name, value := range claims {
+		proof.Values[name] = []string{fmt.Sprint(value)}
+	}
+	p := policy.As("oidc:"+proof.Issuer+"#"+proof.Subject, "acme/shop", policy.Requester, "platform")
+	p.Proof = &proof
+	return p
 }

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 )
@@ -79,13 +80,10 @@ func AccountID(login string) int64 {
 func OnGitHub(login string) string { return profiles.GitHubPrincipal(AccountID(login)) }
 
 // AccountID is what Accounts says, else what the function of that name says.
-func (g *GitHub) AccountID(_ context.Context, _ int64, login string) (int64, error) {
-	if g.Down.Load() {
-		return 0, ErrDown
-	}
-	if login == g.Hidden {
-		return 0, app.ErrRefused
-	}
+func (g *GitHub) AccountID(_ context.Context, _ int64, login string) (_ int64, err error) {
+	defer must.Catch(&err)
+	must.EndIf(g.Down.Load(), ErrDown)
+	must.EndIf(login == g.Hidden, app.ErrRefused)
 	if id, moved := g.Accounts[login]; moved {
 		return id, nil
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -97,17 +98,13 @@ func (s Shelf) Read(_ context.Context, ref string) ([]byte, error) {
 }
 
 // Stream passes the content for the snapshot's key to use.
-func (s Shelf) Stream(_ context.Context, one artifacts.Snapshot, use func(io.Reader) error) error {
+func (s Shelf) Stream(_ context.Context, one artifacts.Snapshot, use func(io.Reader) error) (err error) {
+	defer must.Catch(&err)
 	body, ok := s[one.Key]
-	if !ok {
-		return artifacts.ErrMissing
-	}
-	if err := use(strings.NewReader(body)); err != nil {
-		return err
-	}
-	if sum := sha256.Sum256([]byte(body)); hex.EncodeToString(sum[:]) != one.SHA256 {
-		return artifacts.ErrCorrupt
-	}
+	must.EndIf(!ok, artifacts.ErrMissing)
+	must.Do(use(strings.NewReader(body)))
+	sum := sha256.Sum256([]byte(body))
+	must.EndIf(hex.EncodeToString(sum[:]) != one.SHA256, artifacts.ErrCorrupt)
 	return nil
 }
 

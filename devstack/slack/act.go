@@ -207,21 +207,16 @@ func (s *Server) CloseView(ctx context.Context, who string) error {
 
 // OpenHome opens the App Home. The app gets an event, and may publish the view that Home returns then.
 func (s *Server) OpenHome(ctx context.Context, who string) error {
-	s.mu.Lock()
-	p, err := s.actor(who)
-	if err != nil {
-		s.mu.Unlock()
-		return err
-	}
-	c, _ := s.openDirect(p.ID)
-	_, now := s.stamp()
-	event := object{"type": "app_home_opened", "user": p.ID, "channel": c.ID, "tab": "home", "event_ts": now}
-	if v := s.world.Homes[p.ID]; v != nil {
-		event["view"] = v.object()
-	}
-	s.mu.Unlock()
-	await(ctx, s.emit(event))
-	return nil
+	return s.happen(ctx, func() object {
+		p := must.Get(s.actor(who))
+		c, _ := s.openDirect(p.ID)
+		_, now := s.stamp()
+		event := object{"type": "app_home_opened", "user": p.ID, "channel": c.ID, "tab": "home", "event_ts": now}
+		if v := s.world.Homes[p.ID]; v != nil {
+			event["view"] = v.object()
+		}
+		return event
+	})
 }
 
 // Shortcut is a shortcut of the app.

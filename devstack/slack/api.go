@@ -2,6 +2,8 @@ package slack
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -9,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Scopes are the permissions that the app got at its installation.
@@ -22,11 +26,27 @@ type reply map[string]any
 
 func no(code string) reply { return reply{"ok": false, "error": code} }
 
+// Error makes a refusal an error, by which a method ends.
+func (r reply) Error() string { return fmt.Sprint(r["error"]) }
+
 // method is a method of the Web API.
 type method struct {
 	scope string // that it needs; empty: none, or it depends on the arguments
 	tier  int    // calls a minute, https://docs.slack.dev/apis/web-api/rate-limits; 0: not limited by tier
 	do    func(*Server, args) reply
+}
+
+// call calls a method, which ends with its reply or with the first error.
+func (m method) call(s *Server, a args) (answer reply) {
+	err := func() (err error) {
+		defer must.Catch(&err)
+		answer = m.do(s, a)
+		return nil
+	}()
+	if err != nil && !errors.As(err, &answer) {
+		return no("internal_error")
+	}
+	return answer
 }
 
 // The tiers of Slack's rate limits, in calls a minute.
@@ -105,7 +125,7 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 		answer = no(fault.Code)
 	default:
 		if wait = s.limited(name, m.tier, given); wait == 0 {
-			answer = m.do(s, given)
+			answer = m.call(s, given)
 		}
 	}
 	s.mu.Unlock()

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/internal/blockkit"
 )
 
@@ -28,43 +29,34 @@ type content struct {
 	hasMetadata        bool
 }
 
-// content reads and checks a message.
-func (a args) content(most int) (c content, refusal reply) {
+// content reads and checks a message. It ends the call if one cannot be sent.
+func (a args) content(most int) (c content) {
 	_, c.hasText = a["text"]
 	c.text = a["text"]
 	if raw := a["blocks"]; raw != "" {
 		c.hasBlocks = true
 		var list []map[string]any
-		if json.Unmarshal([]byte(raw), &list) != nil {
-			return c, no("invalid_blocks_format")
-		}
+		must.EndIf(json.Unmarshal([]byte(raw), &list) != nil, no("invalid_blocks_format"))
 		if len(list) > 0 {
-			if refusal := wrong(blockkit.Message(message(c.text, []byte(raw)))); refusal != nil {
-				return c, refusal
-			}
+			refusal := wrong(blockkit.Message(message(c.text, []byte(raw))))
+			must.EndIf(refusal != nil, refusal)
 			c.blocks = identified([]byte(raw))
 		}
 	}
-	if utf8.RuneCountInString(c.text) > most {
-		return c, no("msg_too_long")
-	}
+	must.EndIf(utf8.RuneCountInString(c.text) > most, no("msg_too_long"))
 	if raw := a["metadata"]; raw != "" {
 		c.hasMetadata = true
 		var m struct {
 			Type    string         `json:"event_type"`
 			Payload map[string]any `json:"event_payload"`
 		}
-		switch {
-		case strings.TrimSpace(raw) == "{}": // removes it
-		case json.Unmarshal([]byte(raw), &m) != nil || m.Type == "" || m.Payload == nil:
-			return c, no("invalid_metadata_format")
-		case len(raw) > mostMetadata:
-			return c, no("metadata_too_large")
-		default:
+		if strings.TrimSpace(raw) != "{}" { // which removes it
+			must.EndIf(json.Unmarshal([]byte(raw), &m) != nil || m.Type == "" || m.Payload == nil, no("invalid_metadata_format"))
+			must.EndIf(len(raw) > mostMetadata, no("metadata_too_large"))
 			c.metadata = json.RawMessage(raw)
 		}
 	}
-	return c, nil
+	return c
 }
 
 // message is a message as the rules of Block Kit are applied to it.
@@ -88,17 +80,13 @@ func wrong(problems []string) reply {
 	return reply{"ok": false, "error": "invalid_blocks", "errors": problems, "response_metadata": reply{"messages": messages}}
 }
 
-// writable says why the bot cannot write in a channel; empty: it can. Under the lock.
-func (s *Server) writable(c *Channel) (code string) {
-	switch {
-	case c == nil, c.Private && !c.has(Bot):
-		return "channel_not_found" // the bot cannot see it
-	case c.Archived:
-		return "is_archived"
-	case !c.has(Bot):
-		return "not_in_channel"
-	}
-	return ""
+// writable finds the channel of a call and ends the call if the bot cannot write there. Under the lock.
+func (s *Server) writable(a args) *Channel {
+	c := s.place(a["channel"])
+	must.EndIf(c == nil || c.Private && !c.has(Bot), no("channel_not_found")) // the bot cannot see it
+	must.EndIf(c.Archived, no("is_archived"))
+	must.EndIf(!c.has(Bot), no("not_in_channel"))
+	return c
 }
 
 // place finds the channel of a call. A person's id stands for their direct message. Under the lock.
@@ -116,19 +104,10 @@ func (s *Server) place(id string) *Channel {
 var timestamp = regexp.MustCompile(`^\d{10}\.\d{6}$`)
 
 func (s *Server) postMessage(a args) reply {
-	c := s.place(a["channel"])
-	if code := s.writable(c); code != "" {
-		return no(code)
-	}
-	said, refusal := a.content(mostText)
-	switch {
-	case refusal != nil:
-		return refusal
-	case said.text == "" && len(said.blocks) == 0:
-		return no("no_text")
-	case a["thread_ts"] != "" && !timestamp.MatchString(a["thread_ts"]):
-		return no("invalid_thread_ts")
-	}
+	c := s.writable(a)
+	said := a.content(mostText)
+	must.EndIf(said.text == "" && len(said.blocks) == 0, no("no_text"))
+	must.EndIf(a["thread_ts"] != "" && !timestamp.MatchString(a["thread_ts"]), no("invalid_thread_ts"))
 	m := Message{
 		Kind: KindChannel, Channel: c.ID, From: Bot, Text: said.text, Blocks: said.blocks, Metadata: said.metadata,
 		Thread: s.root(c.ID, a["thread_ts"]), Broadcast: a.is("reply_broadcast"),
@@ -136,10 +115,7 @@ func (s *Server) postMessage(a args) reply {
 	if c.Direct != "" {
 		m.Kind, m.To = KindDirect, c.Direct
 	}
-	posted, err := s.say(m)
-	if err != nil {
-		return no("internal_error")
-	}
+	posted := must.Get(s.say(m))
 	s.botWrote(c, posted, nil)
 	o := posted.object()
 	if len(posted.Metadata) > 0 {
@@ -149,58 +125,32 @@ func (s *Server) postMessage(a args) reply {
 }
 
 func (s *Server) postEphemeral(a args) reply {
-	c := s.place(a["channel"])
-	if code := s.writable(c); code != "" {
-		return no(code)
-	}
-	said, refusal := a.content(mostText)
+	c := s.writable(a)
+	said := a.content(mostText)
 	p, known := find(s.world.People, a["user"])
-	switch {
-	case refusal != nil:
-		return refusal
-	case said.text == "" && len(said.blocks) == 0:
-		return no("no_text")
-	case !known || p.ID != a["user"] || p.Deactivated || !c.has(p.ID):
-		return no("user_not_in_channel")
-	}
-	m, err := s.say(Message{
+	must.EndIf(said.text == "" && len(said.blocks) == 0, no("no_text"))
+	must.EndIf(!known || p.ID != a["user"] || p.Deactivated || !c.has(p.ID), no("user_not_in_channel"))
+	m := must.Get(s.say(Message{
 		Kind: KindEphemeral, Channel: c.ID, From: Bot, To: p.ID, Text: said.text, Blocks: said.blocks, Thread: s.root(c.ID, a["thread_ts"]),
-	})
-	if err != nil {
-		return no("internal_error")
-	}
+	}))
 	return reply{"ok": true, "message_ts": m.TS}
 }
 
-// own finds a message that the bot may change.
-func (s *Server) own(a args, notMine string) (c *Channel, m *Message, code string) {
-	if c = s.channel(a["channel"]); c == nil || c.ID != a["channel"] || c.Private && !c.has(Bot) {
-		return nil, nil, "channel_not_found"
-	}
-	m = s.message(c.ID, a["ts"])
-	switch {
-	case m == nil || m.Kind == KindEphemeral || m.Kind == KindCommand || m.Kind == KindAck:
-		return c, nil, "message_not_found"
-	case c.Archived:
-		return c, m, "is_inactive"
-	case m.From != Bot:
-		return c, m, notMine
-	}
-	return c, m, ""
+// own finds a message that the bot may change. Otherwise it ends the call.
+func (s *Server) own(a args, notMine string) (*Channel, *Message) {
+	c := s.channel(a["channel"])
+	must.EndIf(c == nil || c.ID != a["channel"] || c.Private && !c.has(Bot), no("channel_not_found"))
+	m := s.message(c.ID, a["ts"])
+	must.EndIf(m == nil || m.Kind == KindEphemeral || m.Kind == KindCommand || m.Kind == KindAck, no("message_not_found"))
+	must.EndIf(c.Archived, no("is_inactive"))
+	must.EndIf(m.From != Bot, no(notMine))
+	return c, m
 }
 
 func (s *Server) update(a args) reply {
-	c, m, code := s.own(a, "cant_update_message")
-	if code != "" {
-		return no(code)
-	}
-	said, refusal := a.content(mostUpdated)
-	switch {
-	case refusal != nil:
-		return refusal
-	case !said.hasText && !said.hasBlocks && !said.hasMetadata, said.text == "" && len(said.blocks) == 0 && len(m.Blocks) == 0:
-		return no("no_text")
-	}
+	c, m := s.own(a, "cant_update_message")
+	said := a.content(mostUpdated)
+	must.EndIf(!said.hasText && !said.hasBlocks && !said.hasMetadata || said.text == "" && len(said.blocks) == 0 && len(m.Blocks) == 0, no("no_text"))
 	before := *m
 	if said.hasText {
 		m.Text = said.text
@@ -213,22 +163,15 @@ func (s *Server) update(a args) reply {
 	}
 	m.Edits++
 	_, m.Edited = s.stamp()
-	if s.save() != nil {
-		return no("internal_error")
-	}
+	must.Do(s.save())
 	s.botWrote(c, m, &before)
 	return reply{"ok": true, "channel": c.ID, "ts": m.TS, "text": m.Text, "message": m.object()}
 }
 
 func (s *Server) remove(a args) reply {
-	c, m, code := s.own(a, "cant_delete_message")
-	if code != "" {
-		return no(code)
-	}
+	c, m := s.own(a, "cant_delete_message")
 	m.Deleted = true
-	if s.save() != nil {
-		return no("internal_error")
-	}
+	must.Do(s.save())
 	return reply{"ok": true, "channel": c.ID, "ts": m.TS}
 }
 

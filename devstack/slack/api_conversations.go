@@ -6,31 +6,27 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // allowed says that the app has a scope.
 func allowed(scope string) bool { return slices.Contains(Scopes, scope) }
 
-// readable finds a channel and checks the scope for its type: history or read. Under the lock.
-func (s *Server) readable(id, what string) (*Channel, reply) {
+// readable finds a channel and checks the scope for its type: history or read. Otherwise it ends the call. Under the lock.
+func (s *Server) readable(id, what string) *Channel {
 	c := s.channel(id)
-	if c == nil || c.ID != id || !c.has(Bot) && (c.Private || c.Direct != "") {
-		return nil, no("channel_not_found")
-	}
+	must.EndIf(c == nil || c.ID != id || !c.has(Bot) && (c.Private || c.Direct != ""), no("channel_not_found"))
 	scope := map[string]string{"channel": "channels:", "group": "groups:", "im": "im:"}[c.kind()] + what
-	if !allowed(scope) {
-		return nil, lacks(scope)
-	}
-	return c, nil
+	must.EndIf(!allowed(scope), lacks(scope))
+	return c
 }
 
 func (s *Server) conversationOpen(a args) reply {
 	who := a["users"]
 	if a["channel"] != "" {
 		c := s.channel(a["channel"])
-		if c == nil || c.Direct == "" {
-			return no("channel_not_found")
-		}
+		must.EndIf(c == nil || c.Direct == "", no("channel_not_found"))
 		who = c.Direct
 	}
 	p, ok := find(s.world.People, who)
@@ -45,9 +41,7 @@ func (s *Server) conversationOpen(a args) reply {
 		return no("user_disabled")
 	}
 	c, already := s.openDirect(who)
-	if s.save() != nil {
-		return no("internal_error")
-	}
+	must.Do(s.save())
 	about := any(reply{"id": c.ID})
 	if a.is("return_im") {
 		about = c.object()
@@ -56,10 +50,7 @@ func (s *Server) conversationOpen(a args) reply {
 }
 
 func (s *Server) conversationInfo(a args) reply {
-	c, refusal := s.readable(a["channel"], "read")
-	if refusal != nil {
-		return refusal
-	}
+	c := s.readable(a["channel"], "read")
 	o := c.object()
 	if a.is("include_num_members") {
 		o["num_members"] = len(c.Members)
@@ -68,10 +59,7 @@ func (s *Server) conversationInfo(a args) reply {
 }
 
 func (s *Server) conversationMembers(a args) reply {
-	c, refusal := s.readable(a["channel"], "read")
-	if refusal != nil {
-		return refusal
-	}
+	c := s.readable(a["channel"], "read")
 	list := make([]any, len(c.Members))
 	for i, m := range c.Members {
 		list[i] = m
@@ -80,17 +68,9 @@ func (s *Server) conversationMembers(a args) reply {
 }
 
 func (s *Server) history(a args) reply {
-	c, refusal := s.readable(a["channel"], "history")
-	switch {
-	case refusal != nil:
-		return refusal
-	case !c.has(Bot):
-		return no("not_in_channel")
-	}
-	found, refusal := s.between(a, c, func(m *Message) bool { return m.Thread == "" || m.Broadcast })
-	if refusal != nil {
-		return refusal
-	}
+	c := s.readable(a["channel"], "history")
+	must.EndIf(!c.has(Bot), no("not_in_channel"))
+	found := s.between(a, c, func(m *Message) bool { return m.Thread == "" || m.Broadcast })
 	slices.Reverse(found) // the newest first
 	answer := page(a, "messages", s.objects(a, found))
 	answer["pin_count"] = 0
@@ -98,30 +78,18 @@ func (s *Server) history(a args) reply {
 }
 
 func (s *Server) replies(a args) reply {
-	c, refusal := s.readable(a["channel"], "history")
-	switch {
-	case refusal != nil:
-		return refusal
-	case !c.has(Bot):
-		return no("not_in_channel")
-	}
+	c := s.readable(a["channel"], "history")
+	must.EndIf(!c.has(Bot), no("not_in_channel"))
 	root := s.root(c.ID, a["ts"])
-	if root == "" {
-		return no("thread_not_found")
-	}
-	found, refusal := s.between(a, c, func(m *Message) bool { return m.TS == root || m.Thread == root })
-	if refusal != nil {
-		return refusal
-	}
+	must.EndIf(root == "", no("thread_not_found"))
+	found := s.between(a, c, func(m *Message) bool { return m.TS == root || m.Thread == root })
 	return page(a, "messages", s.objects(a, found))
 }
 
 // between returns a channel's messages between oldest and latest, oldest first. What only one person sees is not among them.
-func (s *Server) between(a args, c *Channel, pick func(*Message) bool) (found []*Message, refusal reply) {
+func (s *Server) between(a args, c *Channel, pick func(*Message) bool) (found []*Message) {
 	for _, bound := range []string{"oldest", "latest"} {
-		if v := a[bound]; v != "" && strings.Trim(v, "0123456789.") != "" {
-			return nil, no("invalid_ts_" + bound)
-		}
+		must.EndIf(strings.Trim(a[bound], "0123456789.") != "", no("invalid_ts_"+bound))
 	}
 	after := func(ts, bound string) bool {
 		return bound == "" || later(ts, bound) > 0 || a.is("inclusive") && later(ts, bound) == 0
@@ -136,7 +104,7 @@ func (s *Server) between(a args, c *Channel, pick func(*Message) bool) (found []
 			found = append(found, m)
 		}
 	}
-	return found, nil
+	return found
 }
 
 // later compares two timestamps, of which the second may have no fraction.
@@ -178,15 +146,11 @@ func (s *Server) objects(a args, messages []*Message) []any {
 // page returns the part of a list that a call asks for, by limit and cursor.
 func page(a args, name string, list []any) reply {
 	limit, start := a.number("limit", 100), 0
-	if limit < 1 || limit > 1000 {
-		return no("invalid_limit")
-	}
+	must.EndIf(limit < 1 || limit > 1000, no("invalid_limit"))
 	if a["cursor"] != "" {
 		raw, err := base64.StdEncoding.DecodeString(a["cursor"])
 		start = args{"n": strings.TrimPrefix(string(raw), "next:")}.number("n", -1)
-		if err != nil || start < 0 || start > len(list) {
-			return no("invalid_cursor")
-		}
+		must.EndIf(err != nil || start < 0 || start > len(list), no("invalid_cursor"))
 	}
 	end, next := min(start+limit, len(list)), ""
 	if end < len(list) {

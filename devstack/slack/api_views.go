@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"regexp"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // triggerLife is how long a trigger opens a modal. https://docs.slack.dev/surfaces/modals
@@ -30,34 +32,24 @@ func (s *Server) newTrigger(person string) string {
 	return id
 }
 
-// exchange takes a trigger, which is possible once. Under the lock.
-func (s *Server) exchange(id string) (person string, refusal reply) {
+// exchange takes a trigger, which is possible once. Otherwise it ends the call. Under the lock.
+func (s *Server) exchange(id string) (person string) {
 	t := s.triggers[id]
-	switch {
-	case id == "":
-		return "", reply{"ok": false, "error": "invalid_arguments", "response_metadata": reply{"messages": []string{"[ERROR] missing required field: trigger_id"}}}
-	case !triggerID.MatchString(id), t == nil:
-		return "", no("invalid_trigger_id")
-	case t.used:
-		return "", no("exchanged_trigger_id")
-	case s.cfg.Now().Sub(t.issued) > triggerLife:
-		return "", no("expired_trigger_id")
-	}
-	return t.person, nil
+	must.EndIf(id == "", invalidArguments("missing required field: trigger_id"))
+	must.EndIf(!triggerID.MatchString(id) || t == nil, no("invalid_trigger_id"))
+	must.EndIf(t.used, no("exchanged_trigger_id"))
+	must.EndIf(s.cfg.Now().Sub(t.issued) > triggerLife, no("expired_trigger_id"))
+	return t.person
+}
+
+func invalidArguments(why string) reply {
+	return reply{"ok": false, "error": "invalid_arguments", "response_metadata": reply{"messages": []string{"[ERROR] " + why}}}
 }
 
 func (s *Server) viewOpen(a args) reply {
-	raw, refusal := definition(a, "modal")
-	if refusal != nil {
-		return refusal
-	}
-	person, refusal := s.exchange(a["trigger_id"])
-	if refusal != nil {
-		return refusal
-	}
-	if s.taken(raw, nil) {
-		return no("duplicate_external_id")
-	}
+	raw := definition(a, "modal")
+	person := s.exchange(a["trigger_id"])
+	must.EndIf(s.taken(raw, nil), no("duplicate_external_id"))
 	s.triggers[a["trigger_id"]].used = true
 	s.closeViews(func(v *View) bool { return v.Person == person })
 	return s.shown(s.push(person, raw))
@@ -65,41 +57,22 @@ func (s *Server) viewOpen(a args) reply {
 
 func (s *Server) viewUpdate(a args) reply {
 	v := s.view(a["view_id"], a["external_id"])
-	switch {
-	case a["view_id"] == "" && a["external_id"] == "":
-		return no("invalid_arguments")
-	case v == nil:
-		return no("not_found")
-	}
-	raw, refusal := definition(a, v.Type)
-	switch {
-	case refusal != nil:
-		return refusal
-	case a["hash"] != "" && a["hash"] != v.Hash:
-		return no("hash_conflict")
-	case s.taken(raw, v):
-		return no("duplicate_external_id")
-	}
+	must.EndIf(a["view_id"] == "" && a["external_id"] == "", no("invalid_arguments"))
+	must.EndIf(v == nil, no("not_found"))
+	raw := definition(a, v.Type)
+	must.EndIf(a["hash"] != "" && a["hash"] != v.Hash, no("hash_conflict"))
+	must.EndIf(s.taken(raw, v), no("duplicate_external_id"))
 	v.read(s, raw)
 	return s.shown(v)
 }
 
 func (s *Server) viewPublish(a args) reply {
-	raw, refusal := definition(a, "home")
-	if refusal != nil {
-		return refusal
-	}
+	raw := definition(a, "home")
 	p, ok := find(s.world.People, a["user_id"])
-	if !ok || p.ID != a["user_id"] || p.Deactivated || p.Bot {
-		return no("user_not_found")
-	}
+	must.EndIf(!ok || p.ID != a["user_id"] || p.Deactivated || p.Bot, no("user_not_found"))
 	v := s.world.Homes[p.ID]
-	switch {
-	case v == nil && a["hash"] != "", v != nil && a["hash"] != "" && a["hash"] != v.Hash:
-		return no("hash_conflict")
-	case s.taken(raw, v):
-		return no("duplicate_external_id")
-	}
+	must.EndIf(a["hash"] != "" && (v == nil || a["hash"] != v.Hash), no("hash_conflict"))
+	must.EndIf(s.taken(raw, v), no("duplicate_external_id"))
 	if v == nil {
 		v = &View{ID: "V" + id(10), Person: p.ID}
 		v.Root = v.ID
@@ -122,8 +95,6 @@ func (s *Server) taken(raw []byte, but *View) bool {
 }
 
 func (s *Server) shown(v *View) reply {
-	if s.save() != nil {
-		return no("internal_error")
-	}
+	must.Do(s.save())
 	return reply{"ok": true, "view": v.object()}
 }

@@ -7,23 +7,20 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/internal/blockkit"
 )
 
 // Command types /ocp and the text as a person in a channel, and returns the text of the immediate response.
 func (s *Server) Command(ctx context.Context, who, channel, text string) (got string, err error) {
-	p, c, err := s.at(who, channel)
-	if err != nil {
-		return "", err
-	}
+	defer must.Catch(&err)
+	p, c := must.Get2(s.at(who, channel))
 	s.mu.Lock()
 	text = s.escaped(p, text, true)
 	form := s.form(p, c, text)
 	_, err = s.say(Message{Kind: KindCommand, Channel: c.ID, From: p.ID, To: p.ID, Text: strings.TrimRight("/ocp "+text, " ")})
 	s.mu.Unlock()
-	if err != nil {
-		return "", err
-	}
+	must.Do(err)
 	r := s.deliver(ctx, request{kind: slashCommands, name: "slash_command", form: form})
 	m, shown := s.immediate(r)
 	if !shown {
@@ -87,22 +84,15 @@ func (s *Server) immediate(r response) (m Message, shown bool) {
 }
 
 // at checks that a person can act in a channel.
-func (s *Server) at(who, channel string) (Person, *Channel, error) {
+func (s *Server) at(who, channel string) (_ Person, _ *Channel, err error) {
+	defer must.Catch(&err)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p, err := s.actor(who)
-	if err != nil {
-		return Person{}, nil, err
-	}
+	p := must.Get(s.actor(who))
 	c := s.channel(channel)
-	switch {
-	case c == nil:
-		return Person{}, nil, fmt.Errorf("there is no channel %s", channel)
-	case !c.has(p.ID):
-		return Person{}, nil, fmt.Errorf("%s is not in %s", p.Login, c.Name)
-	case c.Archived:
-		return Person{}, nil, fmt.Errorf("%s is archived: nobody can write there", c.Name)
-	}
+	must.FailIf(c == nil, "there is no channel %s", channel)
+	must.FailIf(!c.has(p.ID), "%s is not in %s", p.Login, c.Name)
+	must.FailIf(c.Archived, "%s is archived: nobody can write there", c.Name)
 	return p, c, nil
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // acting are the types of elements that people act on. https://docs.slack.dev/reference/block-kit/block-elements
@@ -200,7 +202,8 @@ func (s *Server) entered(e object, given []string) (object, error) {
 }
 
 // chosen is one value of an element.
-func (s *Server) chosen(e object, kind, v string) (any, error) {
+func (s *Server) chosen(e object, kind, v string) (_ any, err error) {
+	defer must.Catch(&err)
 	switch strings.TrimPrefix(kind, "multi_") {
 	case "plain_text_input":
 		if most, ok := e["max_length"].(json.Number); ok {
@@ -211,15 +214,11 @@ func (s *Server) chosen(e object, kind, v string) (any, error) {
 		return v, nil
 	case "users_select":
 		p, ok := find(s.world.People, v)
-		if !ok {
-			return nil, fmt.Errorf("%s is nobody of the workspace", v)
-		}
+		must.FailIf(!ok, "%s is nobody of the workspace", v)
 		return p.ID, nil
 	case "channels_select", "conversations_select":
 		c := s.channel(v)
-		if c == nil {
-			return nil, fmt.Errorf("there is no channel %s", v)
-		}
+		must.FailIf(c == nil, "there is no channel %s", v)
 		return c.ID, nil
 	case "button":
 		return nil, fmt.Errorf("%s is a button: click it", str(e, "action_id"))

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Socket Mode: https://docs.slack.dev/apis/events-api/using-socket-mode
@@ -42,9 +44,7 @@ type envelope struct {
 
 // connectionOpen returns the URL of one connection.
 func (s *Server) connectionOpen(args) reply {
-	if !s.cfg.Socket {
-		return no("access_denied") // Socket Mode is off in the app's settings
-	}
+	must.EndIf(!s.cfg.Socket, no("access_denied")) // Socket Mode is off in the app's settings
 	ticket := random(32)
 	s.tickets[ticket] = s.cfg.Now()
 	return reply{"ok": true, "url": "ws" + s.base[len("http"):] + "/link/?ticket=" + ticket + "&app_id=" + App}

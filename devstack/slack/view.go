@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/internal/blockkit"
 )
 
@@ -148,24 +149,18 @@ func (v *View) copy() *View {
 	return &c
 }
 
-// definition reads and checks the view of a call.
-func definition(a args, kind string) (raw []byte, refusal reply) {
-	raw = []byte(a["view"])
+// definition reads and checks the view of a call. It ends a call without one that is valid.
+func definition(a args, kind string) []byte {
+	raw := []byte(a["view"])
 	var given struct {
 		Type string `json:"type"`
 	}
-	switch {
-	case len(raw) == 0:
-		return nil, reply{"ok": false, "error": "invalid_arguments", "response_metadata": reply{"messages": []string{"[ERROR] missing required field: view"}}}
-	case len(raw) > 250_000:
-		return nil, no("view_too_large")
-	}
+	must.EndIf(len(raw) == 0, invalidArguments("missing required field: view"))
+	must.EndIf(len(raw) > 250_000, no("view_too_large"))
 	if refusal := wrong(blockkit.View(raw)); refusal != nil {
 		refusal["error"] = "invalid_arguments" // as views are refused, unlike messages
-		return nil, refusal
+		must.Do(refusal)
 	}
-	if json.Unmarshal(raw, &given) != nil || given.Type != kind {
-		return nil, reply{"ok": false, "error": "invalid_arguments", "response_metadata": reply{"messages": []string{"[ERROR] the view must be of type " + strconv.Quote(kind)}}}
-	}
-	return raw, nil
+	must.EndIf(json.Unmarshal(raw, &given) != nil || given.Type != kind, invalidArguments("the view must be of type "+strconv.Quote(kind)))
+	return raw
 }

@@ -71,6 +71,7 @@ func New[R Record](path string, world sync.Locker, whole func() (any, []R)) *Fil
 // became of them, in the order of their numbers; everything else goes to other. Found is false if there is no file yet. An incomplete last
 // line belongs to a call that was never answered.
 func (f *File[R]) Read(world any, records func() []R, other func(meta, used json.RawMessage) error) (all []R, found bool, err error) {
+	defer must.Catch(&err)
 	if f.path == "" {
 		return nil, false, nil
 	}
@@ -78,16 +79,12 @@ func (f *File[R]) Read(world any, records func() []R, other func(meta, used json
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}
-	if err != nil {
-		return nil, false, fmt.Errorf("read the state: %w", err)
-	}
+	must.Wrap(err, "read the state")
 	lines := json.NewDecoder(bytes.NewReader(raw))
 	if err = lines.Decode(world); err == nil {
 		all, err = f.replay(lines, records(), other)
 	}
-	if err != nil {
-		return nil, false, fmt.Errorf("read the state %s: %w", f.path, err)
-	}
+	must.Wrap(err, "read the state %s", f.path)
 	return all, true, nil
 }
 
@@ -244,18 +241,15 @@ func (f *File[R]) add() error {
 const least = 1 << 20
 
 // replace writes the whole world in place of the file.
-func (f *File[R]) replace() error {
+func (f *File[R]) replace() (err error) {
+	defer must.Catch(&err)
 	f.world.Lock()
 	now := f.changed
 	raw, err := f.snapshot()
 	f.world.Unlock()
-	if err != nil {
-		return err
-	}
+	must.Do(err)
 	f.close()
-	if err := file.Replace(f.path, raw); err != nil {
-		return err
-	}
+	must.Do(file.Replace(f.path, raw))
 	f.open, err = os.OpenFile(f.path, os.O_APPEND|os.O_WRONLY, 0)
 	f.written, f.long, f.limit = now, 0, max(least, 2*len(raw))
 	return err

@@ -2,7 +2,7 @@
 // paths, parameters, required fields, types and enums, none of its words. The stand-in GitHub and what the wire sends
 // are tested against them.
 //
-//	go run ./githubshapes -in api.github.com.json -version 23.0.2 -out ../devstack/github/shapes/github.json -fields ../app/hooks/fields.json
+//	go run ./githubshapes -in api.github.com.json -version 23.0.2 -out ../devstack/github/testdata/github.json -fields ../app/hooks/fields.json
 //
 // Beside them it writes which names stand at the top of each webhook's body, by which the public listener tells them apart.
 package main

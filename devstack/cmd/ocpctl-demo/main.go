@@ -126,21 +126,17 @@ func settings(dir string, play bool) (devstack.Config, error) {
 
 // takePID prevents two demos from using the same state.
 func takePID(dir string) (release func(), err error) {
-	if err := os.MkdirAll(dir, 0o711); err != nil {
-		return nil, err
-	}
+	defer must.Catch(&err)
+	must.Do(os.MkdirAll(dir, 0o711))
 	path := filepath.Join(dir, "demo.pid")
 	if raw, err := os.ReadFile(path); err == nil {
 		pid, _ := strconv.Atoi(strings.TrimSpace(string(raw)))
-		if pid > 0 && pid != os.Getpid() && isDemo(pid) {
-			return nil, fmt.Errorf("a demo is already running on %s (pid %d); stop it with Ctrl-C, or use another folder with DEMO_DIR=…", dir, pid)
-		}
+		must.FailIf(pid > 0 && pid != os.Getpid() && isDemo(pid),
+			"a demo is already running on %s (pid %d); stop it with Ctrl-C, or use another folder with DEMO_DIR=…", dir, pid)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	if err := os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644); err != nil {
-		return nil, err
-	}
+	must.Do(os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644))
 	return func() { os.Remove(path) }, nil
 }
 

@@ -2,14 +2,17 @@
 package act
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/installer"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // ErrInterrupted ends a command after a signal.
@@ -130,5 +133,19 @@ func interruption(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ErrInterrupted
 	}
+	return nil
+}
+
+// note appends one line to the trace in one write, so that lines of several processes never mix.
+func (a *Act) note(what string) (err error) {
+	defer must.Catch(&err)
+	if a.trace == "" {
+		return nil
+	}
+	file, err := os.OpenFile(a.trace, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	must.Wrap(err, "open the trace")
+	defer file.Close()
+	_, err = fmt.Fprintf(file, "%s %s %d %s\n", cmp.Or(a.cluster, "-"), cmp.Or(a.command, "-"), a.writes, strings.TrimSpace(what))
+	must.Wrap(err, "write the trace")
 	return nil
 }

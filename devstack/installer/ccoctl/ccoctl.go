@@ -126,9 +126,7 @@ func require(cmd *cobra.Command, flags ...string) {
 // createAll creates the key pair, the bucket with its two documents, the identity provider and a role per request.
 func (r *run) createAll(ctx context.Context, id *resources.Identity) (err error) {
 	defer must.Catch(&err)
-	if r.private {
-		return errors.New("a stand-in makes no CloudFront distribution: leave --create-private-s3-bucket out")
-	}
+	must.FailIf(r.private, "a stand-in makes no CloudFront distribution: leave --create-private-s3-bucket out")
 	if r.absolute, err = filepath.Abs(r.output); err != nil {
 		return fmt.Errorf("failed to resolve full path: %w", err)
 	}

@@ -91,19 +91,14 @@ func discovery(issuer string) string {
 }
 
 // keySet returns the public key as a JSON web key set.
-func keySet(public []byte) (string, error) {
+func keySet(public []byte) (_ string, err error) {
+	defer must.Catch(&err)
 	block, _ := pem.Decode(public)
-	if block == nil {
-		return "", errors.New("error decoding PEM file")
-	}
+	must.FailIf(block == nil, "error decoding PEM file")
 	parsed, err := x509.ParsePKIXPublicKey(block.Bytes)
-	if err != nil {
-		return "", fmt.Errorf("error parsing key content: %w", err)
-	}
+	must.Wrap(err, "error parsing key content")
 	key, ok := parsed.(*rsa.PublicKey)
-	if !ok {
-		return "", errors.New("public key is not of type RSA")
-	}
+	must.FailIf(!ok, "public key is not of type RSA")
 	encode := base64.RawURLEncoding.EncodeToString
 	id := sha256.Sum256(block.Bytes)
 	raw, err := json.Marshal(map[string]any{"keys": []map[string]string{{
@@ -135,14 +130,11 @@ type credentialsRequest struct {
 func (r *run) roles(ctx context.Context, id *resources.Identity, provider string) (err error) {
 	defer must.Catch(&err)
 	requests, err := readRequests(r.requests)
-	if err != nil {
-		return fmt.Errorf("failed to process files containing CredentialsRequests: %w", err)
-	}
+	must.Wrap(err, "failed to process files containing CredentialsRequests")
 	for _, request := range requests {
 		spec := request.Spec
-		if spec.ProviderSpec.Kind != "AWSProviderSpec" {
-			return fmt.Errorf("CredentialsRequest %s/%s is not of type AWS", request.Metadata.Namespace, request.Metadata.Name)
-		}
+		must.FailIf(spec.ProviderSpec.Kind != "AWSProviderSpec",
+			"CredentialsRequest %s/%s is not of type AWS", request.Metadata.Namespace, request.Metadata.Name)
 		if len(spec.ServiceAccountNames) == 0 {
 			return errors.New("CredentialsRequest must provide ServieAccounts to bind the Role policy to") // spelt like this in the real tool
 		}

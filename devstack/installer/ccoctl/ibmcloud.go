@@ -20,14 +20,11 @@ var ibmKeys = []string{"IC_API_KEY", "IBMCLOUD_API_KEY", "BM_API_KEY", "BLUEMIX_
 func (r *run) ibmCommands() *cobra.Command {
 	ibm := &cobra.Command{Use: "ibmcloud", Short: "Manage credentials objects for IBM Cloud"}
 	leaf := func(use, short, command string, do func(context.Context, *ibmcloud.Identity, []credentialsRequest) error) *cobra.Command {
-		cmd := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+		cmd := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			defer must.Catch(&err)
 			cmd.SilenceUsage = true
-			if err := r.Begin(command, r.name); err != nil {
-				return err
-			}
-			if err := r.Mark(cmd.Context(), "start", 0); err != nil {
-				return err
-			}
+			must.Do(r.Begin(command, r.name))
+			must.Do(r.Mark(cmd.Context(), "start", 0))
 			return r.onIBMCloud(cmd.Context(), do)
 		}}
 		cmd.Flags().StringVar(&r.name, "name", "", "User-defined name for all created IBM Cloud resources (can be separate from the cluster's infra-id)")

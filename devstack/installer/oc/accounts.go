@@ -39,9 +39,8 @@ func (r *run) accountCommands(root *cobra.Command) {
 func (r *run) createToken(ctx context.Context, l *resources.Living, args []string) (err error) {
 	defer must.Catch(&err)
 	account, there := l.Account(r.namespace, args[0])
+	must.FailIf(r.output != "json", "the stand-in prints JSON only")
 	switch {
-	case r.output != "json":
-		return errors.New("the stand-in prints JSON only")
 	case !there:
 		return act.Fail(1, "Error from server (NotFound): serviceaccounts %q not found", args[0])
 	case r.duration < resources.LeastToken:

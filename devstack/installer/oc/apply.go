@@ -66,15 +66,11 @@ type manifest struct {
 
 func (r *run) apply(ctx context.Context, l *resources.Living, _ []string) (err error) {
 	defer must.Catch(&err)
-	if !r.serverSide || !slices.Equal(r.files, []string{"-"}) {
-		return errors.New("the stand-in applies with --server-side, what it reads from -f - only")
-	}
+	must.FailIf(!r.serverSide || !slices.Equal(r.files, []string{"-"}), "the stand-in applies with --server-side, what it reads from -f - only")
 	raw := must.Get(io.ReadAll(os.Stdin))
 	objects, err := documents(raw)
 	must.Wrap(err, "error parsing STDIN")
-	if len(objects) == 0 {
-		return errors.New("no objects passed to apply")
-	}
+	must.FailIf(len(objects) == 0, "no objects passed to apply")
 	for _, object := range objects {
 		must.Do(r.applyOne(ctx, l, object))
 		if l, err = l.Again(ctx); err != nil { // so that the following objects see the applied one
@@ -86,6 +82,7 @@ func (r *run) apply(ctx context.Context, l *resources.Living, _ []string) (err e
 
 // documents splits YAML documents or JSON into objects, also those in Lists.
 func documents(raw []byte) (all [][]byte, err error) {
+	defer must.Catch(&err)
 	for docs := yaml.NewDecoder(bytes.NewReader(raw)); ; {
 		var doc any
 		if err := docs.Decode(&doc); errors.Is(err, io.EOF) {
@@ -93,14 +90,9 @@ func documents(raw []byte) (all [][]byte, err error) {
 		} else if err != nil {
 			return nil, err
 		}
-		one, err := json.Marshal(doc)
-		if err != nil {
-			return nil, err
-		}
+		one := must.Get(json.Marshal(doc))
 		var m manifest
-		if err := json.Unmarshal(one, &m); err != nil {
-			return nil, err
-		}
+		must.Do(json.Unmarshal(one, &m))
 		if m.Kind != "List" {
 			all = append(all, one)
 			continue
@@ -119,12 +111,9 @@ func (r *run) applyOne(ctx context.Context, l *resources.Living, raw []byte) (er
 	if before, _, ok := strings.Cut(m.APIVersion, "/"); ok {
 		group = before
 	}
-	switch {
-	case m.APIVersion == "" || m.Kind == "":
-		return errors.New(`unable to decode "STDIN": Object 'Kind' is missing in '` + string(raw) + `'`)
-	case m.Metadata.Name == "":
-		return errors.New("error when retrieving current configuration: resource name may not be empty")
-	case !slices.Contains(builtIn, group) && !slices.ContainsFunc(kinds(l), func(kind string) bool { return strings.HasSuffix(kind, "."+group) }):
+	must.FailIf(m.APIVersion == "" || m.Kind == "", `unable to decode "STDIN": Object 'Kind' is missing in '`+string(raw)+`'`)
+	must.FailIf(m.Metadata.Name == "", "error when retrieving current configuration: resource name may not be empty")
+	if !slices.Contains(builtIn, group) && !slices.ContainsFunc(kinds(l), func(kind string) bool { return strings.HasSuffix(kind, "."+group) }) {
 		return act.Fail(1, "error: resource mapping not found for name: %q namespace: %q from \"STDIN\": no matches for kind %q in version %q", m.Metadata.Name, m.Metadata.Namespace, m.Kind, m.APIVersion)
 	}
 	if _, there := l.Object("Namespace", "", m.Metadata.Namespace); m.Metadata.Namespace != "" && !there && !ofThePlatform(m.Metadata.Namespace) {
@@ -145,9 +134,8 @@ func (r *run) applyOne(ctx context.Context, l *resources.Living, raw []byte) (er
 		return act.Fail(1, "Error from server (Invalid): %s.%s %q is invalid: %s", strings.ToLower(m.Kind)+"s", group, m.Metadata.Name, problem)
 	}
 	before, there := l.Object(m.Kind, m.Metadata.Namespace, m.Metadata.Name)
-	if there && before.Manager != r.manager && !r.force {
-		return act.Fail(1, "error: Apply failed with 1 conflict: conflict with %q using %s: .spec", before.Manager, m.APIVersion)
-	}
+	must.EndIf(there && before.Manager != r.manager && !r.force,
+		act.Fail(1, "error: Apply failed with 1 conflict: conflict with %q using %s: .spec", before.Manager, m.APIVersion))
 	object := resources.Object{APIVersion: m.APIVersion, Kind: m.Kind, Namespace: m.Metadata.Namespace, Name: m.Metadata.Name, Manager: r.manager}
 	if m.Kind == "Namespace" {
 		object.Edit = m.Metadata.Labels[names.EditLabel]
@@ -223,18 +211,17 @@ func (r *run) wait(ctx context.Context, l *resources.Living, args []string) erro
 	return act.Fail(1, "error: the server doesn't have a resource type %q", resource)
 }
 
-func (r *run) await(ctx context.Context, step, kind, group, name string, there, met bool) error {
+func (r *run) await(ctx context.Context, step, kind, group, name string, there, met bool) (err error) {
+	defer must.Catch(&err)
 	never := r.Mark(ctx, step, 0) != nil
 	switch {
 	case !there:
 		return act.Fail(1, "Error from server (NotFound): %ss.%s %q not found", kind, group, name)
 	case never || !met:
-		if err := r.Mark(ctx, "timeout", 1); err != nil {
-			return err
-		}
+		must.Do(r.Mark(ctx, "timeout", 1))
 		return act.Fail(1, "error: timed out waiting for the condition on %ss/%s", kind, name)
 	}
-	_, err := fmt.Fprintf(r.stdout, "%s.%s/%s condition met\n", kind, group, name)
+	_, err = fmt.Fprintf(r.stdout, "%s.%s/%s condition met\n", kind, group, name)
 	return err
 }
 

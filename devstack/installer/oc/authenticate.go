@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/installer/act"
 	"github.com/ocpctl/ocpctl/devstack/installer/resources"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // login is how a kubeconfig's user proves who they are.
@@ -116,7 +116,8 @@ func seal(key []byte, body string) string {
 
 // authenticate finds out who speaks. A token counts if this cluster signed it, it has not expired, and its account is the one it was made
 // for.
-func (r *run) authenticate(ctx context.Context, l *resources.Living) error {
+func (r *run) authenticate(ctx context.Context, l *resources.Living) (err error) {
+	defer must.Catch(&err)
 	token, err := r.login.token(ctx)
 	switch {
 	case err != nil:
@@ -129,14 +130,9 @@ func (r *run) authenticate(ctx context.Context, l *resources.Living) error {
 	if strings.HasPrefix(token, "sha256~") {
 		return r.authenticateSession(l, token)
 	}
-	key, err := l.Signer(ctx)
-	if err != nil {
-		return err
-	}
+	key := must.Get(l.Signer(ctx))
 	at := strings.LastIndex(token, ".")
-	if at < 0 || !hmac.Equal([]byte(seal(key, token[:at])), []byte(token[at+1:])) {
-		return errUnauthorized
-	}
+	must.EndIf(at < 0 || !hmac.Equal([]byte(seal(key, token[:at])), []byte(token[at+1:])), errUnauthorized)
 	_, encoded, _ := strings.Cut(token[:at], ".")
 	payload, err := base64.RawURLEncoding.DecodeString(encoded)
 	if err != nil {
@@ -147,9 +143,7 @@ func (r *run) authenticate(ctx context.Context, l *resources.Living) error {
 		return errUnauthorized
 	}
 	account, there := l.Account(said.Kubernetes.Namespace, said.Kubernetes.ServiceAccount.Name)
-	if !there || account.UID != said.Kubernetes.ServiceAccount.UID || !time.Now().Before(time.Unix(said.Expires, 0)) {
-		return errUnauthorized
-	}
+	must.EndIf(!there || account.UID != said.Kubernetes.ServiceAccount.UID || !time.Now().Before(time.Unix(said.Expires, 0)), errUnauthorized)
 	r.who = user{account: account.Name, namespace: account.Namespace, rolesIn: func(in string) []string { return l.RolesOf(account.Namespace, account.Name, in) }}
 	return nil
 }
@@ -216,7 +210,8 @@ var verbs = map[string]struct{ verb, resource string }{
 }
 
 // allow judges a command by its arguments. What apply may do depends on each object; whoami may be asked by everybody.
-func (r *run) allow(command string, args []string) error {
+func (r *run) allow(command string, args []string) (err error) {
+	defer must.Catch(&err)
 	does, known := verbs[command]
 	if !known {
 		return nil
@@ -225,13 +220,9 @@ func (r *run) allow(command string, args []string) error {
 	if resource == "" && len(args) > 0 {
 		resource, _, _ = strings.Cut(args[0], "/")
 	}
-	if resource == "" {
-		return fmt.Errorf("the stand-in does not know what %s works on", command)
-	}
+	must.FailIf(resource == "", "the stand-in does not know what %s works on", command)
 	for one := range strings.SplitSeq(resource, ",") {
-		if err := r.authorize(does.verb, one, r.in()); err != nil {
-			return err
-		}
+		must.Do(r.authorize(does.verb, one, r.in()))
 	}
 	return nil
 }

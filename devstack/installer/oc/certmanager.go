@@ -63,13 +63,10 @@ func issueCertificate(ctx context.Context, l *resources.Living, namespace, name 
 		return nil
 	}
 	must.Wrap(json.Unmarshal(readContent(l, "ClusterIssuer", "", c.Spec.IssuerRef.Name), &issuer), "the ClusterIssuer "+c.Spec.IssuerRef.Name)
-	if len(issuer.Spec.ACME.Solvers) != 1 || issuer.Spec.ACME.Solvers[0].DNS01.Route53 == nil {
-		return errors.New("the stand-in solves DNS-01 with Route 53 only")
-	}
+	must.FailIf(len(issuer.Spec.ACME.Solvers) != 1 || issuer.Spec.ACME.Solvers[0].DNS01.Route53 == nil,
+		"the stand-in solves DNS-01 with Route 53 only")
 	client := must.Get(newACMEClient(issuer))
-	if _, err := client.Register(ctx, &acme.Account{}, acme.AcceptTOS); err != nil {
-		return err
-	}
+	must.Get(client.Register(ctx, &acme.Account{}, acme.AcceptTOS))
 	order := must.Get(client.AuthorizeOrder(ctx, acme.DomainIDs(c.Spec.DNSNames...)))
 	for _, at := range order.AuthzURLs {
 		must.Do(proveName(ctx, l, client, at))

@@ -59,9 +59,8 @@ func (r *run) inCluster(command string, do func(context.Context, *resources.Livi
 		must.Do(r.Begin(command, name))
 		must.Do(r.Mark(ctx, "start", 0))
 		living, err := r.reach(ctx, domain)
-		if errors.Is(err, resources.ErrNoCluster) {
-			return act.Fail(1, "Unable to connect to the server: dial tcp: lookup api.%s: %s", domain, resources.ErrNoCluster)
-		}
+		must.EndIf(errors.Is(err, resources.ErrNoCluster),
+			act.Fail(1, "Unable to connect to the server: dial tcp: lookup api.%s: %s", domain, resources.ErrNoCluster))
 		must.Do(err)
 		if running, all := masters(living); 2*running <= all {
 			return act.Fail(1, "Unable to connect to the server: dial tcp: lookup api.%s: i/o timeout", domain) // its machines are stopped
@@ -105,9 +104,7 @@ func (r *run) domain() (_ string, err error) {
 	if err := yaml.Unmarshal(raw, &config); err != nil || len(config.Clusters) == 0 {
 		return "", fmt.Errorf("error loading config file %q", r.kubeconfig)
 	}
-	if len(config.Users) == 0 {
-		return "", errUnauthorized
-	}
+	must.EndIf(len(config.Users) == 0, errUnauthorized)
 	if r.login = config.Users[0].User; r.login.Key == "" && r.login.Token == "" && r.login.Exec == nil {
 		return "", errUnauthorized
 	}
@@ -134,10 +131,9 @@ func (r *run) reach(ctx context.Context, domain string) (_ *resources.Living, er
 	return cloud.Living(ctx, infraID)
 }
 
-func (r *run) get(_ context.Context, l *resources.Living, args []string) error {
-	if r.output != "json" && !strings.HasPrefix(r.output, goTemplate) {
-		return errors.New("the stand-in prints JSON, or what a Go template makes of it")
-	}
+func (r *run) get(_ context.Context, l *resources.Living, args []string) (err error) {
+	defer must.Catch(&err)
+	must.FailIf(r.output != "json" && !strings.HasPrefix(r.output, goTemplate), "the stand-in prints JSON, or what a Go template makes of it")
 	var items []any
 	kind, _, _ := strings.Cut(args[0], ".")
 	name := ""
@@ -167,10 +163,7 @@ func (r *run) get(_ context.Context, l *resources.Living, args []string) error {
 	case (kind == "machine" || kind == "machines") && r.namespace == namespace:
 		items = machines(l)
 	case kind == "certificatesigningrequest" || kind == "certificatesigningrequests" || kind == "csr":
-		requests, err := certificateRequests(l)
-		if err != nil {
-			return err
-		}
+		requests := must.Get(certificateRequests(l))
 		for _, one := range requests {
 			items = append(items, one.document)
 		}
@@ -218,11 +211,10 @@ func (r *run) print(document any) (err error) {
 
 // scale sets a set's number of machines. The machine API reports failures only in its objects: what it cannot create shows in the
 // machines, at the step "launch", and what never becomes ready in the nodes, at the step "ready".
-func (r *run) scale(ctx context.Context, l *resources.Living, args []string) error {
+func (r *run) scale(ctx context.Context, l *resources.Living, args []string) (err error) {
+	defer must.Catch(&err)
 	i := slices.IndexFunc(l.Zones, func(zone string) bool { return setName(l, zone) == args[1] })
-	if r.replicas < 0 {
-		return errors.New("required flag(s) \"replicas\" not set")
-	}
+	must.FailIf(r.replicas < 0, "required flag(s) \"replicas\" not set")
 	if i < 0 || r.namespace != namespace {
 		return act.Fail(1, "Error from server (NotFound): machinesets.machine.openshift.io %q not found", args[1])
 	}
@@ -231,10 +223,8 @@ func (r *run) scale(ctx context.Context, l *resources.Living, args []string) err
 		fails = err.Error()
 	}
 	mute := r.Mark(ctx, "ready", 0) != nil
-	if err := l.Resize(ctx, zone, r.replicas, fails, mute); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(r.stdout, "machineset.machine.openshift.io/%s scaled\n", args[1])
+	must.Do(l.Resize(ctx, zone, r.replicas, fails, mute))
+	_, err = fmt.Fprintf(r.stdout, "machineset.machine.openshift.io/%s scaled\n", args[1])
 	return err
 }
 

@@ -2,7 +2,6 @@ package oc
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"html/template"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/installer/resources"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // This file is the API of the objects that are read with their content: ConfigMaps, Routes (route.openshift.io/v1), ConsoleNotifications
@@ -70,19 +70,13 @@ func routeHost(raw []byte) string {
 
 // admit does what the API server and the router do with a Route: one without a host gets <name>-<namespace>.apps.<domain>, and a host belongs to the
 // namespace that asked for it first. A host outside the cluster's domain is admitted too.
-func (r *run) admit(l *resources.Living, m manifest, raw []byte) ([]byte, error) {
+func (r *run) admit(l *resources.Living, m manifest, raw []byte) (_ []byte, err error) {
+	defer must.Catch(&err)
 	var route map[string]any
-	if err := json.Unmarshal(raw, &route); err != nil {
-		return nil, err
-	}
-	domain, err := r.domain()
-	if err != nil {
-		return nil, err
-	}
+	must.Do(json.Unmarshal(raw, &route))
+	domain := must.Get(r.domain())
 	spec, _ := route["spec"].(map[string]any)
-	if spec == nil {
-		return nil, errors.New("the Route has no spec")
-	}
+	must.FailIf(spec == nil, "the Route has no spec")
 	host, _ := spec["host"].(string)
 	if host == "" {
 		host = m.Metadata.Name + "-" + m.Metadata.Namespace + ".apps." + domain

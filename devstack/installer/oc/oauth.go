@@ -182,19 +182,15 @@ func (r *run) applyFile(ctx context.Context, l *resources.Living, m manifest, ra
 // replaceOAuth replaces the OAuth configuration, if nobody else did meanwhile.
 func (r *run) replaceOAuth(ctx context.Context, l *resources.Living, _ []string) (err error) {
 	defer must.Catch(&err)
-	if !slices.Equal(r.files, []string{"-"}) {
-		return errors.New("the stand-in replaces what it reads from -f - only")
-	}
+	must.FailIf(!slices.Equal(r.files, []string{"-"}), "the stand-in replaces what it reads from -f - only")
 	var config struct {
 		Kind     string
 		Metadata struct{ Name, ResourceVersion string }
 		Spec     struct{ IdentityProviders []json.RawMessage }
 	}
 	must.Do(json.Unmarshal(must.Get(io.ReadAll(os.Stdin)), &config))
-	switch {
-	case config.Kind != "OAuth" || config.Metadata.Name != "cluster":
-		return errors.New("the stand-in replaces the OAuth configuration only")
-	case config.Metadata.ResourceVersion != strconv.Itoa(l.Configured()):
+	must.FailIf(config.Kind != "OAuth" || config.Metadata.Name != "cluster", "the stand-in replaces the OAuth configuration only")
+	if config.Metadata.ResourceVersion != strconv.Itoa(l.Configured()) {
 		return act.Fail(1, "Error from server (Conflict): error when replacing \"STDIN\": Operation cannot be fulfilled on oauths.config.openshift.io \"cluster\": the object has been modified")
 	}
 	must.Do(r.authorize("update", "oauths", ""))
@@ -203,9 +199,7 @@ func (r *run) replaceOAuth(ctx context.Context, l *resources.Living, _ []string)
 		all = append(all, string(p))
 	}
 	must.Do(l.SetProviders(ctx, all))
-	if l, err = l.Again(ctx); err != nil {
-		return err
-	}
+	l = must.Get(l.Again(ctx))
 	degraded := observeProviders(ctx, l)
 	must.Do(l.Keep(ctx, degradedNote, degraded))
 	if degraded == "" {

@@ -138,21 +138,16 @@ func (r *run) commands() *cobra.Command {
 
 // leaf applies a fault if there is one, and checks the registry credentials, before the command.
 func (r *run) leaf(do func(image string) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
+	return func(cmd *cobra.Command, args []string) (err error) {
+		defer must.Catch(&err)
 		image := r.from
 		if len(args) > 0 {
 			image = args[0]
 		}
 		r.from = image
-		if err := r.begin(cmd.Context()); err != nil {
-			return err
-		}
-		if image == "" {
-			return errors.New("must specify an image containing a release payload with --from")
-		}
-		if err := r.credentials(); err != nil {
-			return err
-		}
+		must.Do(r.begin(cmd.Context()))
+		must.FailIf(image == "", "must specify an image containing a release payload with --from")
+		must.Do(r.credentials())
 		return do(image)
 	}
 }
@@ -167,9 +162,7 @@ func (r *run) begin(ctx context.Context) (err error) {
 // credentials refuses what no registry would accept: the file must be a pull secret.
 func (r *run) credentials() (err error) {
 	defer must.Catch(&err)
-	if r.registry == "" {
-		return fmt.Errorf("unable to read image %s: unauthorized: access to the requested resource is not authorized", r.from)
-	}
+	must.FailIf(r.registry == "", "unable to read image %s: unauthorized: access to the requested resource is not authorized", r.from)
 	raw, err := os.ReadFile(r.registry)
 	must.Wrap(err, "unable to load --registry-config")
 	var config struct {

@@ -49,9 +49,7 @@ func newOpenIDClient(ctx context.Context, l *resources.Living, p openIDProvider)
 	trust := &tls.Config{MinVersion: tls.VersionTLS12}
 	if p.CA.Name != "" {
 		trust.RootCAs = x509.NewCertPool()
-		if !trust.RootCAs.AppendCertsFromPEM([]byte(l.Kept("ConfigMap/" + p.CA.Name))) {
-			return c, fmt.Errorf("the ConfigMap %s has no certificate", p.CA.Name)
-		}
+		must.FailIf(!trust.RootCAs.AppendCertsFromPEM([]byte(l.Kept("ConfigMap/"+p.CA.Name))), "the ConfigMap %s has no certificate", p.CA.Name)
 	}
 	c.http = &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{TLSClientConfig: trust}}
 	at := strings.TrimRight(p.Issuer, "/") + "/.well-known/openid-configuration"
@@ -70,16 +68,13 @@ func newOpenIDClient(ctx context.Context, l *resources.Living, p openIDProvider)
 	return c, nil
 }
 
-func (c openIDClient) send(r *http.Request, into any) error {
+func (c openIDClient) send(r *http.Request, into any) (err error) {
+	defer must.Catch(&err)
 	r.Header.Set("Accept", "application/json")
-	answer, err := c.http.Do(r)
-	if err != nil {
-		return err
-	}
+	answer := must.Get(c.http.Do(r))
 	defer answer.Body.Close()
-	if answer.StatusCode >= http.StatusInternalServerError || r.Method == http.MethodGet && answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("unexpected response status %d", answer.StatusCode)
-	}
+	must.FailIf(answer.StatusCode >= http.StatusInternalServerError || r.Method == http.MethodGet && answer.StatusCode != http.StatusOK,
+		"unexpected response status %d", answer.StatusCode)
 	return json.NewDecoder(answer.Body).Decode(into)
 }
 
@@ -102,9 +97,7 @@ func observeProvider(ctx context.Context, l *resources.Living, p identityProvide
 	must.Wrap(err, "failed to apply IDP %s config", p.Name)
 	answer, err := c.ask(ctx, url.Values{"grant_type": {"password"}, "scope": {"openid"}, "username": {"test"}, "password": {"test"}})
 	must.Wrap(err, "failed to apply IDP %s config: error attempting password grant flow", p.Name)
-	if answer["error"] == "invalid_grant" || answer["access_token"] != nil {
-		return fmt.Errorf("the stand-in knows no OpenID provider that takes passwords")
-	}
+	must.FailIf(answer["error"] == "invalid_grant" || answer["access_token"] != nil, "the stand-in knows no OpenID provider that takes passwords")
 	return nil
 }
 
@@ -168,13 +161,10 @@ func (s *loginServer) signInByCode(w http.ResponseWriter, r *http.Request, domai
 		return fmt.Errorf("%w: %v", err, answer["error"])
 	}
 	user, subject := claimOf(claims, p.OpenID.Claims.PreferredUsername), claimOf(claims, []string{"sub"})
-	if user == "" || subject == "" {
-		return errors.New("id_token did not contain a 'sub' claim and a user name")
-	}
+	must.FailIf(user == "" || subject == "", "id_token did not contain a 'sub' claim and a user name")
 	for _, other := range l.Sessions() {
-		if other.User == user && (other.Provider != p.Name || other.Subject != subject) {
-			return fmt.Errorf("user %q cannot be claimed by identity %q because it is already mapped to another", user, p.Name+":"+subject)
-		}
+		must.FailIf(other.User == user && (other.Provider != p.Name || other.Subject != subject),
+			"user %q cannot be claimed by identity %q because it is already mapped to another", user, p.Name+":"+subject)
 	}
 	var groups []string
 	for _, name := range p.OpenID.Claims.Groups {

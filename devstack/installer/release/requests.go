@@ -104,28 +104,17 @@ func (r Request) policies() string {
 
 // YAML returns the request as in the release image.
 func (r Request) YAML() string {
-	if r.Cloud == "IBMCloud" {
-		return fmt.Sprintf(`---
-apiVersion: cloudcredential.openshift.io/v1
-kind: CredentialsRequest
-metadata:
-  name: %s
-  namespace: openshift-cloud-credential-operator
-spec:
-  providerSpec:
-    apiVersion: cloudcredential.openshift.io/v1
-    kind: IBMCloudProviderSpec
-%s  secretRef:
-    name: %s
-    namespace: %s
-`, r.Name, r.policies(), r.Secret, r.Namespace)
-	}
 	list := func(items []string, indent string) string {
 		var b strings.Builder
 		for _, item := range items {
 			fmt.Fprintf(&b, "%s- %s\n", indent, item)
 		}
 		return b.String()
+	}
+	grants, accounts := r.policies(), ""
+	if r.Cloud != "IBMCloud" {
+		grants = "    statementEntries:\n    - effect: Allow\n      action:\n" + list(r.Actions, "      ") + "      resource: '*'\n"
+		accounts = "  serviceAccountNames:\n" + list(r.ServiceAccounts, "  ")
 	}
 	return fmt.Sprintf(`---
 apiVersion: cloudcredential.openshift.io/v1
@@ -137,13 +126,8 @@ spec:
   providerSpec:
     apiVersion: cloudcredential.openshift.io/v1
     kind: %sProviderSpec
-    statementEntries:
-    - effect: Allow
-      action:
-%s      resource: '*'
-  secretRef:
+%s  secretRef:
     name: %s
     namespace: %s
-  serviceAccountNames:
-%s`, r.Name, r.Cloud, list(r.Actions, "      "), r.Secret, r.Namespace, list(r.ServiceAccounts, "  "))
+%s`, r.Name, r.Cloud, grants, r.Secret, r.Namespace, accounts)
 }

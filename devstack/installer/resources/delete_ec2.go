@@ -79,15 +79,12 @@ func (c *Cloud) deleteNAT(ctx context.Context, id string) (err error) {
 	return nil
 }
 
-func (c *Cloud) deleteEndpoint(ctx context.Context, id string) error {
-	out, err := c.ec2.DeleteVpcEndpoints(ctx, &ec2.DeleteVpcEndpointsInput{VpcEndpointIds: []string{id}})
-	if err != nil {
-		return err
-	}
+func (c *Cloud) deleteEndpoint(ctx context.Context, id string) (err error) {
+	defer must.Catch(&err)
+	out := must.Get(c.ec2.DeleteVpcEndpoints(ctx, &ec2.DeleteVpcEndpointsInput{VpcEndpointIds: []string{id}}))
 	for _, u := range out.Unsuccessful {
-		if u.Error != nil && !strings.HasSuffix(aws.ToString(u.Error.Code), ".NotFound") {
-			return fmt.Errorf("%s: %s", aws.ToString(u.Error.Code), aws.ToString(u.Error.Message))
-		}
+		must.FailIf(u.Error != nil && !strings.HasSuffix(aws.ToString(u.Error.Code), ".NotFound"),
+			"%s: %s", aws.ToString(u.Error.Code), aws.ToString(u.Error.Message))
 	}
 	return nil
 }

@@ -44,27 +44,31 @@ func (d *Destroy) Run(ctx context.Context) error {
 
 // until repeats a round until it reports that it is done.
 func (d *Destroy) until(ctx context.Context, round func(context.Context) (bool, error)) error {
+	return Rounds(ctx, d.Interval, len(d.Leave) > 0, round, func(_ int, err error) { d.Debug("%s", err) })
+}
+
+// Rounds repeats a round until it reports that it is done, and complains about the errors of those that are not. With leaves something stays,
+// which blocks the rest.
+func Rounds(ctx context.Context, interval time.Duration, leaves bool, round func(context.Context) (bool, error), complain func(n int, err error)) error {
 	for n := 1; ; n++ {
-		through, err := round(ctx)
-		if ctx.Err() != nil {
+		done, err := round(ctx)
+		switch {
+		case ctx.Err() != nil:
 			return ctx.Err()
-		}
-		if act.Ends(err) {
+		case act.Ends(err):
 			return err
-		}
-		if err != nil {
-			d.Debug("%s", err)
-		}
-		if through && err == nil {
+		case err != nil:
+			complain(n, err)
+		case done:
 			return nil
 		}
-		if len(d.Leave) > 0 && n > 20 {
-			return nil // what was left blocks the rest
+		if leaves && n > 20 {
+			return nil
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(d.Interval):
+		case <-time.After(interval):
 		}
 	}
 }

@@ -2,7 +2,6 @@ package resources
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -141,15 +140,11 @@ func (c *Cloud) records(ctx context.Context, zone string) ([]types.ResourceRecor
 func zoneID(z types.HostedZone) string { return strings.TrimPrefix(aws.ToString(z.Id), "/hostedzone/") }
 
 // ChangeText writes or removes a TXT record of the cluster's in the public zone, as an operator of the cluster does.
-func (l *Living) ChangeText(ctx context.Context, name, value string, add bool) error {
+func (l *Living) ChangeText(ctx context.Context, name, value string, add bool) (err error) {
+	defer must.Catch(&err)
 	on, ok := l.On.(awsLiving)
-	if !ok {
-		return errors.New("the stand-in has no DNS of the cluster's own on this cloud")
-	}
-	zones, err := on.zones(ctx)
-	if err != nil {
-		return err
-	}
+	must.FailIf(!ok, "the stand-in has no DNS of the cluster's own on this cloud")
+	zones := must.Get(on.zones(ctx))
 	action := types.ChangeActionUpsert
 	if !add {
 		action = types.ChangeActionDelete

@@ -88,25 +88,22 @@ var operators = []string{
 }
 
 // OperatorUsers creates the IAM users that the cloud credential operator creates.
-func (b *Build) OperatorUsers(ctx context.Context) error {
+func (b *Build) OperatorUsers(ctx context.Context) (err error) {
+	defer must.Catch(&err)
 	if !b.Mint {
 		return nil
 	}
 	for _, operator := range operators {
 		name := fmt.Sprintf("%s-%s-%s", b.InfraID, operator, RandomSuffix())
-		if _, err := b.iam.CreateUser(ctx, &iam.CreateUserInput{UserName: &name, Tags: b.iamTags(name)}); err != nil {
-			return fmt.Errorf("failed to create user %s: %w", name, err)
-		}
+		_, err = b.iam.CreateUser(ctx, &iam.CreateUserInput{UserName: &name, Tags: b.iamTags(name)})
+		must.Wrap(err, "failed to create user %s", name)
 		_, err := b.iam.PutUserPolicy(ctx, &iam.PutUserPolicyInput{
 			UserName: &name, PolicyName: aws.String(name + "-policy"),
 			PolicyDocument: aws.String(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["iam:GetUser"],"Resource":"*"}]}`),
 		})
-		if err != nil {
-			return fmt.Errorf("failed to put policy of user %s: %w", name, err)
-		}
-		if _, err := b.iam.CreateAccessKey(ctx, &iam.CreateAccessKeyInput{UserName: &name}); err != nil {
-			return fmt.Errorf("failed to create access key of user %s: %w", name, err)
-		}
+		must.Wrap(err, "failed to put policy of user %s", name)
+		_, err = b.iam.CreateAccessKey(ctx, &iam.CreateAccessKeyInput{UserName: &name})
+		must.Wrap(err, "failed to create access key of user %s", name)
 	}
 	return nil
 }

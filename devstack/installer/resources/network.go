@@ -8,6 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
 )
@@ -152,4 +154,50 @@ func (c *Cloud) AvailableZones(ctx context.Context) ([]string, error) {
 		}
 	}
 	return zones, nil
+}
+
+// balancer is the data of a load balancer for a DNS alias.
+type balancer struct{ dnsName, zone string }
+
+func (b *Build) elbTags(name string) []elbtypes.Tag {
+	return sorted(b.tags(name), func(k, v *string) elbtypes.Tag { return elbtypes.Tag{Key: k, Value: v} })
+}
+
+// Balancers creates the two network load balancers of the API.
+func (b *Build) Balancers(ctx context.Context) (err error) {
+	b.external, err = b.balancer(ctx, b.InfraID+"-ext", elbtypes.LoadBalancerSchemeEnumInternetFacing, b.publicSubnets, 6443)
+	if err != nil {
+		return err
+	}
+	b.internal, err = b.balancer(ctx, b.InfraID+"-int", elbtypes.LoadBalancerSchemeEnumInternal, b.privateSubnets, 6443, 22623)
+	return err
+}
+
+func (b *Build) balancer(ctx context.Context, name string, scheme elbtypes.LoadBalancerSchemeEnum, subnets []string, ports ...int32) (_ balancer, err error) {
+	defer must.Catch(&err)
+	out, err := b.elb.CreateLoadBalancer(ctx, &elb.CreateLoadBalancerInput{
+		Name: &name, Type: elbtypes.LoadBalancerTypeEnumNetwork, Scheme: scheme, Subnets: subnets, SecurityGroups: []string{b.lbGroup}, Tags: b.elbTags(name),
+	})
+	must.Wrap(err, "failed to create load balancer %q", name)
+	must.FailIf(len(out.LoadBalancers) != 1, "failed to create load balancer %q: no load balancer in the answer", name)
+	made := balancer{dnsName: aws.ToString(out.LoadBalancers[0].DNSName), zone: aws.ToString(out.LoadBalancers[0].CanonicalHostedZoneId)}
+	for _, port := range ports {
+		must.Do(b.targetGroup(ctx, out.LoadBalancers[0].LoadBalancerArn, fmt.Sprintf("apiserver-target-%d-%s", port, RandomSuffix()), port))
+	}
+	return made, nil
+}
+
+func (b *Build) targetGroup(ctx context.Context, balancerARN *string, name string, port int32) (err error) {
+	defer must.Catch(&err)
+	out, err := b.elb.CreateTargetGroup(ctx, &elb.CreateTargetGroupInput{
+		Name: &name, Port: &port, Protocol: elbtypes.ProtocolEnumTcp, TargetType: elbtypes.TargetTypeEnumIp, VpcId: &b.vpc, Tags: b.elbTags(name),
+	})
+	must.Wrap(err, "failed to create target group %q", name)
+	arn := out.TargetGroups[0].TargetGroupArn
+	_, err = b.elb.CreateListener(ctx, &elb.CreateListenerInput{
+		LoadBalancerArn: balancerARN, Port: &port, Protocol: elbtypes.ProtocolEnumTcp, Tags: b.elbTags(name),
+		DefaultActions: []elbtypes.Action{{Type: elbtypes.ActionTypeEnumForward, TargetGroupArn: arn}},
+	})
+	must.Wrap(err, "failed to create listener")
+	return nil
 }

@@ -70,18 +70,14 @@ func (b *Build) postAdmin(ctx context.Context, call string, body any) (out plant
 	req := must.Get(http.NewRequestWithContext(ctx, http.MethodPost, os.Getenv("AWS_ENDPOINT_URL")+"/_standin/"+call, bytes.NewReader(raw)))
 	resp := must.Get(http.DefaultClient.Do(req))
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return out, fmt.Errorf("%s: %s", req.URL, resp.Status)
-	}
+	must.FailIf(resp.StatusCode != http.StatusOK, "%s: %s", req.URL, resp.Status)
 	return out, json.NewDecoder(resp.Body).Decode(&out)
 }
 
 // AsOperator lets this process use the stand-in AWS at an address with the administrator's key, as the operators of a cluster have roles.
 func AsOperator(ctx context.Context, address string) (err error) {
 	defer must.Catch(&err)
-	if address == "" {
-		return ErrNoCluster
-	}
+	must.EndIf(address == "", ErrNoCluster)
 	for _, name := range []string{"AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"} {
 		must.Do(errors.Join(os.Setenv(name, address), loopback(name)))
 	}
@@ -89,9 +85,7 @@ func AsOperator(ctx context.Context, address string) (err error) {
 	resp := must.Get(http.DefaultClient.Do(req))
 	defer resp.Body.Close()
 	var key struct{ ID, Secret string }
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: %s", req.URL, resp.Status)
-	}
+	must.FailIf(resp.StatusCode != http.StatusOK, "%s: %s", req.URL, resp.Status)
 	must.Do(json.NewDecoder(resp.Body).Decode(&key))
 	return errors.Join(os.Setenv("AWS_ACCESS_KEY_ID", key.ID), os.Setenv("AWS_SECRET_ACCESS_KEY", key.Secret), os.Unsetenv("AWS_SESSION_TOKEN"))
 }

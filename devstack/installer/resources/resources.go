@@ -13,8 +13,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
@@ -25,6 +27,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go/logging"
+	"github.com/aws/smithy-go/middleware"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Cloud is one region and the global services.
@@ -44,16 +49,13 @@ type Cloud struct {
 
 // Open takes credentials and endpoints from the environment. It makes no call yet, and refuses addresses off this machine. wrote is
 // called after each successful write; its error becomes that call's.
-func Open(ctx context.Context, region string, wrote func(service, action string) error) (*Cloud, error) {
+func Open(ctx context.Context, region string, wrote func(service, action string) error) (_ *Cloud, err error) {
+	defer must.Catch(&err)
 	for _, name := range []string{"AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"} {
-		if err := loopback(name); err != nil {
-			return nil, err
-		}
+		must.Do(loopback(name))
 	}
 	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(region), config.WithLogger(logging.Nop{})) // the real installer prints nothing of the SDK's
-	if err != nil {
-		return nil, fmt.Errorf("load AWS configuration: %w", err)
-	}
+	must.Wrap(err, "load AWS configuration")
 	cfg.APIOptions = append(cfg.APIOptions, counting(wrote))
 	return &Cloud{
 		Region: region, cfg: cfg,
@@ -150,4 +152,30 @@ func sorted[T any](tags map[string]string, tag func(key, value *string) T) []T {
 		out = append(out, tag(aws.String(key), aws.String(tags[key])))
 	}
 	return out
+}
+
+// services maps the SDK's service names to ours.
+var services = map[string]string{
+	"EC2": "ec2", "Elastic Load Balancing": "elb", "Elastic Load Balancing v2": "elb", "IAM": "iam", "Route 53": "route53", "S3": "s3",
+}
+
+// counting reports every operation that changed something in the cloud, once, after it succeeded.
+func counting(wrote func(service, action string) error) func(*middleware.Stack) error {
+	return func(stack *middleware.Stack) error {
+		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("CountWrites", func(
+			ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
+		) (out middleware.InitializeOutput, metadata middleware.Metadata, err error) {
+			out, metadata, err = next.HandleInitialize(ctx, in)
+			service, known := services[awsmiddleware.GetServiceID(ctx)]
+			action := awsmiddleware.GetOperationName(ctx)
+			if err == nil && known && !reads(action) {
+				err = wrote(service, action)
+			}
+			return out, metadata, err
+		}), middleware.After)
+	}
+}
+
+func reads(action string) bool {
+	return slices.ContainsFunc([]string{"Describe", "Get", "Head", "List"}, func(verb string) bool { return strings.HasPrefix(action, verb) })
 }

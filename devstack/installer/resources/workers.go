@@ -21,19 +21,14 @@ var ErrNoCluster = errors.New("no such host")
 
 // Locate finds the network in which the names below a domain resolve: that of the domain's private zone.
 func (c *Cloud) Locate(ctx context.Context, domain string) (network, region string, err error) {
-	zones, err := c.zones(ctx)
-	if err != nil {
-		return "", "", err
-	}
+	defer must.Catch(&err)
+	zones := must.Get(c.zones(ctx))
 	for _, z := range zones {
 		if aws.ToString(z.Name) != domain+"." || z.Config == nil || !z.Config.PrivateZone {
 			continue
 		}
 		id := zoneID(z)
-		full, err := c.r53.GetHostedZone(ctx, &route53.GetHostedZoneInput{Id: &id})
-		if err != nil {
-			return "", "", err
-		}
+		full := must.Get(c.r53.GetHostedZone(ctx, &route53.GetHostedZoneInput{Id: &id}))
 		if len(full.VPCs) > 0 {
 			return aws.ToString(full.VPCs[0].VPCId), string(full.VPCs[0].VPCRegion), nil
 		}
@@ -134,9 +129,7 @@ func (c *Cloud) Living(ctx context.Context, infraID string) (_ *Living, err erro
 	}
 	slices.Sort(l.Zones)
 	must.Do(b.readMachines(ctx, l, owned))
-	if len(vpcs.Vpcs) == 0 || l.MasterType == "" {
-		return nil, ErrNoCluster
-	}
+	must.EndIf(len(vpcs.Vpcs) == 0 || l.MasterType == "", ErrNoCluster)
 	l.Network = aws.ToString(vpcs.Vpcs[0].VpcId)
 	l.Notes[l.Network] = notes(vpcs.Vpcs[0].Tags)
 	l.Domains, err = c.domains(ctx, aws.ToString(vpcs.Vpcs[0].DhcpOptionsId))

@@ -6,12 +6,15 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
 	classictypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing/types"
+	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 	r53types "github.com/aws/aws-sdk-go-v2/service/route53/types"
 
@@ -84,9 +87,8 @@ func (b *Build) RetainedSnapshot(ctx context.Context) (err error) {
 		TagSpecifications: []types.TagSpecification{{ResourceType: types.ResourceTypeSnapshot, Tags: b.ownTags(name, "CSIVolumeSnapshotName", name)}},
 	})
 	must.Wrap(err, "failed to create snapshot of a claim")
-	if _, err := b.ec2.DeleteVolume(ctx, &ec2.DeleteVolumeInput{VolumeId: &volume}); err != nil {
-		return fmt.Errorf("failed to delete volume of a claim: %w", err)
-	}
+	_, err = b.ec2.DeleteVolume(ctx, &ec2.DeleteVolumeInput{VolumeId: &volume})
+	must.Wrap(err, "failed to delete volume of a claim")
 	return nil
 }
 
@@ -105,4 +107,76 @@ func (b *Build) ExternalRecord(ctx context.Context) error {
 		return fmt.Errorf("failed to create record of a workload: %w", err)
 	}
 	return nil
+}
+
+// Operators creates what a starting cluster's own operators create: users, workers, the ingress with its records, the registry's
+// bucket. They run in the cluster, so a signal to the installer does not interrupt them; here ctx stops only between two of them.
+func (b *Build) Operators(ctx context.Context) (err error) {
+	defer must.Catch(&err)
+	for _, operator := range []func(context.Context) error{b.OperatorUsers, b.WorkerMachines, b.ingress, b.registry} {
+		must.Do(ctx.Err())
+		must.Do(operator(context.WithoutCancel(ctx)))
+	}
+	return nil
+}
+
+// ingress creates the router's load balancer, named as the cloud controller names one, and the wildcard records.
+func (b *Build) ingress(ctx context.Context) (err error) {
+	var made balancer
+	if b.ClassicIngress {
+		made, err = b.ServiceBalancer(ctx, 80, 443)
+	} else {
+		made, err = b.balancer(ctx, serviceName(), elbtypes.LoadBalancerSchemeEnumInternetFacing, b.publicSubnets, 80, 443)
+	}
+	if err != nil {
+		return err
+	}
+	return b.ingressRecords(ctx, made)
+}
+
+// registry creates the image registry's bucket. Its name has a random suffix, so that nobody can guess it.
+func (b *Build) registry(ctx context.Context) error {
+	raw := make([]byte, 16)
+	_, _ = rand.Read(raw) // never fails
+	name := fmt.Sprintf("%.62s", registryPrefix(b.InfraID)+b.Region+"-"+hex.EncodeToString(raw))
+	if err := b.createBucket(ctx, name); err != nil {
+		return err
+	}
+	return b.tagBucket(ctx, name)
+}
+
+func registryPrefix(infraID string) string { return infraID + "-image-registry-" }
+
+// Requests are what one user sent to a cluster's API in the newest hour in which they sent anything.
+type Requests struct {
+	User  string
+	Hour  time.Time
+	Count int
+}
+
+// RequestsTag is the prefix of the network's tags that count requests, one tag for each user.
+const RequestsTag = "ocpctl-standin/requests/"
+
+// Requests returns what each user sent. The stand-in remembers the newest hour of each.
+func (l *Living) Requests() (all []Requests) {
+	for key, value := range l.Notes[l.Network] {
+		var r Requests
+		var hour int64
+		if n, _ := fmt.Sscan(value, &r.User, &hour, &r.Count); strings.HasPrefix(key, RequestsTag) && n == 3 {
+			r.Hour = time.Unix(hour, 0).UTC()
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// CountRequest counts a request of a user.
+func (l *Living) CountRequest(ctx context.Context, user string, now time.Time) error {
+	count, hour := 1, now.UTC().Truncate(time.Hour)
+	for _, r := range l.Requests() {
+		if r.User == user && r.Hour.Equal(hour) {
+			count += r.Count
+		}
+	}
+	return l.remember(ctx, l.Network, RequestsTag+short(user), fmt.Sprintf("%s %d %d", user, hour.Unix(), count))
 }

@@ -111,9 +111,7 @@ func (r *run) fresh(raw []byte) (_ *assets, err error) {
 	defer must.Catch(&err)
 	const frame = `failed to fetch Master Machines: failed to load asset "Install Config": failed to create install config: `
 	config, unknown, err := parseConfig(raw)
-	if err != nil {
-		return nil, fail(exitConfig, frame+"%s", err)
-	}
+	must.EndIf(err != nil, fail(exitConfig, frame+"%s", err))
 	if unknown != nil {
 		r.warn("failed to parse first occurrence of unknown field: %s", unknown)
 		r.info("Attempting to unmarshal while ignoring unknown keys because strict unmarshaling failed")
@@ -158,15 +156,12 @@ func (r *run) save(a *assets) error {
 	return r.write(raw, ".openshift_install_state.json")
 }
 
-func (r *run) restore() (*assets, error) {
-	raw, err := os.ReadFile(r.path(".openshift_install_state.json"))
-	if err != nil {
-		return nil, err
-	}
+func (r *run) restore() (_ *assets, err error) {
+	defer must.Catch(&err)
+	raw := must.Get(os.ReadFile(r.path(".openshift_install_state.json")))
 	var state map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &state); err != nil {
-		return nil, fail(exitGeneric, "failed to load state file: %s", err)
-	}
+	err = json.Unmarshal(raw, &state)
+	must.EndIf(err != nil, fail(exitGeneric, "failed to load state file: %s", err))
 	var config stateConfig
 	var id stateClusterID
 	var password statePassword
@@ -177,9 +172,8 @@ func (r *run) restore() (*assets, error) {
 		if state[key] == nil {
 			continue
 		}
-		if err := json.Unmarshal(state[key], into); err != nil {
-			return nil, fail(exitGeneric, "failed to load state file: %s: %s", key, err)
-		}
+		err = json.Unmarshal(state[key], into)
+		must.EndIf(err != nil, fail(exitGeneric, "failed to load state file: %s: %s", key, err))
 	}
 	a.credentials = manifests.FileList
 	for _, file := range signer.FileList {
@@ -187,9 +181,8 @@ func (r *run) restore() (*assets, error) {
 	}
 	if raw := described.File.Data; raw != nil {
 		var found metadata
-		if err := json.Unmarshal(raw, &found); err != nil {
-			return nil, fail(exitGeneric, "failed to load state file: %s: %s", keyMetadata, err)
-		}
+		err = json.Unmarshal(raw, &found)
+		must.EndIf(err != nil, fail(exitGeneric, "failed to load state file: %s: %s", keyMetadata, err))
 		a.found = found.IBM
 	}
 	a.config, a.configYAML = config.Config, config.File.Data

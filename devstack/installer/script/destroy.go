@@ -17,29 +17,24 @@ func (r *run) destroyCluster(ctx context.Context) (err error) {
 	m := must.Get(r.readMetadata())
 	must.Do(r.Begin(r.command, m.ClusterName))
 	d := r.destroyerOf(m)
-	if err := d.begin(ctx); err != nil {
-		return fail(exitGeneric, "%s", err)
-	}
+	err = d.begin(ctx)
+	must.EndIf(err != nil, fail(exitGeneric, "%s", err))
 	must.Do(r.destroyResources(ctx, d))
-	if err := r.forget(); err != nil {
-		return fail(exitGeneric, "Failed to destroy cluster: %s", err)
-	}
+	err = r.forget()
+	must.EndIf(err != nil, fail(exitGeneric, "Failed to destroy cluster: %s", err))
 	r.info("Time elapsed: %s", time.Since(r.started).Round(time.Second))
 	r.info("Uninstallation complete!")
 	return nil
 }
 
 func (r *run) readMetadata() (m metadata, err error) {
+	defer must.Catch(&err)
 	raw, err := os.ReadFile(r.path("metadata.json"))
-	if err != nil {
-		return m, fail(exitGeneric, "Failed while preparing to destroy cluster: %s", err)
-	}
+	must.EndIf(err != nil, fail(exitGeneric, "Failed while preparing to destroy cluster: %s", err))
 	if err := json.Unmarshal(raw, &m); err != nil {
 		return m, fail(exitGeneric, "Failed while preparing to destroy cluster: failed to Unmarshal data from %q to types.ClusterMetadata: %s", r.path("metadata.json"), err)
 	}
-	if r.destroyerOf(m) == nil {
-		return m, fail(exitGeneric, "Failed while preparing to destroy cluster: no destroyers registered for \"\"")
-	}
+	must.EndIf(r.destroyerOf(m) == nil, fail(exitGeneric, "Failed while preparing to destroy cluster: no destroyers registered for \"\""))
 	return m, nil
 }
 
@@ -47,14 +42,12 @@ func (r *run) readMetadata() (m metadata, err error) {
 func (r *run) destroyBootstrap(ctx context.Context) (err error) {
 	defer must.Catch(&err)
 	m := must.Get(r.readMetadata())
-	if !r.exists(".clusterapi_output", "etcd") {
-		return fail(exitGeneric, "failed to destroy bootstrap resources: failed to run cluster api system: no local control plane state in %s", r.path(".clusterapi_output"))
-	}
+	must.EndIf(!r.exists(".clusterapi_output", "etcd"),
+		fail(exitGeneric, "failed to destroy bootstrap resources: failed to run cluster api system: no local control plane state in %s", r.path(".clusterapi_output")))
 	must.Do(r.Begin(r.command, m.ClusterName))
 	d := r.destroyerOf(m)
-	if err := d.begin(ctx); err != nil {
-		return fail(exitGeneric, "%s", err)
-	}
+	err = d.begin(ctx)
+	must.EndIf(err != nil, fail(exitGeneric, "%s", err))
 	if err := d.destroyBootstrap(ctx); err != nil {
 		return inCloud(ctx, err, exitGeneric, "error destroying bootstrap resources "+err.Error())
 	}
@@ -67,9 +60,7 @@ func (r *run) destroyResources(ctx context.Context, d destroyer) (err error) {
 	must.Do(r.Mark(ctx, "start", 0))
 	lie := must.Get(r.Leaving())
 	err = d.destroy(ctx, lie.Leave)
-	if ctx.Err() != nil {
-		return act.ErrInterrupted
-	}
+	must.EndIf(ctx.Err() != nil, act.ErrInterrupted)
 	if err == nil && lie.Exit != 0 {
 		return failing("", lie)
 	}

@@ -18,31 +18,25 @@ import (
 func (r *run) gatherBootstrap(ctx context.Context, keys []string) (err error) {
 	defer must.Catch(&err)
 	for _, key := range keys {
-		if _, err := os.Stat(key); err != nil {
-			return fail(exitGeneric, "failed to read SSH private key: %s", err)
-		}
+		_, err = os.Stat(key)
+		must.EndIf(err != nil, fail(exitGeneric, "failed to read SSH private key: %s", err))
 	}
 	i := must.Get(r.newInstall(ctx))
 	machines := must.Get(i.build.Machines(ctx, "bootstrap"))
-	if len(machines) == 0 {
-		return fail(exitGeneric, "failed to get bootstrap and control plane host addresses: bootstrap host address is empty")
-	}
+	must.EndIf(len(machines) == 0, fail(exitGeneric, "failed to get bootstrap and control plane host addresses: bootstrap host address is empty"))
 	return i.gather()
 }
 
 // gather writes the bundle and prints its path.
-func (i *install) gather() error {
+func (i *install) gather() (err error) {
+	defer must.Catch(&err)
 	i.info("Pulling Cluster API artifacts")
 	i.info("Pulling VM console logs")
 	i.info("Pulling debug logs from the bootstrap machine")
 	name := "log-bundle-" + time.Now().UTC().Format("20060102150405")
-	bundle, err := filepath.Abs(i.path(name + ".tar.gz"))
-	if err != nil {
-		return err
-	}
-	if err := i.bundle(bundle, name); err != nil {
-		return fail(exitGeneric, "failed to gather bootstrap logs: %s", err)
-	}
+	bundle := must.Get(filepath.Abs(i.path(name + ".tar.gz")))
+	err = i.bundle(bundle, name)
+	must.EndIf(err != nil, fail(exitGeneric, "failed to gather bootstrap logs: %s", err))
 	i.info("Bootstrap gather logs captured here %q", bundle)
 	return nil
 }

@@ -146,12 +146,9 @@ type ibmDestroyer struct {
 }
 
 func (d *ibmDestroyer) begin(ctx context.Context) (err error) {
-	if d.cloud, err = ibmcloud.Open(d.IBM.Region, d.Wrote, "IC_API_KEY"); err != nil {
-		return err
-	}
-	if !d.cloud.HasKey() {
-		return fail(exitGeneric, "Failed while preparing to destroy cluster: IC_API_KEY is not set")
-	}
+	defer must.Catch(&err)
+	d.cloud = must.Get(ibmcloud.Open(d.IBM.Region, d.Wrote, "IC_API_KEY"))
+	must.EndIf(!d.cloud.HasKey(), fail(exitGeneric, "Failed while preparing to destroy cluster: IC_API_KEY is not set"))
 	d.debug("Logging into IBM Cloud, resource group %s", d.IBM.ResourceGroupName)
 	return d.cloud.Login(ctx)
 }

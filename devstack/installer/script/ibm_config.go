@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/devstack/installer/release"
 	"github.com/ocpctl/ocpctl/devstack/installer/resources/ibmcloud"
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 type ibmMachinePlatform struct {
@@ -111,33 +112,29 @@ func (a *assets) spec() ibmcloud.Spec {
 func (onIBMCloud) describe(a *assets, m *metadata) { m.IBM = a.found }
 
 // open checks the credentials, and what the real installer validates by live calls.
-func (o onIBMCloud) open(ctx context.Context, r *run, a *assets) (account, error) {
+func (o onIBMCloud) open(ctx context.Context, r *run, a *assets) (_ account, err error) {
+	defer must.Catch(&err)
 	cloud, err := ibmcloud.Open(a.config.Platform.IBM.Region, r.Wrote, "IC_API_KEY")
-	if err != nil {
-		return nil, fail(exitGeneric, "%s", err)
-	}
+	must.EndIf(err != nil, fail(exitGeneric, "%s", err))
 	if !cloud.HasKey() {
 		// The real installer asks for a key here, and reads the end of the input.
 		fmt.Fprintln(r.out, "? IBM Cloud API Key [? for help] ")
 		return nil, fail(exitGeneric, "failed to fetch Install Config: failed to create install config: failed to retrieve IBM Cloud credentials: EOF")
 	}
-	if err := cloud.Login(ctx); err != nil {
-		return nil, fail(exitConfig, "failed to fetch Install Config: failed to create install config: failed to create IBM Cloud client: %s", err)
-	}
-	if wrong := o.live(ctx, cloud, a); wrong != nil {
-		return nil, fail(exitConfig, "failed to fetch Install Config: failed to create install config: %s", wrong)
-	}
+	err = cloud.Login(ctx)
+	must.EndIf(err != nil, fail(exitConfig, "failed to fetch Install Config: failed to create install config: failed to create IBM Cloud client: %s", err))
+	wrong := o.live(ctx, cloud, a)
+	must.EndIf(wrong != nil, fail(exitConfig, "failed to fetch Install Config: failed to create install config: %s", wrong))
 	if a.found == nil {
 		a.found = o.lookUp(ctx, r, cloud, a)
-		if err := r.save(a); err != nil {
-			return nil, err
-		}
+		must.Do(r.save(a))
 	}
 	return &ibmAccount{cloud}, nil
 }
 
 // live are the checks that need the cloud: resource group, sizes, zones of the region, the DNS zone.
-func (o onIBMCloud) live(ctx context.Context, cloud *ibmcloud.Cloud, a *assets) error {
+func (o onIBMCloud) live(ctx context.Context, cloud *ibmcloud.Cloud, a *assets) (err error) {
+	defer must.Catch(&err)
 	spec := a.spec()
 	if spec.ResourceGroup != "" {
 		if _, err := cloud.FindGroup(ctx, spec.ResourceGroup); errors.Is(err, ibmcloud.ErrNoGroup) {
@@ -153,18 +150,13 @@ func (o onIBMCloud) live(ctx context.Context, cloud *ibmcloud.Cloud, a *assets) 
 			return fmt.Errorf("platform.ibmcloud.type: Not found: %q", kind)
 		}
 	}
-	known, err := cloud.AvailableZones(ctx)
-	if err != nil {
-		return err
-	}
+	known := must.Get(cloud.AvailableZones(ctx))
 	for _, zone := range spec.Zones {
-		if !slices.Contains(known, zone) {
-			return fmt.Errorf("platform.ibmcloud.zones: Invalid value: %q: zone not in configured region (%s)", zone, cloud.Region)
-		}
+		must.FailIf(!slices.Contains(known, zone),
+			"platform.ibmcloud.zones: Invalid value: %q: zone not in configured region (%s)", zone, cloud.Region)
 	}
-	if _, err := cloud.FindZone(ctx, spec.BaseDomain, spec.Internal); err != nil {
-		return fmt.Errorf("baseDomain: Invalid value: %q: %w", spec.BaseDomain, err)
-	}
+	_, err = cloud.FindZone(ctx, spec.BaseDomain, spec.Internal)
+	must.Wrap(err, "baseDomain: Invalid value: %q", spec.BaseDomain)
 	return nil
 }
 

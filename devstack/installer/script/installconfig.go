@@ -13,6 +13,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/crypto/ssh"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // installConfig is the part of install-config.yaml that the stand-in uses, and the other fields that it knows.
@@ -123,20 +125,15 @@ func (c installConfig) validate() []string {
 	return wrong
 }
 
-func validPullSecret(raw string) error {
+func validPullSecret(raw string) (err error) {
+	defer must.Catch(&err)
 	var secret struct {
 		Auths map[string]map[string]any `json:"auths"`
 	}
-	if err := json.Unmarshal([]byte(raw), &secret); err != nil {
-		return err
-	}
-	if len(secret.Auths) == 0 {
-		return errors.New("auths required")
-	}
+	must.Do(json.Unmarshal([]byte(raw), &secret))
+	must.FailIf(len(secret.Auths) == 0, "auths required")
 	for host, auth := range secret.Auths {
-		if auth["auth"] == nil && auth["credsStore"] == nil {
-			return fmt.Errorf("%q requires either auth or credsStore", host)
-		}
+		must.FailIf(auth["auth"] == nil && auth["credsStore"] == nil, "%q requires either auth or credsStore", host)
 	}
 	return nil
 }

@@ -61,16 +61,12 @@ func signed(template, parent *x509.Certificate, parentKey *ecdsa.PrivateKey) (_ 
 	}, nil
 }
 
-func (c certificate) parse() (*x509.Certificate, *ecdsa.PrivateKey, error) {
+func (c certificate) parse() (_ *x509.Certificate, _ *ecdsa.PrivateKey, err error) {
+	defer must.Catch(&err)
 	certBlock, _ := pem.Decode(c.CertRaw)
 	keyBlock, _ := pem.Decode(c.KeyRaw)
-	if certBlock == nil || keyBlock == nil {
-		return nil, nil, fmt.Errorf("no certificate in the state file")
-	}
-	cert, err := x509.ParseCertificate(certBlock.Bytes)
-	if err != nil {
-		return nil, nil, err
-	}
+	must.FailIf(certBlock == nil || keyBlock == nil, "no certificate in the state file")
+	cert := must.Get(x509.ParseCertificate(certBlock.Bytes))
 	key, err := x509.ParseECPrivateKey(keyBlock.Bytes)
 	return cert, key, err
 }

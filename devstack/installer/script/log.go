@@ -29,9 +29,7 @@ type logger struct {
 func newLogger(stderr io.Writer, level, dir string) (_ *logger, err error) {
 	defer must.Catch(&err)
 	l := &logger{stderr: stderr, level: slices.Index(levels, strings.Replace(level, "warn", "warning", boolInt(level == "warn"))), now: time.Now}
-	if l.level < 0 {
-		return nil, fmt.Errorf("invalid log-level: not a valid logrus Level: %q", level)
-	}
+	must.FailIf(l.level < 0, "invalid log-level: not a valid logrus Level: %q", level)
 	must.Do(os.MkdirAll(dir, 0o750))
 	file := must.Get(os.OpenFile(filepath.Join(dir, ".openshift_install.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644))
 	l.file = file

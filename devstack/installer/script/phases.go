@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/devstack/installer/act"
 	"github.com/ocpctl/ocpctl/devstack/must"
 )
@@ -69,4 +71,68 @@ func unless(condition bool, do func(context.Context) error) func(context.Context
 		return nil
 	}
 	return do
+}
+
+// failing returns a fault's failure, with the step's own exit code and text by default.
+func failing(step string, fault installer.Fault) *failure {
+	code, text := ownFailure(step)
+	if fault.Exit != 0 {
+		code = fault.Exit
+	}
+	if fault.Message != "" {
+		text = fault.Message
+	}
+	return &failure{Code: code, Message: worded(code, text)}
+}
+
+// ownFailure returns how a step fails if the fault does not say.
+func ownFailure(step string) (code int, text string) {
+	switch step {
+	case "quota":
+		return exitGeneric, "error(MissingQuota): ec2/L-0263D0A3 is not available in this region because the required number of resources (3) is more than the limit of 2"
+	case "api":
+		return exitBootstrap, "failed waiting for Kubernetes API: context deadline exceeded"
+	case "bootstrap":
+		return exitBootstrap, "failed to wait for bootstrapping to complete: context deadline exceeded"
+	case "bootstrap-destroy":
+		return exitGeneric, "error destroying bootstrap resources failed during the destroy bootstrap hook"
+	case "initialize":
+		return exitInstall, "Cluster operators authentication, console, ingress are not available"
+	case "stable":
+		return exitUnstable, "timed out waiting for the condition"
+	case "complete":
+		return exitInstall, "failed to get the console route"
+	case "start":
+		return exitGeneric, "told to fail"
+	}
+	return exitInfrastructure, "infrastructure was not ready within 15m0s: context deadline exceeded"
+}
+
+// worded formats a message as the real installer does for this exit code. Each line is logged separately.
+func worded(code int, message string) string {
+	switch code {
+	case exitGeneric:
+		if strings.Contains(message, "MissingQuota") {
+			return `failed to fetch Cluster: failed to generate asset "Platform Quota Check": ` + message
+		}
+	case exitConfig:
+		return `failed to fetch Cluster: failed to load asset "Install Config": failed to create install config: ` + message
+	case exitInfrastructure:
+		return `failed to fetch Cluster: failed to generate asset "Cluster": failed to create cluster: ` + message
+	case exitBootstrap:
+		if strings.Contains(message, "Kubernetes API") {
+			return message + "\nFailed waiting for Kubernetes API. This error usually happens when there is a problem on the bootstrap host that prevents creating a temporary control plane."
+		}
+		return "Bootstrap failed to complete: " + message +
+			"\nFailed to wait for bootstrapping to complete. This error usually happens when there is a problem with control plane hosts that prevents the control plane operators from creating the control plane."
+	case exitInstall:
+		return "Cluster initialization failed because one or more operators are not functioning properly.\n" +
+			"The cluster should be accessible for troubleshooting as detailed in the documentation linked below,\n" +
+			"https://docs.openshift.com/container-platform/latest/support/troubleshooting/troubleshooting-installations.html\n" +
+			"The 'wait-for install-complete' subcommand can then be used to continue the installation\n" +
+			"failed to initialize the cluster: " + message
+	case exitUnstable:
+		return "cluster operators are not stable: " + message
+	}
+	return message
 }

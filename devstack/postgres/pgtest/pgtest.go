@@ -21,6 +21,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/postgres"
 )
 
@@ -50,28 +51,17 @@ func Empty(t testing.TB) (url string) {
 }
 
 // shared starts the process's server once.
-var shared = sync.OnceValues(func() (*instance, error) {
+var shared = sync.OnceValues(func() (_ *instance, err error) {
+	defer must.Catch(&err)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	dir, err := os.MkdirTemp(memory(), "ocpctl-pgtest-")
-	if err != nil {
-		return nil, err
-	}
+	dir := must.Get(os.MkdirTemp(memory(), "ocpctl-pgtest-"))
 	if err := prepareFromCache(ctx, dir); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	server, err := postgres.Start(ctx, postgres.Config{Dir: dir, Fast: true})
-	if err != nil {
-		return nil, err
-	}
-	alive, err := removeAfter(dir, server.PID())
-	if err != nil {
-		return nil, err
-	}
-	admin, err := pgxpool.New(ctx, server.URL("postgres"))
-	if err != nil {
-		return nil, err
-	}
+	server := must.Get(postgres.Start(ctx, postgres.Config{Dir: dir, Fast: true}))
+	alive := must.Get(removeAfter(dir, server.PID()))
+	admin := must.Get(pgxpool.New(ctx, server.URL("postgres")))
 	return &instance{server, admin, alive}, nil
 })
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/slack"
 )
 
@@ -40,6 +41,7 @@ func (p *playground) do(w http.ResponseWriter, r *http.Request, do act) {
 
 // write sends what stands in the message box: a command or a message.
 func (p *playground) write(ctx context.Context, at spot, form url.Values) (next string, err error) {
+	defer must.Catch(&err)
 	text := strings.TrimSpace(form.Get("text"))
 	command, isCommand := strings.CutPrefix(text, "/ocp")
 	switch {
@@ -50,16 +52,12 @@ func (p *playground) write(ctx context.Context, at spot, form url.Values) (next 
 			//lint:ignore ST1005 these are Slack's words
 			return "", errors.New("/ocp is not supported in threads. Sorry!")
 		}
-		if at.Channel == direct {
-			return "", errors.New("write to the app first, or type the command in a channel")
-		}
+		must.FailIf(at.Channel == direct, "write to the app first, or type the command in a channel")
 		_, err = p.slack.Command(ctx, at.As.ID, at.Channel, strings.TrimSpace(command))
 	case strings.HasPrefix(text, "/"):
 		return "", errors.New(strings.Fields(text)[0] + " is not a valid command. The app of this workspace has /ocp.")
 	case at.Channel == direct: // the first message to the app
-		if _, err := p.slack.DirectMessage(ctx, at.As.ID, text); err != nil {
-			return "", err
-		}
+		must.Get(p.slack.DirectMessage(ctx, at.As.ID, text))
 		return at.Link("", "D"+at.As.ID[1:], ""), nil
 	default:
 		_, err = p.slack.Write(ctx, at.As.ID, slack.Post{Channel: at.Channel, Thread: form.Get("thread"), Text: text})
@@ -79,16 +77,13 @@ func (p *playground) change(ctx context.Context, at spot, form url.Values) (next
 
 // view enters what changed in a modal or App Home, and then submits it, closes it, or presses a button in it.
 func (p *playground) view(ctx context.Context, at spot, form url.Values) (next string, err error) {
+	defer must.Catch(&err)
 	v := p.slack.Modal(at.As.ID)
 	if form.Get("at") != "" && (v == nil || v.ID != form.Get("at")) {
 		v = p.slack.Home(at.As.ID)
 	}
-	if v == nil || v.ID != form.Get("at") {
-		return "", errors.New("this form is closed")
-	}
-	if err := p.enter(ctx, at, v, form); err != nil {
-		return "", err
-	}
+	must.FailIf(v == nil || v.ID != form.Get("at"), "this form is closed")
+	must.Do(p.enter(ctx, at, v, form))
 	do, which, _ := strings.Cut(form.Get("do"), ":")
 	switch do {
 	case "submit":

@@ -65,9 +65,7 @@ func (c Catalog) Resolve(task Task, params []Param, more map[string]string) (_ [
 	for _, step := range task.Steps {
 		if step.Ref.Name != "" {
 			action, known := c.Actions[step.Ref.Name]
-			if !known {
-				return nil, fmt.Errorf("step %s: there is no StepAction %s", step.Name, step.Ref.Name)
-			}
+			must.FailIf(!known, "step %s: there is no StepAction %s", step.Name, step.Ref.Name)
 			given := slices.Clone(step.Params)
 			for i := range given {
 				given[i].Value = replace(given[i].Value, values)

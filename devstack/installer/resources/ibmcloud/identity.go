@@ -3,7 +3,6 @@ package ibmcloud
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 
@@ -48,20 +47,16 @@ type serviceID struct {
 
 // list finds the service IDs with exactly this name, on all pages of one entry each.
 func (i *Identity) list(ctx context.Context, name string) (all []serviceID, err error) {
+	defer must.Catch(&err)
 	query := url.Values{"account_id": {i.Account}, "name": {name}, "pagesize": {"1"}}
 	for {
 		var out struct {
 			IDs  []serviceID `json:"serviceids"`
 			Next string      `json:"next"`
 		}
-		if err := i.do(ctx, call{op: "iam:list_service_ids", path: "/iam/v1/serviceids/", query: query}, &out); err != nil {
-			return nil, err
-		}
+		must.Do(i.do(ctx, call{op: "iam:list_service_ids", path: "/iam/v1/serviceids/", query: query}, &out))
 		all = append(all, out.IDs...)
-		next, err := url.Parse(out.Next)
-		if err != nil {
-			return nil, err
-		}
+		next := must.Get(url.Parse(out.Next))
 		if out.Next == "" {
 			return all, nil
 		}
@@ -75,9 +70,7 @@ func (i *Identity) Create(ctx context.Context, a Access) (key string, err error)
 	name := i.serviceID(a)
 	before, err := i.list(ctx, name)
 	must.Wrap(err, "error listing Service IDs")
-	if len(before) > 0 {
-		return "", fmt.Errorf("exists with the same name: %s, please delete the entries or create with a different name", name)
-	}
+	must.FailIf(len(before) > 0, "exists with the same name: %s, please delete the entries or create with a different name", name)
 	var made serviceID
 	body := map[string]string{"account_id": i.Account, "name": name, "description": "A Service ID created by the ccoctl utility"}
 	must.Do(i.do(ctx, call{op: "iam:create_service_id", method: http.MethodPost, path: "/iam/v1/serviceids/", body: body}, &made))
@@ -134,9 +127,7 @@ func (i *Identity) Delete(ctx context.Context, a Access, force bool) (err error)
 	name := i.serviceID(a)
 	all, err := i.list(ctx, name)
 	must.Wrap(err, "error listing Service IDs")
-	if len(all) > 1 && !force {
-		return fmt.Errorf("more than one ServiceID found with %s name, please delete duplicates or use the --force flag", name)
-	}
+	must.FailIf(len(all) > 1 && !force, "more than one ServiceID found with %s name, please delete duplicates or use the --force flag", name)
 	for _, one := range all {
 		must.Do(i.deleteID(ctx, one.ID))
 		i.Say("Deleted Service ID %s", name)

@@ -74,13 +74,11 @@ func notes(attrs map[string]string) map[string]string {
 	return out
 }
 
-func (c *Cloud) living(ctx context.Context, infraID string) (*resources.Living, error) {
+func (c *Cloud) living(ctx context.Context, infraID string) (_ *resources.Living, err error) {
+	defer must.Catch(&err)
 	b := live{c.NewBuild(Spec{InfraID: infraID})}
 	l := &resources.Living{InfraID: infraID, Region: c.Region, Subnets: map[string]string{}, Notes: map[string]map[string]string{}, On: b}
-	all, err := c.everything(ctx, infraID)
-	if err != nil {
-		return nil, err
-	}
+	all := must.Get(c.everything(ctx, infraID))
 	for _, r := range all {
 		switch {
 		case r.Account != c.Account:
@@ -101,9 +99,7 @@ func (c *Cloud) living(ctx context.Context, infraID string) (*resources.Living, 
 			}, notes(r.Attrs))
 		}
 	}
-	if l.Network == "" || l.MasterType == "" {
-		return nil, resources.ErrNoCluster
-	}
+	must.EndIf(l.Network == "" || l.MasterType == "", resources.ErrNoCluster)
 	return l, nil
 }
 

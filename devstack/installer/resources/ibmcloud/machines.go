@@ -104,15 +104,13 @@ func (b *Build) DestroyBootstrap(ctx context.Context, keep bool) (err error) {
 	boots := must.Get(b.Machines(ctx, "bootstrap"))
 	for _, boot := range boots {
 		must.Do(b.deleteVPC(ctx, "delete_instance", "instances/"+boot))
-		if err := b.wait(ctx, func() (bool, error) {
+		must.Do(b.wait(ctx, func() (bool, error) {
 			err := b.getVPC(ctx, "get_instance", "instances/"+boot, nil)
 			if Missing(err) {
 				return true, nil
 			}
 			return false, err
-		}); err != nil {
-			return err
-		}
+		}))
 	}
 	if !keep {
 		must.Do(b.removeBucket(ctx, bootstrapBucket(b.InfraID), "bootstrap.ign"))

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // vpcPath is the path of a VPC collection in the cloud's region.
@@ -62,15 +64,11 @@ var ErrNoGroup = errors.New("not found")
 
 // FindGroup finds a resource group by name or, as the installer's own check does, by id.
 func (c *Cloud) FindGroup(ctx context.Context, name string) (group reference, err error) {
+	defer must.Catch(&err)
 	var out struct{ Resources []reference }
-	err = c.do(ctx, call{op: "rc:list_resource_groups", path: "/rc/v2/resource_groups", query: url.Values{"account_id": {c.Account}}}, &out)
-	if err != nil {
-		return group, err
-	}
+	must.Do(c.do(ctx, call{op: "rc:list_resource_groups", path: "/rc/v2/resource_groups", query: url.Values{"account_id": {c.Account}}}, &out))
 	i := slices.IndexFunc(out.Resources, func(g reference) bool { return g.Name == name || g.ID == name })
-	if i < 0 {
-		return group, fmt.Errorf("ResourceGroup '%q' %w", name, ErrNoGroup)
-	}
+	must.FailIf(i < 0, "ResourceGroup '%q' %w", name, ErrNoGroup)
 	return out.Resources[i], nil
 }
 
@@ -91,14 +89,12 @@ func (c *Cloud) instances(ctx context.Context, service string) ([]reference, err
 
 // DNSZones lists the zones of every instance, of CIS or of DNS Services. One broken instance fails the search, as in the real installer.
 func (c *Cloud) DNSZones(ctx context.Context, private bool) (zones []Zone, err error) {
+	defer must.Catch(&err)
 	service := internetService
 	if private {
 		service = dnsService
 	}
-	instances, err := c.instances(ctx, service)
-	if err != nil {
-		return nil, err
-	}
+	instances := must.Get(c.instances(ctx, service))
 	for _, instance := range instances {
 		var out struct {
 			Result []reference `json:"result"`
@@ -109,9 +105,7 @@ func (c *Cloud) DNSZones(ctx context.Context, private bool) (zones []Zone, err e
 		} else {
 			err = c.do(ctx, call{op: "cis:list_zones", path: cisPath(instance.CRN, "")}, &out)
 		}
-		if err != nil {
-			return nil, err
-		}
+		must.Do(err)
 		for _, z := range append(out.Result, out.Zones...) {
 			zone := Zone{Instance: instance.CRN, ID: z.ID, Name: z.Name, Private: private}
 			if private {
@@ -124,15 +118,11 @@ func (c *Cloud) DNSZones(ctx context.Context, private bool) (zones []Zone, err e
 }
 
 // FindZone finds the zone of a base domain by its exact name.
-func (c *Cloud) FindZone(ctx context.Context, domain string, private bool) (Zone, error) {
-	zones, err := c.DNSZones(ctx, private)
-	if err != nil {
-		return Zone{}, err
-	}
+func (c *Cloud) FindZone(ctx context.Context, domain string, private bool) (_ Zone, err error) {
+	defer must.Catch(&err)
+	zones := must.Get(c.DNSZones(ctx, private))
 	i := slices.IndexFunc(zones, func(z Zone) bool { return z.Name == domain })
-	if i < 0 {
-		return Zone{}, fmt.Errorf("DNS zone %q not found", domain)
-	}
+	must.FailIf(i < 0, "DNS zone %q not found", domain)
 	return zones[i], nil
 }
 
