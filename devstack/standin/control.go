@@ -132,11 +132,7 @@ func (c *Control[T, R, V]) look(pick func(*World[T, R]) []R) []V {
 	c.Mutex.Lock()
 	defer c.Mutex.Unlock()
 	c.World.Tick()
-	out := []V{}
-	for _, r := range pick(c.World) {
-		out = append(out, c.Copy(r))
-	}
-	return out
+	return pick.Map(pick(c.World), c.Copy)
 }
 
 // Meter returns everything that was used until now.
