@@ -154,7 +154,7 @@ func (t *target) session(ctx context.Context, login string) (_ *http.Client, _ [
 
 func afterLogout(ctx context.Context, t *target) (result, error) {
 	browser, cookies := must.Get2(t.session(ctx, "maya"))
-	copied := pick.Map(cookies, func(c *http.Cookie) string { return c.Name+"="+c.Value })
+	copied := pick.Map(cookies, func(c *http.Cookie) string { return c.Name + "=" + c.Value })
 	use := func() (answer, error) {
 		return t.nobody().ask(ctx, http.MethodGet, "/me", nil, "Cookie", strings.Join(copied, "; "))
 	}

@@ -84,7 +84,9 @@ func describeOfferings(c *call) ([]node, error) {
 		}
 	}
 	found, next := must.Get2(page(c, found, false, func(o offering) string { return o.place + " " + o.name }))
-	items := pick.Map(found, func(o offering) []node { return []node{el("instanceType", o.name), el("locationType", kind), el("location", o.place)} })
+	items := pick.Map(found, func(o offering) []node {
+		return []node{el("instanceType", o.name), el("locationType", kind), el("location", o.place)}
+	})
 	return append([]node{list("instanceTypeOfferingSet", "item", items)}, next...), nil
 }
 

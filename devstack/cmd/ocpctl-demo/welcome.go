@@ -102,6 +102,8 @@ Runners are Jobs. API server, controllers, scheduler and kubelet are real; a sta
 
 // people lists those who can sign in to the pages, with their passwords.
 func people() string {
-	all := pick.Map(saml.People, func(p saml.Person) string { return fmt.Sprintf("%s/%s (%s)", p.Login, p.Password(), strings.Join(p.Groups, ", ")) })
+	all := pick.Map(saml.People, func(p saml.Person) string {
+		return fmt.Sprintf("%s/%s (%s)", p.Login, p.Password(), strings.Join(p.Groups, ", "))
+	})
 	return strings.Join(all, ", ")
 }

@@ -2,7 +2,6 @@ package runs
 
 import "slices"
 
-
 // Member is a run or a job that belongs to a concurrency group; the job is nil for a run.
 type Member struct {
 	Run *Run
