@@ -65,14 +65,18 @@ type Created struct {
 	Verdict policy.Verdict // policy's answer in place of the stored JSON; zero if the result is a cluster that was there
 }
 
-// toCreated adds the verdict to what the store returned.
-func toCreated(judged store.Judged) (Created, error) {
+// toCreated adds the verdict to what the store returned: the last one, or that of an earlier request. The last one is still being
+// written if the store returned no verdict.
+func toCreated(judged store.Judged, last *policy.Verdict) (Created, error) {
 	made := Created{Judged: judged}
-	if len(judged.Verdict) == 0 {
-		return made, nil
-	}
-	if err := json.Unmarshal(judged.Verdict, &made.Verdict); err != nil {
-		return Created{}, fmt.Errorf("read the verdict: %w", err)
+	switch {
+	case len(judged.Verdict) == 0:
+	case !judged.Replayed:
+		made.Verdict = *last
+	default:
+		if err := json.Unmarshal(judged.Verdict, &made.Verdict); err != nil {
+			return Created{}, fmt.Errorf("read the verdict: %w", err)
+		}
 	}
 	return made, nil
 }
@@ -123,11 +127,12 @@ type judgeFunc = func(usage.Usage) (store.Judgement, error)
 // judgeAndWrite has the store judge a request, with the granted name first and with the fallback name if that is taken. With
 // db.ErrNameTaken, the result has the last verdict.
 func (s *Service) judgeAndWrite(r ClusterRequest, ask store.Ask, write func(judgeFunc) (store.Judged, error)) (Created, error) {
-	judged, err := write(s.judgeWith(r, ask, false))
-	made, unread := toCreated(judged)
+	var last policy.Verdict
+	judged, err := write(s.judgeWith(r, ask, false, &last))
+	made, unread := toCreated(judged, &last)
 	if errors.Is(err, db.ErrNameTaken) && made.Verdict.Grant.FallbackName != "" {
-		judged, err = write(s.judgeWith(r, ask, true))
-		made, unread = toCreated(judged)
+		judged, err = write(s.judgeWith(r, ask, true, &last))
+		made, unread = toCreated(judged, &last)
 	}
 	if err == nil {
 		err = unread
@@ -138,13 +143,14 @@ func (s *Service) judgeAndWrite(r ClusterRequest, ask store.Ask, write func(judg
 	return made, nil
 }
 
-// judgeWith returns the function that evaluates the request and grants the fallback name or the first name.
-func (s *Service) judgeWith(r ClusterRequest, ask store.Ask, fallback bool) judgeFunc {
+// judgeWith returns the function that evaluates the request and grants the fallback name or the first name. It leaves the verdict in last.
+func (s *Service) judgeWith(r ClusterRequest, ask store.Ask, fallback bool, last *policy.Verdict) judgeFunc {
 	return func(u usage.Usage) (store.Judgement, error) {
 		v := s.evaluateRequest(r, ToPolicyUsage(u), u.At)
 		if fallback {
 			v.Grant.Name = v.Grant.FallbackName
 		}
+		*last = v
 		return s.toJudgement(r, ask.Request, v, u)
 	}
 }

@@ -13,7 +13,7 @@ func LogReply(actor string, card lifecycle.Card, log []string, answers int, link
 		return fmt.Sprintf("%s, the newest job of %s has no log yet. %s\n", mention(actor), Code(card.Name), page(card, links))
 	}
 	text := fmt.Sprintf("%s, here are the last lines of the newest log of %s. %s\n", mention(actor), Code(card.Name), page(card, links))
-	begin := fmt.Sprintf("\n<details>\n<summary>%d lines</summary>\n\n", len(log))
+	begin := fmt.Sprintf("\n<details>\n<summary>%s</summary>\n\n", countOf(len(log), "line"))
 	return text + begin + tail(log, MaxLogLines, (maxBody-maxRead)/max(answers, 1)-len(text)-len(begin)-len(foldEnd)) + foldEnd
 }
 

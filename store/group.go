@@ -24,7 +24,7 @@ import (
 
 const (
 	mostTogether = 32
-	mostUnfolded = 1_000            // changes of usage that a group reads before it has them folded
+	mostUnfolded = 200              // changes of usage that a group reads before it has them folded
 	lockPatience = `'250ms'`        // whoever would wait longer for somebody else's lock waits alone, and not with those who need another
 	groupTimeout = 30 * time.Second // for the whole group; each caller stops waiting at its own deadline
 )

@@ -25,8 +25,8 @@ type topic struct {
 var topics = []topic{
 	// wake_at stays as decided, so that a cluster whose reconcile fails again and again is seen as overdue. Time that passed is
 	// a new fact, so pokes rises: the previous reconcile may be done but not yet recorded as completed, and would swallow
-	// another of the same arguments.
-	{"clusters", "wake_at <= @now AND (nudged_at IS NULL OR nudged_at < wake_at OR nudged_at <= @before)", "wake_at", "nudged_at = @now, pokes = pokes + 1", "id, pokes AS n",
+	// another of the same arguments. With the bound of minus infinity PostgreSQL expects few due ones, and reads their index.
+	{"clusters", "wake_at > '-infinity' AND wake_at <= @now AND (nudged_at IS NULL OR nudged_at < wake_at OR nudged_at <= @before)", "wake_at", "nudged_at = @now, pokes = pokes + 1", "id, pokes AS n",
 		func(id string, n int64) river.JobArgs { return queue.ReconcileArgs{Cluster: id, Pokes: n} }},
 	undone("subscribers", "shown_version < wanted_version AND NOT muted", "id, wanted_version AS n",
 		func(id string, n int64) river.JobArgs { return queue.PublishArgs{Subscriber: id, Version: n} }),

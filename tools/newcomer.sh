@@ -14,7 +14,7 @@ root=$(mktemp -d) && chmod 755 "$root" # apt reads as a user of its own
 stop() { kill -INT "$(cat "$root/root/ocpctl/.demo/demo.pid" 2>/dev/null)" 2>/dev/null || kill "$demo" 2>/dev/null || true; }
 cleanup() {
   [ -z "${demo:-}" ] || { stop; wait "$demo" || true; }
-  umount -R -l "$root/proc" "$root/sys" "$root/dev" 2>/dev/null || true
+  umount -R -l "$root" 2>/dev/null || true
   rm -rf --one-file-system "$root"
 }
 trap cleanup EXIT
@@ -24,9 +24,15 @@ debootstrap --variant=minbase --include=ca-certificates,git,make,gcc,libc6-dev b
 rm -f "$root.log"
 cp -a "$(go env GOROOT)" "$root/usr/local/go"
 cp /etc/resolv.conf /etc/hosts "$root/etc/" && cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/" # the machine's network may have its own
+mount --bind "$root" "$root"
 for at in proc sys dev; do mount --rbind "/$at" "$root/$at"; done
 git clone -q --no-hardlinks . "$root/root/ocpctl"
-inside() { exec chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/local/go/bin:/usr/bin:/bin:/usr/sbin:/sbin GOPROXY="$(go env GOPROXY)" GOSUMDB="$(go env GOSUMDB)" GOTOOLCHAIN=local sh -c "cd /root/ocpctl && $1"; }
+# inside runs a command there. In a chroot, the kernel would forbid user namespaces, in which PostgreSQL runs for root.
+inside() {
+  exec unshare --mount --propagation private sh -c 'cd "$0" && pivot_root . mnt && cd / && umount -l /mnt &&
+    exec /usr/bin/env -i HOME=/root PATH=/usr/local/go/bin:/usr/bin:/bin:/usr/sbin:/sbin GOPROXY="$1" GOSUMDB="$2" GOTOOLCHAIN=local sh -c "cd /root/ocpctl && $3"' \
+    "$root" "$(go env GOPROXY)" "$(go env GOSUMDB)" "$1"
+}
 began=$(date +%s)
 (inside "exec env OCPCTL_DEMO_PORT=$port make demo") >"$root/demo.log" 2>&1 &
 demo=$!

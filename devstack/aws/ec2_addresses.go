@@ -87,7 +87,7 @@ func renderInterface(c *call, r *Resource) []node {
 		el("description", r.Attrs["description"]), el("ownerId", r.Account), el("requesterId", r.Attrs["requester-id"]), el("requesterManaged", r.Attrs["requester-id"] != ""),
 		el("status", r.State), el("interfaceType", r.Attrs["interface-type"]), el("privateIpAddress", r.Attrs["private-ip-address"]), list("groupSet", "item", groups), tagSet(r)}
 	if id := r.Attrs["attachment.instance-id"]; id != "" {
-		out = append(out, group("attachment", el("instanceId", id), el("status", "attached"), el("deleteOnTermination", true)))
+		out = append(out, group("attachment", el("attachmentId", "eni-attach-"+r.ID[len("eni-"):]), el("attachTime", r.Created), el("instanceId", id), el("status", "attached"), el("deleteOnTermination", true)))
 	}
 	if ip := r.Attrs["public-ip"]; ip != "" {
 		out = append(out, group("association", el("publicIp", ip)))

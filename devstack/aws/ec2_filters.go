@@ -23,7 +23,7 @@ var known = []string{
 	"attachment.instance-id", "attachment.vpc-id", "association.subnet-id", "association.main", "association.route-table-id", "availability-zone",
 	"cidr", "cidr-block", "cidrBlock", "description", "domain", "group-name", "iam-instance-profile.arn", "image-id", "instance-type", "interface-type",
 	"requester-vpc-info.vpc-id", "accepter-vpc-info.vpc-id", "launch-template-name", "dhcp-options-id", "strategy",
-	"is-default", "isDefault", "name", "owner-id", "private-ip-address", "public-ip", "requester-id", "reservation-id", "service-name",
+	"is-default", "isDefault", "default-for-az", "defaultForAz", "name", "owner-id", "private-ip-address", "public-ip", "requester-id", "reservation-id", "service-name",
 	"subnet-id", "vpc-endpoint-type", "volume-id", "snapshot-id", "group-id", "instance-id", "network-interface-id", "allocation-id", "nat-gateway-id",
 }
 
@@ -82,6 +82,8 @@ func (c *call) values(r *Resource, k kind, name string) []string {
 		return orNone(r.VPC)
 	case "owner-id":
 		return []string{r.Account}
+	case "is-default", "isDefault", "default-for-az", "defaultForAz":
+		return []string{"false"} // the account has no default VPC
 	case "group-id":
 		return r.vals("groups")
 	case "launch-template-name":

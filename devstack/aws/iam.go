@@ -22,7 +22,7 @@ var iamCalls = map[string]handler{
 
 	"GetAccountAuthorizationDetails": accountDetails,
 
-	"CreateUser": createIAM(user), "GetUser": getIAM(user), "DeleteUser": deleteIAM(user), "ListUsers": listIAM(user),
+	"CreateUser": createIAM(user), "GetUser": getUser, "DeleteUser": deleteIAM(user), "ListUsers": listIAM(user),
 	"PutUserPolicy": putPolicy(user), "GetUserPolicy": getPolicy(user), "DeleteUserPolicy": deletePolicy(user), "ListUserPolicies": listPolicies(user),
 	"ListAttachedUserPolicies": listAttached(user),
 	"CreateAccessKey":          createKey, "ListAccessKeys": listKeys, "DeleteAccessKey": deleteKey,
@@ -83,6 +83,16 @@ func getIAM(e entity) handler {
 		r := must.Get(c.entity(e))
 		return []node{group(e.element, e.render(c, r, true)...)}, nil
 	}
+}
+
+// getUser returns the caller, too, whose own user was not made here.
+func getUser(c *call) ([]node, error) {
+	path, name, isUser := strings.Cut(c.who.arn, ":user/")
+	if c.params.get("UserName") != "" || !isUser || c.named("user", name) != nil {
+		return getIAM(user)(c)
+	}
+	own := []node{el("Path", "/"), el("UserName", name), el("UserId", c.who.userID), el("Arn", path+":user/"+name), el("CreateDate", c.Now())}
+	return []node{group("User", own...)}, nil
 }
 
 // deleteIAM refuses while anything (an inline policy, a profile, an access key) depends on the entity.

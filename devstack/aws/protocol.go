@@ -41,6 +41,11 @@ var protocols = map[string]protocol{
 	"s3":                   s3Protocol(),
 	"cloudfront":           cloudFrontProtocol(),
 	"organizations":        jsonProtocol("AWSOrganizationsV20161128", organizationCalls),
+	"cloudformation":       cloudFormation,
+	"autoscaling":          autoScaling,
+	"sqs":                  queues,
+	"eks":                  kubernetes,
+	"elasticfilesystem":    fileSystems,
 }
 
 // Operations returns the operations that the stand-in knows, by service.
@@ -53,7 +58,7 @@ func Operations() map[string][]string {
 }
 
 // speaksJSON are the services with JSON errors.
-var speaksJSON = map[string]bool{"tagging": true, "servicequotas": true, "organizations": true}
+var speaksJSON = map[string]bool{"tagging": true, "servicequotas": true, "organizations": true, "eks": true, "elasticfilesystem": true}
 
 const (
 	ec2Namespace     = "http://ec2.amazonaws.com/doc/2016-11-15/"

@@ -66,7 +66,28 @@ func (who identity) own(h home) error {
 	if err != nil {
 		return fmt.Errorf("give %s to the user the database runs as: %w", h.dir, err)
 	}
-	return nil
+	return checkEntry(h.dir)
+}
+
+// checkEntry reports a folder above the directory that other users cannot enter.
+func checkEntry(dir string) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	for at := filepath.Dir(dir); ; at = filepath.Dir(at) {
+		info, err := os.Stat(at)
+		if err != nil {
+			return err
+		}
+		if info.Mode().Perm()&0o001 == 0 {
+			return fmt.Errorf("PostgreSQL refuses to run as root, and user namespaces are forbidden here, so it runs as another user, who cannot enter %s: "+
+				"work in a folder elsewhere, e.g. below /srv, or run as another user than root", at)
+		}
+		if at == filepath.Dir(at) {
+			return nil
+		}
+	}
 }
 
 // ownedBy returns the owner of an initialised data directory, if that is not root.

@@ -131,3 +131,13 @@ func number1(t *testing.T, s *Server, sql string) (n int) {
 	require.NoError(t, conn.QueryRow(t.Context(), sql).Scan(&n))
 	return n
 }
+
+func TestAFolderThatTheDatabasesUserCannotEnterIsNamed(t *testing.T) {
+	t.Parallel()
+	closed := filepath.Join(t.TempDir(), "closed")
+	require.NoError(t, os.Chmod(filepath.Dir(filepath.Dir(closed)), 0o755))
+	require.NoError(t, os.MkdirAll(filepath.Join(closed, "inner"), 0o755))
+	require.NoError(t, checkEntry(filepath.Join(closed, "inner", "postgres")))
+	require.NoError(t, os.Chmod(closed, 0o700))
+	require.ErrorContains(t, checkEntry(filepath.Join(closed, "inner", "postgres")), "cannot enter "+closed+":")
+}

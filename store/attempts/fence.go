@@ -107,39 +107,51 @@ type Fenced struct {
 
 // LockAttempt locks the attempt's cluster and reads the attempt. ErrFenced: the token is not this attempt's.
 func LockAttempt(ctx context.Context, c *db.Tx, attempt, token string) (Fenced, error) {
-	var cluster string
-	if err := c.QueryRow(ctx, `SELECT cluster_id FROM attempts WHERE id = $1`, attempt).Scan(&cluster); err != nil {
-		return Fenced{}, fmt.Errorf("find attempt %s: %w", attempt, err)
-	}
-	return lockAttemptOf(ctx, c, cluster, attempt, token)
-}
-
-// lockAttemptOf is LockAttempt where the attempt's cluster is known.
-func lockAttemptOf(ctx context.Context, c *db.Tx, cluster, attempt, token string) (Fenced, error) {
-	cur, err := clusters.Lock(ctx, c, cluster)
-	if err != nil {
+	var b db.Batch
+	locked := queueAttempt(c, &b, attempt)
+	if err := c.Send(ctx, &b); err != nil {
 		return Fenced{}, err
 	}
-	f := Fenced{Held: cur, AttemptID: attempt}
-	var known string
-	id := &f.Identity
-	err = c.QueryRow(ctx, `
+	return locked.check(c, token)
+}
+
+// lockedAttempt is an attempt whose cluster a batch locks. Whoever calls check sent the batch.
+type lockedAttempt struct {
+	fenced Fenced
+	token  string
+	now    time.Time
+}
+
+// queueAttempt adds the lock of the attempt's cluster to a batch, and what reads the attempt under it.
+func queueAttempt(c *db.Tx, b *db.Batch, attempt string) *lockedAttempt {
+	l := &lockedAttempt{fenced: Fenced{AttemptID: attempt}}
+	f := &l.fenced
+	clusters.QueueLockOf(c, b, attempt, func(held usage.Held, now time.Time) { f.Held, l.now = held, now })
+	b.Ask("read the attempt "+attempt, func(rows pgx.Rows) error {
+		id := &f.Identity
+		_, err := pgx.CollectExactlyOneRow(rows, func(row pgx.CollectableRow) (struct{}, error) {
+			return struct{}{}, row.Scan(&l.token, &f.Number, &f.Kind, &f.Pod, &f.Claimed, &f.stopAsked, &f.stopWhy, &f.Phase, &f.Percent, &f.Step, &f.Recorded,
+				&id.InfraID, &id.ClusterUUID, &id.CCOName, &id.Account, &id.Region, &id.ReleaseDigest, &id.Metadata, &id.InstallerSHA256,
+				&id.ResourceGroupID, &f.Closed, &f.result.Outcome, &f.result.Reason, &f.result.Message, &f.result.Whose, &f.result.Next, &f.result.Retryable)
+		})
+		return err
+	}, `
 		SELECT token_id, number, kind, coalesce(claimed_by, ''), claimed_at IS NOT NULL, stop_asked, stop_why, phase,
 			progress_percent, progress_step, recorded_at IS NOT NULL,
 			coalesce(infra_id, ''), coalesce(cluster_uuid, ''), coalesce(cco_name, ''), coalesce(account, ''), coalesce(region, ''),
 			coalesce(release_digest, ''), coalesce(metadata, ''), coalesce(installer_sha256, ''),
 			coalesce(resource_group_id, ''), closed_at IS NOT NULL, coalesce(outcome, ''), reason, message, whose, next, retryable
-		FROM attempts WHERE id = $1`, attempt).Scan(
-		&known, &f.Number, &f.Kind, &f.Pod, &f.Claimed, &f.stopAsked, &f.stopWhy, &f.Phase, &f.Percent, &f.Step, &f.Recorded,
-		&id.InfraID, &id.ClusterUUID, &id.CCOName, &id.Account, &id.Region, &id.ReleaseDigest, &id.Metadata, &id.InstallerSHA256,
-		&id.ResourceGroupID, &f.Closed, &f.result.Outcome, &f.result.Reason, &f.result.Message, &f.result.Whose, &f.result.Next, &f.result.Retryable)
-	if err != nil {
-		return Fenced{}, fmt.Errorf("read attempt %s: %w", attempt, err)
+		FROM attempts WHERE id = $1`, attempt)
+	return l
+}
+
+// check refuses a token that is not the attempt's. Now becomes the time under the lock.
+func (l *lockedAttempt) check(c *db.Tx, token string) (Fenced, error) {
+	c.Now = l.now
+	if l.token != token {
+		return Fenced{}, fmt.Errorf("attempt %s: %w", l.fenced.AttemptID, db.ErrFenced)
 	}
-	if known != token {
-		return Fenced{}, fmt.Errorf("attempt %s: %w", attempt, db.ErrFenced)
-	}
-	return f, nil
+	return l.fenced, nil
 }
 
 // Stop returns why this runner has to stop; empty: it may go on.

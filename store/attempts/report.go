@@ -17,12 +17,10 @@ import (
 func (s *Store) Report(ctx context.Context, attemptID, tokenID string, r ReportRow) (Lease, error) {
 	var lease Lease
 	logged := ""
-	var found struct{ ClusterID string }
-	find := func(_ *db.Tx, b *db.Batch) {
-		b.Ask("find the attempt", db.Into(&found), `SELECT cluster_id FROM attempts WHERE id = $1`, attemptID)
-	}
-	err := s.db.WriteAfter(ctx, find, func(c *db.Tx) error {
-		f, err := lockAttemptOf(ctx, c, found.ClusterID, attemptID, tokenID)
+	var locked *lockedAttempt
+	lock := func(c *db.Tx, b *db.Batch) { locked = queueAttempt(c, b, attemptID) }
+	err := s.db.WriteAfter(ctx, lock, func(c *db.Tx) error {
+		f, err := locked.check(c, tokenID)
 		if err != nil {
 			return err
 		}

@@ -11,21 +11,38 @@ import (
 	"github.com/ocpctl/ocpctl/store/usage"
 )
 
+type lockRecord struct {
+	Lifecycle          LifecycleRecord
+	HourlyCents, Nodes int
+	AsleepCents        *int
+	WorkerMicros       *int
+	Clock              time.Time
+}
+
+func (r lockRecord) held() usage.Held {
+	return usage.Held{Cluster: r.Lifecycle.Cluster, Prices: usage.Prices{List: r.HourlyCents, Asleep: r.AsleepCents, Worker: r.WorkerMicros, Machines: r.Nodes}}
+}
+
+var lockSQL = `
+	SELECT ` + LifecycleColumns + `, c.hourly_cents, c.nodes, c.asleep_cents, c.worker_micros, coalesce(@fixed::timestamptz, clock_timestamp()) AS clock
+	FROM clusters c WHERE c.id = `
+
 // Lock takes the cluster's row lock and reads the clock while it holds it.
 func Lock(ctx context.Context, c *db.Tx, id string) (usage.Held, error) {
-	type record struct {
-		Lifecycle          LifecycleRecord
-		HourlyCents, Nodes int
-		AsleepCents        *int
-		WorkerMicros       *int
-		Clock              time.Time
-	}
-	r, err := db.One[record](ctx, c, `
-		SELECT `+LifecycleColumns+`, c.hourly_cents, c.nodes, c.asleep_cents, c.worker_micros, coalesce(@fixed::timestamptz, clock_timestamp()) AS clock
-		FROM clusters c WHERE c.id = @id FOR NO KEY UPDATE`, pgx.NamedArgs{"id": id, "fixed": c.DB.Fixed()})
+	r, err := db.One[lockRecord](ctx, c, lockSQL+`@id FOR NO KEY UPDATE`, pgx.NamedArgs{"id": id, "fixed": c.DB.Fixed()})
 	if err != nil {
 		return usage.Held{}, fmt.Errorf("lock %s: %w", id, err)
 	}
 	c.Now = r.Clock
-	return usage.Held{Cluster: r.Lifecycle.Cluster, Prices: usage.Prices{List: r.HourlyCents, Asleep: r.AsleepCents, Worker: r.WorkerMicros, Machines: r.Nodes}}, nil
+	return r.held(), nil
+}
+
+// QueueLockOf adds Lock of an attempt's cluster to a batch. read is called with the cluster and the time.
+func QueueLockOf(c *db.Tx, b *db.Batch, attempt string, read func(usage.Held, time.Time)) {
+	b.Ask("lock the cluster of "+attempt, func(rows pgx.Rows) error {
+		var r lockRecord
+		err := db.Into(&r)(rows)
+		read(r.held(), r.Clock)
+		return err
+	}, lockSQL+`(SELECT cluster_id FROM attempts WHERE id = @attempt) FOR NO KEY UPDATE`, pgx.NamedArgs{"attempt": attempt, "fixed": c.DB.Fixed()})
 }

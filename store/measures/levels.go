@@ -35,7 +35,7 @@ func Gauges() []Gauge {
 		{"ocpctl_past_end_seconds", "How long the cluster that is furthest past its end is past it, by what is missing: teardown (none has begun) or proof (the account was not counted empty).", []string{"missing"},
 			`SELECT ARRAY[missing] AS labels, coalesce(max(extract(epoch FROM @now::timestamptz - destroy_at))
 				FILTER (WHERE missing = 'proof' OR desired = 'present'), 0)::float8 AS value
-			FROM (VALUES ('teardown'), ('proof')) AS m (missing) LEFT JOIN clusters ON destroyed_at IS NULL AND NOT abandoned AND destroy_at <= @now GROUP BY missing`},
+			FROM (VALUES ('teardown'), ('proof')) AS m (missing) LEFT JOIN clusters ON destroyed_at IS NULL AND NOT abandoned AND destroy_at > '-infinity' AND destroy_at <= @now GROUP BY missing`},
 		{"ocpctl_attempts_open", "Attempts that are open, by kind and state: unclaimed (no runner has it yet) or claimed.", []string{"kind", "state"},
 			`SELECT ARRAY[k.kind, s.state] AS labels, count(a.id)::float8 AS value
 			FROM unnest(@kinds::text[]) AS k (kind) CROSS JOIN (VALUES ('unclaimed'), ('claimed')) AS s (state)

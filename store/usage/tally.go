@@ -33,11 +33,11 @@ type Tally struct {
 }
 
 // countersSQL reads counters: what was folded, the changes since, and what must not count, because a cluster that is past its end costs
-// nothing to come.
+// nothing to come. With the bound of minus infinity PostgreSQL expects few of those without knowing the time.
 const countersSQL = `
 	WITH asked AS MATERIALIZED (SELECT * FROM unnest(@kinds::text[], @keys::text[]) AS a (kind, key)), past AS (
 		SELECT u.kind, u.key, u.to_come + u.to_come_rate * @now_ms AS to_come, u.come_node_ms + u.come_nodes * @now_ms AS come_node_ms
-		FROM clusters c, usage_of(c, -1) u WHERE c.desired = 'present' AND c.destroyed_at IS NULL AND c.destroy_at < @now
+		FROM clusters c, usage_of(c, -1) u WHERE c.desired = 'present' AND c.destroyed_at IS NULL AND c.destroy_at > '-infinity' AND c.destroy_at < @now
 	), parts AS (
 		SELECT 0 AS change, kind, key, live, creating, waiting, CASE WHEN month >= @month THEN spent ELSE 0 END + spent_rate * @month_ms AS spent, to_come + to_come_rate * @now_ms AS to_come,
 			CASE WHEN month >= @month THEN node_ms ELSE 0 END + nodes * @month_ms + come_node_ms + come_nodes * @now_ms AS node_ms FROM asked JOIN usage_counters USING (kind, key)
