@@ -86,9 +86,10 @@ test-installer: ## a cluster's life on each cloud with the real openshift-instal
 	@[ -e $(DEMO_DIR)/real/data ] || $(MAKE) --no-print-directory build-installer
 	go test -count=1 -timeout 15m -tags installer -v ./devstack/installer/real
 
-.PHONY: test-janitor
-test-janitor: ## let Kubernetes' own janitor look through a stand-in account before, during and after a cluster's life (builds it: a minute)
-	go test -count=1 -timeout 10m -tags janitor -run Janitor ./devstack/installer
+.PHONY: test-auditors
+test-auditors: ## let programs of others look through the stand-in clouds: Kubernetes' own janitor, and the clouds' clients for Node.js (builds and fetches them: two minutes)
+	@tools/setup.sh node
+	go test -count=1 -timeout 10m -tags auditors ./devstack/auditors
 
 .PHONY: demo
 demo: $(DEMO_BUILD) $(if $(wildcard $(DEMO_DIR)/bin/act),build-act) ## start everything on this machine, to label a pull request and watch (Ctrl-C stops, .demo keeps the state; KUBERNETES=1: runners are Jobs; INSTALLER=real: the real openshift-install and ccoctl)
@@ -224,7 +225,7 @@ format:
 .PHONY: vet
 vet:
 	go vet ./...
-	go vet -tags act,web,kubernetes,jenkins,install,installer,janitor ./...
+	go vet -tags act,web,kubernetes,jenkins,install,installer,auditors ./...
 	go -C tools/s3gateway vet ./...
 	go -C tools/act vet ./...
 	go -C tools/tekton vet ./...

@@ -73,6 +73,8 @@ func (c *call) iamAction() string {
 	switch {
 	case c.service == "tagging":
 		return "tag:" + c.action
+	case c.service == "s3" && c.action == "DeleteBucketPublicAccessBlock": // one right for both
+		return "s3:PutBucketPublicAccessBlock"
 	case c.service == "s3" && c.action == "ListBuckets":
 		return "s3:ListAllMyBuckets"
 	}

@@ -75,6 +75,10 @@ func (c *call) refused(code string) *Fault {
 		return c.expired()
 	case NoCapacity:
 		return fault(NoCapacity, "Insufficient capacity.")
+	case "Blocked":
+		return fault(code, "This account is currently blocked and not recognized as a valid account. Please contact aws-verification@amazon.com if you have questions.")
+	case "PendingVerification":
+		return fault(code, "Your request for accessing resources in this region is being validated, and you will not be able to launch additional resources in this region until the validation is complete.")
 	}
 	return fault(code, "You are not authorized to perform this operation. %s", user)
 }

@@ -113,10 +113,10 @@ func (t *Run) undisturbed(ctx context.Context) (pr, ready int, err error) {
 	defer must.Catch(&err)
 	pr = must.Get(t.GitHub.Open("A life nobody disturbs", person))
 	must.Do(t.GitHub.Label(pr, t.label(), person))
-	must.Do(t.await(ctx, pr, "READY", patience, isReady))
+	must.Do(t.await(ctx, pr, "READY", t.patience(), isReady))
 	ready = len(t.s3.of(pr))
 	must.Do(t.destroy(pr))
-	must.Do(t.await(ctx, pr, "released", patience, isReleased))
+	must.Do(t.await(ctx, pr, "released", t.patience(), isReleased))
 	return pr, ready, sleep(ctx, 100*time.Millisecond) // the trace is read every few milliseconds
 }
 

@@ -16,6 +16,14 @@ import (
 // patience is the time limit of a life once nothing disturbs it any more.
 const patience = 2 * time.Minute
 
+// patience is the stack's: the real destroyers look every ten seconds whether something is gone, in each of their stages.
+func (t *Run) patience() time.Duration {
+	if t.Real != "" {
+		return 4 * patience
+	}
+	return patience
+}
+
 // cell is one boundary with one fault, tested with a cluster of its own pull request.
 type cell struct {
 	boundary
@@ -59,7 +67,7 @@ func (c *cell) place(ctx context.Context, t *Run) (err error) {
 	}
 	must.Do(t.GitHub.Label(c.pr, t.label(), person))
 	if c.Job == destroying {
-		must.Do(t.await(ctx, c.pr, "READY before its end is struck", patience, isReady))
+		must.Do(t.await(ctx, c.pr, "READY before its end is struck", t.patience(), isReady))
 	}
 	return nil
 }
@@ -72,7 +80,7 @@ func (c *cell) hold(ctx context.Context, t *Run) (err error) {
 		must.Do(t.destroy(c.pr))
 	}
 	var past time.Time // a call may be held shortly after the cluster is seen past it
-	for end := time.Now().Add(patience); !c.pin.held(); {
+	for end := time.Now().Add(t.patience()); !c.pin.held(); {
 		now, _ := t.board.of(c.pr)
 		if through := isReleased(now) || c.Job == creating && isReady(now); through && past.IsZero() {
 			past = time.Now()
@@ -108,11 +116,11 @@ func (c *cell) converge(ctx context.Context, t *Run) (err error) {
 	defer must.Catch(&err)
 	if c.Job == creating {
 		if c.wanted && !c.missed {
-			must.Do(t.await(ctx, c.pr, "READY", patience, isReady))
+			must.Do(t.await(ctx, c.pr, "READY", t.patience(), isReady))
 		}
 		must.Do(t.destroy(c.pr))
 	}
-	must.Do(t.await(ctx, c.pr, "released", patience, isReleased))
+	must.Do(t.await(ctx, c.pr, "released", t.patience(), isReleased))
 	return t.nothingLeft(ctx, c.pr)
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // cycle is one cluster's life in a soak.
@@ -59,10 +60,7 @@ func (c *cycle) failure() error {
 }
 
 func failures(done []*cycle) error {
-	var errs []error
-	for _, c := range done {
-		errs = append(errs, c.failure())
-	}
+	errs := pick.Map(done, func(c *cycle) error { return c.failure() })
 	return errors.Join(errs...)
 }
 
@@ -99,7 +97,7 @@ func (t *Run) begin(ctx context.Context, c *cycle) (err error) {
 		return err
 	}
 	// After some failures a retry is useless, and the cluster ends by itself.
-	return t.awaitNamed(ctx, c.name, "READY, or given up", patience, func(now cluster) bool {
+	return t.awaitNamed(ctx, c.name, "READY, or given up", t.patience(), func(now cluster) bool {
 		c.ready = isReady(now)
 		return c.ready || now.Desired == "absent"
 	})
@@ -125,7 +123,7 @@ func (t *Run) request(ctx context.Context, c *cycle) error {
 
 // ended waits until the cycle's cluster is released, and checks that nothing is left of it.
 func (t *Run) ended(ctx context.Context, c *cycle) error {
-	if err := t.awaitNamed(ctx, c.name, "released", patience, isReleased); err != nil {
+	if err := t.awaitNamed(ctx, c.name, "released", t.patience(), isReleased); err != nil {
 		return err
 	}
 	err := t.nothingLeftOf(ctx, c.name)
@@ -182,7 +180,7 @@ func (t *Run) midway(ctx context.Context, c *cycle) error {
 	if sig == 0 && c.fault != "ended mid-install" {
 		return nil
 	}
-	err := t.awaitNamed(ctx, c.name, "past "+at, patience, func(now cluster) bool {
+	err := t.awaitNamed(ctx, c.name, "past "+at, t.patience(), func(now cluster) bool {
 		return slices.Index(phases, now.Phase) >= slices.Index(phases, at) && now.Attempt != "" || isReady(now)
 	})
 	if err != nil || sig == 0 {

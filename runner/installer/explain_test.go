@@ -20,9 +20,9 @@ type ending struct {
 	Retried  bool     `yaml:"retried"`
 }
 
-func readEndings(t *testing.T) (list []ending) {
+func readEndings(t *testing.T, path string) (list []ending) {
 	t.Helper()
-	raw, err := os.ReadFile("testdata/lines.yaml")
+	raw, err := os.ReadFile(path)
 	require.NoError(t, err)
 	decoder := yaml.NewDecoder(bytes.NewReader(raw))
 	decoder.KnownFields(true)
@@ -31,8 +31,15 @@ func readEndings(t *testing.T) (list []ending) {
 }
 
 func TestEachLineIsExplained(t *testing.T) {
-	endings := readEndings(t)
-	require.GreaterOrEqual(t, len(endings), 100)
+	for path, least := range map[string]int{"testdata/lines.yaml": 100, "testdata/real.yaml": 40} {
+		endings := readEndings(t, path)
+		require.GreaterOrEqual(t, len(endings), least)
+		explainEach(t, endings)
+	}
+}
+
+func explainEach(t *testing.T, endings []ending) {
+	t.Helper()
 	for _, e := range endings {
 		t.Run(e.Name, func(t *testing.T) {
 			got := Explain(Exit{Code: e.Exit, TimedOut: e.TimedOut, Stopped: e.TimedOut}, e.Lines...)

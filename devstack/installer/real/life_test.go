@@ -3,6 +3,8 @@
 package real_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -79,4 +81,21 @@ func TestALifeOnIBMCloud(t *testing.T) {
 		delete(kinds, kind)
 	}
 	require.Equal(t, map[string]int{"resource-group": 1, "image": 1}, kinds)
+}
+
+// As Hive does it: the tags alone find what is there, although the install directory is lost.
+func TestTheTagsAloneFindACluster(t *testing.T) {
+	w := newWorld(t, installertest.Start(t))
+	config := installertest.InstallConfig("shop", "us-east-2", 0)
+	dir := w.prepare(installer.RealVersion, config, "")
+	w.must(installer.RealVersion, "openshift-install", "create", "cluster", "--dir", dir)
+	var metadata struct{ InfraID string }
+	raw, err := os.ReadFile(filepath.Join(dir, "metadata.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(raw, &metadata))
+	lost := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(lost, "metadata.json"),
+		fmt.Appendf(nil, `{"infraID":%q,"aws":{"region":"us-east-2","identifier":[{"kubernetes.io/cluster/%s":"owned"}]}}`, metadata.InfraID, metadata.InfraID), 0o640))
+	w.must(installer.RealVersion, "openshift-install", "destroy", "cluster", "--dir", lost)
+	require.Empty(t, w.Left(t, "shop"))
 }

@@ -84,6 +84,10 @@ func (p *awsPlatform) validateTags() []string {
 func (onAWS) manifests(a *assets, object objectWriter) map[string]string {
 	encode := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 	out := map[string]string{
+		"manifests/cloud-provider-config.yaml": object("v1", "ConfigMap", "openshift-config", "cloud-provider-config", ""),
+		"cluster-api/02_infra-cluster.yaml":    object("infrastructure.cluster.x-k8s.io/v1beta2", "AWSCluster", "openshift-cluster-api-guests", a.infraID, ""),
+		"openshift/99_openshift-machine-api_master-control-plane-machine-set.yaml": object("machine.openshift.io/v1", "ControlPlaneMachineSet", "openshift-machine-api", "cluster",
+			fmt.Sprintf("spec:\n  replicas: %d\n", a.config.replicas())),
 		"cluster-api/01_aws-cluster-controller-identity-default.yaml": object("infrastructure.cluster.x-k8s.io/v1beta2", "AWSClusterControllerIdentity", "openshift-cluster-api-guests", "default", ""),
 	}
 	if a.config.CredentialsMode != "Manual" {

@@ -89,6 +89,7 @@ func (onIBMCloud) machines(c installConfig, p *pool) (kind string, zones []strin
 
 func (onIBMCloud) manifests(a *assets, object objectWriter) map[string]string {
 	return map[string]string{
+		"cluster-api/01_ibmcloud-cluster.yaml": object("infrastructure.cluster.x-k8s.io/v1beta2", "IBMVPCCluster", "openshift-cluster-api-guests", a.infraID, ""),
 		"manifests/cloud-provider-config.yaml": object("v1", "ConfigMap", "openshift-config", "cloud-provider-config",
 			"data:\n  config: |\n    [provider]\n    clusterID = "+a.infraID+"\n    region = "+a.config.Platform.IBM.Region+"\n    g2ResourceGroupName = "+a.spec().Group()+"\n    g2VpcName = "+a.infraID+"-vpc\n"),
 	}

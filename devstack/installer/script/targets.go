@@ -4,11 +4,16 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
 )
@@ -33,6 +38,11 @@ func (r *run) createManifests(ctx context.Context) (err error) {
 	defer must.Catch(&err)
 	a, _ := must.Get2(r.open(ctx))
 	must.Do(r.writeManifests(a))
+	now := time.Now().UTC()
+	for _, of := range []string{"CA", "TLS"} { // of the machine config server
+		r.info("Successfully populated MCS %s cert information: root-ca %s %s", of, now.Add(tenYears).Format(time.RFC3339), now.Format(time.RFC3339))
+	}
+	r.info("Adding clusters...")
 	r.info("Manifests created in: %s, %s and %s", r.path("cluster-api"), r.path("manifests"), r.path("openshift"))
 	return nil
 }
@@ -120,15 +130,13 @@ func (a *assets) manifests() map[string]string {
 		"manifests/kube-system-configmap-root-ca.yaml": object("v1", "ConfigMap", "kube-system", "root-ca", ""),
 		"manifests/openshift-config-secret-pull-secret.yaml": object("v1", "Secret", "openshift-config", "pull-secret",
 			"type: kubernetes.io/dockerconfigjson\ndata:\n  .dockerconfigjson: "+encode(a.config.PullSecret)+"\n"),
-		"openshift/99_kubeadmin-password-secret.yaml": object("v1", "Secret", "kube-system", "kubeadmin", "data:\n  kubeadmin: "+encode(a.password)+"\n"),
-		"openshift/99_openshift-machine-api_master-control-plane-machine-set.yaml": object("machine.openshift.io/v1", "ControlPlaneMachineSet", "openshift-machine-api", "cluster",
-			fmt.Sprintf("spec:\n  replicas: %d\n", a.config.replicas())),
+		"openshift/99_kubeadmin-password-secret.yaml":                           object("v1", "Secret", "kube-system", "kubeadmin", "data:\n  kubeadmin: "+encode(a.password)+"\n"),
 		"openshift/openshift-install-manifests.yaml":                            object("v1", "ConfigMap", "openshift-config", "openshift-install-manifests", "data:\n  invoker: user\n"),
 		"cluster-api/000_capi-namespace.yaml":                                   object("v1", "Namespace", "", "openshift-cluster-api-guests", ""),
-		"cluster-api/02_infra-cluster.yaml":                                     object("infrastructure.cluster.x-k8s.io/v1beta2", on.infraCluster(), "openshift-cluster-api-guests", a.infraID, ""),
 		"cluster-api/machines/10_inframachine_" + a.infraID + "-bootstrap.yaml": object("infrastructure.cluster.x-k8s.io/v1beta2", on.infraMachine(), "openshift-cluster-api-guests", a.infraID+"-bootstrap", ""),
 	}
 	maps.Copy(files, on.manifests(a, object))
+	maps.Copy(files, a.emptyManifests(object))
 	for i := range a.config.replicas() {
 		files[fmt.Sprintf("cluster-api/machines/10_inframachine_%s-master-%d.yaml", a.infraID, i)] =
 			object("infrastructure.cluster.x-k8s.io/v1beta2", on.infraMachine(), "openshift-cluster-api-guests", fmt.Sprintf("%s-master-%d", a.infraID, i), "")
@@ -166,4 +174,41 @@ func (a *assets) ignition(machine string) []byte {
 	}
 	raw, _ := json.Marshal(config) // strings and maps of strings can always be encoded
 	return raw
+}
+
+// signingKey is the file with the key from ccoctl.
+const signingKey = "bound-service-account-signing-key.key"
+
+// takeCredentials reads what ccoctl created: Secrets among the manifests and the key in tls/.
+func (r *run) takeCredentials(a *assets) (err error) {
+	defer must.Catch(&err)
+	names := must.Get(filepath.Glob(r.path("manifests", "*-credentials.yaml")))
+	for _, name := range names {
+		raw := must.Get(os.ReadFile(name))
+		a.credentials = append(a.credentials, stateFile{Filename: "manifests/" + filepath.Base(name), Data: raw})
+	}
+	key, err := os.ReadFile(r.path("tls", signingKey))
+	switch {
+	case err == nil:
+		a.signer = key
+		must.Do(os.Remove(r.path("tls", signingKey)))
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if len(names) == 0 && key == nil {
+		return nil
+	}
+	return r.save(a)
+}
+
+var roleARN = regexp.MustCompile(`role_arn = (\S+)`)
+
+// roleFor returns the role in an operator's Secret.
+func (a *assets) roleFor(file string) (arn string, there bool) {
+	for _, secret := range a.credentials {
+		if m := roleARN.FindSubmatch(secret.Data); secret.Filename == "manifests/"+file && m != nil {
+			return string(m[1]), true
+		}
+	}
+	return "", false
 }
