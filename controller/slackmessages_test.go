@@ -167,7 +167,7 @@ func TestAClusterWhoseTurnComesIsShownAsBeingCreatedAtOnce(t *testing.T) {
 	came := h.now()
 	h.showInSlack(row.ID, clusters.KindSlackMessage)
 	require.Contains(t, w.standing(false)[0].text, "is being created")
-	require.LessOrEqual(t, h.now().Sub(came), 2*time.Second)
+	require.Less(t, h.now().Sub(came), 5*time.Second, "the waits between tries vary")
 }
 
 func TestAPostWhoseAnswerWasLostStandsOnce(t *testing.T) {

@@ -38,11 +38,13 @@ func (s *Store) loadIn(ctx context.Context, tx pgx.Tx, id string) (lifecycle.Clu
 		Team       string
 		Described  string
 		DeployedAt *time.Time
+		InQueue    bool // for capacity
 	}
 	r, err := db.One[record](ctx, tx, `
 		SELECT `+clusters.LifecycleColumns+`, coalesce(@fixed::timestamptz, clock_timestamp()) AS clock, ARRAY(`+usage.IdentitiesOf+`) AS identities, c.profile, c.team,
 			concat_ws(E'\n', c.owner, c.team, c.repo || '#' || c.pr_number) AS described,
-			greatest(pr.head_at, (SELECT max(r.finished_at) FROM runs r WHERE r.head_sha = pr.head AND r.head_sha <> '')) AS deployed_at
+			greatest(pr.head_at, (SELECT max(r.finished_at) FROM runs r WHERE r.head_sha = pr.head AND r.head_sha <> '')) AS deployed_at,
+			EXISTS (SELECT FROM reservations w WHERE w.cluster_id = c.id AND w.state = 'waiting') AS in_queue
 		FROM clusters c LEFT JOIN pull_requests pr ON pr.repo = c.repo AND pr.number = c.pr_number WHERE c.id = @id`, pgx.NamedArgs{"id": id, "fixed": s.Fixed()})
 	if err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
@@ -52,8 +54,10 @@ func (s *Store) loadIn(ctx context.Context, tx pgx.Tx, id string) (lifecycle.Clu
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
 	}
 	cluster := r.Lifecycle.Cluster
-	if facts.Queue, err = s.Attempts.QueueIn(ctx, tx, cluster, r.Clock); err != nil {
-		return lifecycle.Cluster{}, lifecycle.Facts{}, err
+	if r.InQueue { // to plan the query of the position takes longer than all others here
+		if facts.Queue, err = s.Attempts.QueueIn(ctx, tx, cluster, r.Clock); err != nil {
+			return lifecycle.Cluster{}, lifecycle.Facts{}, err
+		}
 	}
 	if facts.Turn, err = turnIn(ctx, tx, cluster); err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
@@ -22,10 +23,9 @@ import (
 // archiveAttacks put archives into the bucket that a teardown then restores: as a runner that records them itself, so that every
 // checksum is correct, and as somebody who overwrites a good one.
 func archiveAttacks() []attack {
-	var all []attack
-	for _, h := range hostileArchives() {
-		all = append(all, attack{name: "archive/" + h.name, who: "runner", tried: "record an archive with " + h.tried + ", fail, and have it restored", short: h.short, play: h.play})
-	}
+	all := pick.Map(hostileArchives(), func(h hostileArchive) attack {
+		return attack{name: "archive/" + h.name, who: "runner", tried: "record an archive with " + h.tried + ", fail, and have it restored", short: h.short, play: h.play}
+	})
 	return append(all,
 		attack{name: "archive/replaced", who: "writer of the bucket", tried: "write an archive with the victim's tags over that of a ready cluster, and destroy it", play: replacedArchive},
 		attack{name: "archive/replaced-manifest", who: "writer of the bucket", tried: "write a manifest of 31 MB over that of a ready cluster, and destroy it", play: replacedManifest},

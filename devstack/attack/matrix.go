@@ -20,6 +20,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/web"
 	"github.com/ocpctl/ocpctl/devstack/attack/matrix"
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // matrixAttacks compare every operation, page and form with the permission matrix.
@@ -85,10 +86,7 @@ func (o operation) byAll(ask func(matrix.Principal) (answer, error)) ([]answer, 
 func operationsMatrix(ctx context.Context, t *target) (result, error) {
 	rows := must.Get(matrix.Operations())
 	all := must.Get(t.operations(ctx))
-	var ids []string
-	for _, o := range all {
-		ids = append(ids, o.id)
-	}
+	ids := pick.Map(all, func(o operation) string { return o.id })
 	if wrong := matrix.Missing(rows, ids); len(wrong) > 0 {
 		return result{}, fmt.Errorf("the matrix does not fit openapi.yaml: %s", strings.Join(wrong, ", "))
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/attack/matrix"
 	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 	"github.com/ocpctl/ocpctl/devstack/saml"
 )
 
@@ -153,10 +154,7 @@ func (t *target) session(ctx context.Context, login string) (_ *http.Client, _ [
 
 func afterLogout(ctx context.Context, t *target) (result, error) {
 	browser, cookies := must.Get2(t.session(ctx, "maya"))
-	var copied []string
-	for _, c := range cookies {
-		copied = append(copied, c.Name+"="+c.Value)
-	}
+	copied := pick.Map(cookies, func(c *http.Cookie) string { return c.Name + "=" + c.Value })
 	use := func() (answer, error) {
 		return t.nobody().ask(ctx, http.MethodGet, "/me", nil, "Cookie", strings.Join(copied, "; "))
 	}

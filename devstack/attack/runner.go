@@ -8,15 +8,15 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
 // runnerAttacks are those of a compromised runner: it has one attempt's token and the runner's cloud credentials.
 func runnerAttacks() []attack {
-	var all []attack
-	for _, f := range forgedRecords() {
-		all = append(all, attack{name: "runner/record-" + f.name, who: "runner", tried: f.tried, short: f.short, play: f.play})
-	}
+	all := pick.Map(forgedRecords(), func(f forgedRecord) attack {
+		return attack{name: "runner/record-" + f.name, who: "runner", tried: f.tried, short: f.short, play: f.play}
+	})
 	for _, f := range forgedResults() {
 		all = append(all, attack{name: "runner/result-" + f.name, who: "runner", tried: f.tried, short: f.short, play: f.play})
 	}

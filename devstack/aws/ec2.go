@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // kind describes one type of resource for the generic EC2 calls.
@@ -151,10 +152,7 @@ func describe(typ string) handler {
 		filters := must.Get(c.filters(k))
 		found := c.listed(typ, func(r *Resource) bool { return wanted(ids, r.ID) && k.asked(c, r) && c.passes(r, k, filters) })
 		found, next := must.Get2(page(c, found, k.whole || len(ids) > 0, bySeq))
-		var items [][]node
-		for _, r := range found {
-			items = append(items, k.render(c, r))
-		}
+		items := pick.Map(found, func(r *Resource) []node { return k.render(c, r) })
 		if typ == "instance" {
 			items = reservations(found, items)
 		}

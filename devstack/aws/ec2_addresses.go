@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 func allocateAddress(c *call) ([]node, error) {
@@ -81,10 +82,7 @@ func (c *call) face(owner, subnet *Resource, kind, description string, groups []
 }
 
 func renderInterface(c *call, r *Resource) []node {
-	var groups [][]node
-	for _, id := range r.vals("groups") {
-		groups = append(groups, []node{el("groupId", id)})
-	}
+	groups := pick.Map(r.vals("groups"), func(id string) []node { return []node{el("groupId", id)} })
 	out := []node{el("networkInterfaceId", r.ID), el("subnetId", r.Attrs["subnet-id"]), el("vpcId", r.VPC), el("availabilityZone", r.Attrs["availability-zone"]),
 		el("description", r.Attrs["description"]), el("ownerId", r.Account), el("requesterId", r.Attrs["requester-id"]), el("requesterManaged", r.Attrs["requester-id"] != ""),
 		el("status", r.State), el("interfaceType", r.Attrs["interface-type"]), el("privateIpAddress", r.Attrs["private-ip-address"]), list("groupSet", "item", groups), tagSet(r)}

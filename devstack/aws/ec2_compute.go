@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // launch is a checked RunInstances request.
@@ -89,10 +90,7 @@ func renderInstance(_ *call, r *Resource) []node {
 	if !r.Alive() {
 		return append(out, el("reason", "User initiated ("+r.Gone.Format("2006-01-02 15:04:05 GMT")+")"))
 	}
-	var groups [][]node
-	for _, id := range r.vals("groups") {
-		groups = append(groups, []node{el("groupId", id)})
-	}
+	groups := pick.Map(r.vals("groups"), func(id string) []node { return []node{el("groupId", id)} })
 	return append(out, el("vpcId", r.VPC), el("subnetId", r.Attrs["subnet-id"]), el("privateIpAddress", r.Attrs["private-ip-address"]), list("groupSet", "item", groups), el("usageOperationUpdateTime", r.Created))
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // filter is one Filter.N: a resource passes if any of its values matches any of the patterns.
@@ -106,10 +107,7 @@ func orNone(v string) []string {
 }
 
 func tagSet(r *Resource) node {
-	var items [][]node
-	for _, k := range slices.Sorted(maps.Keys(r.Tags)) {
-		items = append(items, []node{el("key", k), el("value", r.Tags[k])})
-	}
+	items := pick.Map(slices.Sorted(maps.Keys(r.Tags)), func(k string) []node { return []node{el("key", k), el("value", r.Tags[k])} })
 	return list("tagSet", "item", items)
 }
 

@@ -2,6 +2,7 @@ package aws
 
 import (
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // rareKinds are kinds that no install creates by itself, but that a destroyer handles or a user may create beside a cluster.
@@ -60,10 +61,7 @@ func createDHCP(c *call) ([]node, error) {
 func renderDHCP(_ *call, r *Resource) []node {
 	var options [][]node
 	for key, values := range r.Values {
-		var items [][]node
-		for _, v := range values {
-			items = append(items, []node{el("value", v)})
-		}
+		items := pick.Map(values, func(v string) []node { return []node{el("value", v)} })
 		options = append(options, []node{el("key", key), list("valueSet", "item", items)})
 	}
 	return []node{el("dhcpOptionsId", r.ID), el("ownerId", r.Account), list("dhcpConfigurationSet", "item", options), tagSet(r)}

@@ -84,10 +84,9 @@ func describeOfferings(c *call) ([]node, error) {
 		}
 	}
 	found, next := must.Get2(page(c, found, false, func(o offering) string { return o.place + " " + o.name }))
-	var items [][]node
-	for _, o := range found {
-		items = append(items, []node{el("instanceType", o.name), el("locationType", kind), el("location", o.place)})
-	}
+	items := pick.Map(found, func(o offering) []node {
+		return []node{el("instanceType", o.name), el("locationType", kind), el("location", o.place)}
+	})
 	return append([]node{list("instanceTypeOfferingSet", "item", items)}, next...), nil
 }
 
@@ -98,11 +97,10 @@ func describeTypes(c *call) ([]node, error) {
 		fault("InvalidInstanceType", "The following supplied instance types do not exist: [%s]", strings.Join(unknown, ", ")))
 	found := slices.DeleteFunc(instanceTypes(), func(t instanceType) bool { return !wanted(names, t.name) || !wanted(c.asked("instance-type"), t.name) })
 	found, next := must.Get2(page(c, found, len(names) > 0, func(t instanceType) string { return t.name }))
-	var items [][]node
-	for _, t := range found {
-		items = append(items, []node{el("instanceType", t.name), el("currentGeneration", true), el("bareMetal", false),
+	items := pick.Map(found, func(t instanceType) []node {
+		return []node{el("instanceType", t.name), el("currentGeneration", true), el("bareMetal", false),
 			texts("supportedUsageClasses", "item", []string{"on-demand", "spot"}), group("processorInfo", texts("supportedArchitectures", "item", []string{"x86_64"})),
-			group("vCpuInfo", el("defaultVCpus", t.vcpus), el("defaultCores", t.vcpus/2), el("defaultThreadsPerCore", 2)), group("memoryInfo", el("sizeInMiB", t.mib))})
-	}
+			group("vCpuInfo", el("defaultVCpus", t.vcpus), el("defaultCores", t.vcpus/2), el("defaultThreadsPerCore", 2)), group("memoryInfo", el("sizeInMiB", t.mib))}
+	})
 	return append([]node{list("instanceTypeSet", "item", items)}, next...), nil
 }

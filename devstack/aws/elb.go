@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 var elbCalls = map[string]handler{
@@ -116,10 +117,7 @@ func elbList(c *call, typ, set, arns, missing string, render func(*Resource) []n
 	if err != nil {
 		return nil, fault("ValidationError", "'%s' is not a valid marker", c.params.get("Marker"))
 	}
-	var items [][]node
-	for _, r := range found {
-		items = append(items, render(r))
-	}
+	items := pick.Map(found, render)
 	out := []node{list(set, "member", items)}
 	if next != "" {
 		out = append(out, el("NextMarker", next))
@@ -177,10 +175,7 @@ func (c *call) byARN() (_ []*Resource, err error) {
 
 func describeTags(c *call) ([]node, error) {
 	found := must.Get(c.byARN())
-	var items [][]node
-	for _, r := range found {
-		items = append(items, []node{el("ResourceArn", r.ID), tagMembers(r)})
-	}
+	items := pick.Map(found, func(r *Resource) []node { return []node{el("ResourceArn", r.ID), tagMembers(r)} })
 	return []node{list("TagDescriptions", "member", items)}, nil
 }
 
@@ -194,10 +189,7 @@ func addTags(c *call) ([]node, error) {
 
 // tagMembers returns a resource's tags in the query protocol's form.
 func tagMembers(r *Resource) node {
-	var items [][]node
-	for _, k := range slices.Sorted(maps.Keys(r.Tags)) {
-		items = append(items, []node{el("Key", k), el("Value", r.Tags[k])})
-	}
+	items := pick.Map(slices.Sorted(maps.Keys(r.Tags)), func(k string) []node { return []node{el("Key", k), el("Value", r.Tags[k])} })
 	return list("Tags", "member", items)
 }
 
@@ -242,10 +234,7 @@ func createListener(c *call) ([]node, error) {
 }
 
 func renderListener(r *Resource) []node {
-	var actions [][]node
-	for _, id := range r.Uses {
-		actions = append(actions, []node{el("Type", "forward"), el("TargetGroupArn", id)})
-	}
+	actions := pick.Map(r.Uses, func(id string) []node { return []node{el("Type", "forward"), el("TargetGroupArn", id)} })
 	return []node{el("ListenerArn", r.ID), el("LoadBalancerArn", r.Parent), el("Protocol", r.Attrs["protocol"]), el("Port", cmp.Or(r.Attrs["port"], "0")),
 		list("DefaultActions", "member", actions)}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // classicCalls are the load balancers of 2012. They share the service's endpoint and name with the newer ones and are distinguished
@@ -89,10 +90,7 @@ func describeClassic(c *call) ([]node, error) {
 	if err != nil {
 		return nil, fault("ValidationError", "'%s' is not a valid marker", c.params.get("Marker"))
 	}
-	var items [][]node
-	for _, r := range found {
-		items = append(items, renderClassic(r))
-	}
+	items := pick.Map(found, renderClassic)
 	out := []node{list("LoadBalancerDescriptions", "member", items)}
 	if next != "" {
 		out = append(out, el("NextMarker", next))
@@ -113,9 +111,6 @@ func deleteClassic(c *call) ([]node, error) {
 
 func describeClassicTags(c *call) ([]node, error) {
 	found := must.Get(c.classics())
-	var items [][]node
-	for _, r := range found {
-		items = append(items, []node{el("LoadBalancerName", r.Name), tagMembers(r)})
-	}
+	items := pick.Map(found, func(r *Resource) []node { return []node{el("LoadBalancerName", r.Name), tagMembers(r)} })
 	return []node{list("TagDescriptions", "member", items)}, nil
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // quota is one limit of Service Quotas, and the create call's error above it.
@@ -77,11 +79,7 @@ func (s *Server) SetLimit(code string, value int) error {
 func (s *Server) Exceeded() int { return int(s.exceeded.Load()) }
 
 func (s *Server) codes() []string {
-	var out []string
-	for _, q := range quotas() {
-		out = append(out, q.code)
-	}
-	return out
+	return pick.Map(quotas(), func(q quota) string { return q.code })
 }
 
 // limit returns a quota's current limit: as set, as configured, or generous.

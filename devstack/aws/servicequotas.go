@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 var quotaCalls = map[string]handler{
@@ -56,10 +57,7 @@ func listQuotas(value func(*call, quota) int) handler {
 		if err != nil {
 			return nil, fault("InvalidPaginationTokenException", "Invalid token was provided.")
 		}
-		list := []any{}
-		for _, q := range found {
-			list = append(list, c.quotaJSON(q, value(c, q)))
-		}
+		list := pick.Map(found, func(q quota) any { return c.quotaJSON(q, value(c, q)) })
 		out := map[string]any{"Quotas": list}
 		if next != "" {
 			out["NextToken"] = next

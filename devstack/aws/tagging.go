@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 var taggingCalls = map[string]handler{"GetResources": getResources}
@@ -92,9 +93,5 @@ func (in taggingInput) wants(r *Resource) bool {
 
 // tagsJSON returns a resource's tags in the JSON protocols' form.
 func tagsJSON(r *Resource) []map[string]string {
-	tags := []map[string]string{}
-	for _, k := range slices.Sorted(maps.Keys(r.Tags)) {
-		tags = append(tags, map[string]string{"Key": k, "Value": r.Tags[k]})
-	}
-	return tags
+	return pick.Map(slices.Sorted(maps.Keys(r.Tags)), func(k string) map[string]string { return map[string]string{"Key": k, "Value": r.Tags[k]} })
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // mostError is how much what is reported may differ from what the cloud's meter counts.
@@ -52,10 +53,7 @@ func (t *Run) printNights(ctx context.Context, done []*cycle) (err error) {
 	t.say("\njobs: %s", jobs)
 	t.say("runners killed while a cluster fell asleep: %d, while it woke: %d", killed["going_to_sleep"], killed["waking"])
 	costs := must.Get(t.costs(ctx))
-	var errs []error
-	for _, cloud := range t.clouds {
-		errs = append(errs, t.printCosts(cloud, done, costs[cloud]))
-	}
+	errs := pick.Map(t.clouds, func(cloud string) error { return t.printCosts(cloud, done, costs[cloud]) })
 	return errors.Join(append(errs, t.printForgotten(ctx))...)
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // cycle is one cluster's life in a soak.
@@ -59,10 +60,7 @@ func (c *cycle) failure() error {
 }
 
 func failures(done []*cycle) error {
-	var errs []error
-	for _, c := range done {
-		errs = append(errs, c.failure())
-	}
+	errs := pick.Map(done, func(c *cycle) error { return c.failure() })
 	return errors.Join(errs...)
 }
 

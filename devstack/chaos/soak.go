@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // SoakOptions are the options of a soak.
@@ -146,15 +147,11 @@ func (t *Run) printSoak(done []*cycle, took time.Duration, spent map[string]time
 	if len(times) > 0 {
 		t.say("label to released: p50 %.1f s, p99 %.1f s", times[len(times)/2].Seconds(), times[len(times)*99/100].Seconds())
 	}
-	var met []string
-	for _, fault := range slices.Sorted(maps.Keys(disturbed)) {
-		met = append(met, fmt.Sprintf("%s %d", fault, disturbed[fault]))
-	}
+	met := pick.Map(slices.Sorted(maps.Keys(disturbed)), func(fault string) string { return fmt.Sprintf("%s %d", fault, disturbed[fault]) })
 	t.say("mishaps: %s", strings.Join(met, ", "))
-	var cpu []string
-	for _, kind := range slices.Sorted(maps.Keys(spent)) {
-		cpu = append(cpu, fmt.Sprintf("%s %.2f", kind, spent[kind].Seconds()/float64(n)))
-	}
+	cpu := pick.Map(slices.Sorted(maps.Keys(spent)), func(kind string) string {
+		return fmt.Sprintf("%s %.2f", kind, spent[kind].Seconds()/float64(n))
+	})
 	t.say("CPU seconds per cycle: %s", strings.Join(cpu, ", "))
 	t.say("peak memory of a runner: %.1f MB", float64(peak)/(1<<20))
 	if released < len(done) {

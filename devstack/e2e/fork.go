@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // fork checks that nothing runs for a fork's code before a team member approved exactly that commit.
@@ -66,10 +67,7 @@ func (t *scenario) awaited(ctx context.Context) (head string, err error) {
 func (t *scenario) approvals(ctx context.Context, want ...string) error {
 	return until(ctx, 10*time.Second, func() error {
 		all := must.Get(t.asked(ctx))
-		var states []string
-		for _, a := range all {
-			states = append(states, a.State)
-		}
+		states := pick.Map(all, func(a asked) string { return a.State })
 		must.FailIf(!slices.Equal(states, want), "they are %v instead of %v", states, want)
 		return nil
 	})

@@ -3,11 +3,11 @@ package gateway
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"os"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 // Next is the gateway behind this one.
@@ -17,23 +17,16 @@ type Next struct {
 }
 
 // NextFromEnvironment is the gateway to which the variables of Environment lead.
-func NextFromEnvironment() (*Next, error) {
+func NextFromEnvironment() (_ *Next, err error) {
+	defer must.Catch(&err)
 	address, ca := os.Getenv("HTTPS_PROXY"), os.Getenv("SSL_CERT_FILE")
-	if address == "" || ca == "" {
-		return nil, errors.New("HTTPS_PROXY and SSL_CERT_FILE must lead to the gateway of the stand-in clouds")
-	}
+	must.FailIf(address == "" || ca == "", "HTTPS_PROXY and SSL_CERT_FILE must lead to the gateway of the stand-in clouds")
 	proxy, err := url.Parse(address)
-	if err != nil {
-		return nil, fmt.Errorf("read HTTPS_PROXY: %w", err)
-	}
+	must.Wrap(err, "read HTTPS_PROXY")
 	raw, err := os.ReadFile(ca)
-	if err != nil {
-		return nil, fmt.Errorf("read SSL_CERT_FILE: %w", err)
-	}
+	must.Wrap(err, "read SSL_CERT_FILE")
 	n := &Next{proxy: proxy, roots: x509.NewCertPool()}
-	if !n.roots.AppendCertsFromPEM(raw) {
-		return nil, fmt.Errorf("%s has no certificate", ca)
-	}
+	must.FailIf(!n.roots.AppendCertsFromPEM(raw), "%s has no certificate", ca)
 	return n, nil
 }
 

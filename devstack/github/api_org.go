@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // orgRoutes are the calls with an installation's token or by a person that concern no single repository.
@@ -41,10 +43,7 @@ func (s *Server) listRepos(w http.ResponseWriter, r *http.Request, c caller) {
 			}
 		}
 	})
-	all := []object{}
-	for _, sc := range scenes {
-		all = append(all, sc.repository())
-	}
+	all := pick.Map(scenes, func(sc scene) object { return sc.repository() })
 	page(w, r, s.base, all, func(part []object) any {
 		return object{"total_count": len(all), "repository_selection": "selected", "repositories": part}
 	})

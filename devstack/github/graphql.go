@@ -12,6 +12,8 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/validator"
 	"github.com/vektah/gqlparser/v2/validator/rules"
+
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // schemaText is the implemented part of GitHub's schema, each field with GitHub's own name and type. A query for anything else is
@@ -110,11 +112,7 @@ func parse(text, name string, vars map[string]any) (*ast.OperationDefinition, ma
 }
 
 func explained(bad gqlerror.List) []gqlError {
-	var out []gqlError
-	for _, one := range bad {
-		out = append(out, gqlError{Locations: one.Locations, Message: one.Message})
-	}
-	return out
+	return pick.Map(bad, func(one *gqlerror.Error) gqlError { return gqlError{Locations: one.Locations, Message: one.Message} })
 }
 
 // fields returns the selected fields of an object. Each alias is answered separately: a failed one is null and has an error.

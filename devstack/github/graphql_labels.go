@@ -3,6 +3,8 @@ package github
 import (
 	"slices"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // labels are the repository's labels, of which GitHub returns those whose name or description has the text that is searched for.
@@ -48,10 +50,7 @@ func (n pullNode) labelings(args map[string]any) (any, *gqlError) {
 	if !ok || last < 1 || last > 100 {
 		return nil, &gqlError{Type: "MISSING_PAGINATION_BOUNDARIES", Message: "You must provide a `first` or `last` value to properly paginate the `timelineItems` connection."}
 	}
-	var all []node
-	for _, one := range n.pr.Labelings {
-		all = append(all, labelingNode{one, n})
-	}
+	all := pick.Map(n.pr.Labelings, func(one Labeling) node { return labelingNode{one, n} })
 	return nodePage{"PullRequestTimelineItemsConnection", all[max(0, len(all)-int(last)):], len(all)}, nil
 }
 

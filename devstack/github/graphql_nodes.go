@@ -3,6 +3,8 @@ package github
 import (
 	"fmt"
 	"strings"
+
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // node is an object of the graph: it returns its fields by name. The query was checked against the schema before.
@@ -224,11 +226,7 @@ func (p labelPage) get(_ *query, field string, _ map[string]any) (any, *gqlError
 	case "pageInfo":
 		return pageInfo(p.shown < len(p.all)), nil
 	}
-	nodes := []node{}
-	for _, name := range p.all[:p.shown] {
-		nodes = append(nodes, labelNode{p.sc.label(name), p.in})
-	}
-	return nodes, nil
+	return pick.Map(p.all[:p.shown], func(name string) node { return labelNode{p.sc.label(name), p.in} }), nil
 }
 
 // labelNode is a label of a repository; in is zero if it was reached from a pull request.

@@ -87,9 +87,5 @@ func (sc scene) label(name string) Label {
 }
 
 func (sc scene) labelShapes(names []string) []any {
-	out := []any{}
-	for _, n := range names {
-		out = append(out, sc.label(n).shape(sc))
-	}
-	return out
+	return pick.Map(names, func(n string) any { return sc.label(n).shape(sc) })
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // Event is an event on GitHub that is sent as a webhook. Unused fields stay empty.
@@ -140,10 +141,7 @@ func (e Event) body() object {
 
 // ruleBody asks the App's protection rule about a deployment of a run.
 func (e Event) ruleBody(body object) {
-	pulls := []any{}
-	for _, pr := range e.OnHead {
-		pulls = append(pulls, e.scene.pull(pr, 0))
-	}
+	pulls := pick.Map(e.OnHead, func(pr PullRequest) any { return e.scene.pull(pr, 0) })
 	body["environment"], body["event"], body["sha"], body["ref"] = e.Deploy.Environment, e.Run.Event, e.Run.SHA, e.Run.Ref
 	body["deployment_callback_url"] = e.scene.repoAPI() + "/actions/runs/" + itoa(e.Run.ID) + "/deployment_protection_rule"
 	body["deployment"], body["pull_requests"] = e.scene.deployment(e.Deploy), pulls
@@ -219,10 +217,7 @@ func (e Event) installationBody() object {
 	if e.in != nil {
 		in = *e.in
 	}
-	repos := []any{}
-	for _, r := range e.Repos {
-		repos = append(repos, shortRepo(r))
-	}
+	repos := pick.Map(e.Repos, func(r RepoRef) any { return shortRepo(r) })
 	body := object{"installation": e.scene.installShape(in)}
 	if e.Name == "installation" {
 		body["repositories"], body["requester"] = repos, nil

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/github/runs"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // run returns a workflow run as of an attempt, as the API and the webhooks do.
@@ -86,13 +87,12 @@ func (sc scene) workflow(r Run) object {
 
 // job returns a job as the API does.
 func (sc scene) job(r Run, j Job) object {
-	steps := []any{}
-	for _, s := range j.Steps {
-		steps = append(steps, object{
+	steps := pick.Map(j.Steps, func(s runs.Step) any {
+		return object{
 			"name": s.Name, "status": s.Status, "conclusion": orNil(s.Conclusion), "number": s.Number,
 			"started_at": stampOrNil(s.StartedAt), "completed_at": stampOrNil(s.CompletedAt),
-		})
-	}
+		}
+	})
 	run := sc.repoAPI() + "/actions/runs/" + itoa(r.ID)
 	begun := j.StartedAt
 	if begun.IsZero() {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 func cisRoutes() []route {
@@ -49,13 +50,12 @@ func (c *call) cisPage(all []object, most int) (_ any, err error) {
 func listZones(c *call) (any, error) {
 	must.Do(c.only("page", "per_page"))
 	instance := must.Get(c.cisInstance())
-	var all []object
-	for _, z := range c.all(func(r *Resource) bool { return r.Type == "zone" && r.Parent == instance.ID }) {
-		all = append(all, object{
+	all := pick.Map(c.all(func(r *Resource) bool { return r.Type == "zone" && r.Parent == instance.ID }), func(z *Resource) object {
+		return object{
 			"id": z.ID, "name": z.Name, "status": z.State, "type": "full", "paused": false, "name_servers": []string{"ns001.name.cloud.ibm.com", "ns002.name.cloud.ibm.com"},
 			"created_on": stamp(z.Created), "modified_on": stamp(z.Created),
-		})
-	}
+		}
+	})
 	return c.cisPage(all, 50)
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 func dnsRoutes() []route {
@@ -67,10 +68,7 @@ func (c *call) dnsZoneView(z *Resource) object {
 
 func listDNSZones(c *call) (any, error) {
 	instance := must.Get(c.dnsInstance())
-	var all []object
-	for _, z := range c.all(func(r *Resource) bool { return r.Type == "zone" && r.Parent == instance.ID }) {
-		all = append(all, c.dnsZoneView(z))
-	}
+	all := pick.Map(c.all(func(r *Resource) bool { return r.Type == "zone" && r.Parent == instance.ID }), c.dnsZoneView)
 	return c.dnsPage("dnszones", all)
 }
 
@@ -84,10 +82,7 @@ func dnsRecordView(r *Resource) object {
 
 func listDNSRecords(c *call) (any, error) {
 	z := must.Get(c.dnsZone())
-	var all []object
-	for _, r := range c.all(func(r *Resource) bool { return r.Type == "dns-record" && r.Parent == z.ID }) {
-		all = append(all, dnsRecordView(r))
-	}
+	all := pick.Map(c.all(func(r *Resource) bool { return r.Type == "dns-record" && r.Parent == z.ID }), dnsRecordView)
 	return c.dnsPage("resource_records", all)
 }
 
@@ -140,10 +135,7 @@ func networkView(r *Resource) object {
 
 func listNetworks(c *call) (any, error) {
 	z := must.Get(c.dnsZone())
-	all := []object{}
-	for _, r := range c.all(func(r *Resource) bool { return r.Type == "permitted-network" && r.Parent == z.ID }) {
-		all = append(all, networkView(r))
-	}
+	all := pick.Map(c.all(func(r *Resource) bool { return r.Type == "permitted-network" && r.Parent == z.ID }), networkView)
 	return object{"permitted_networks": all}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // identity is the service of service IDs and API keys in CRNs.
@@ -98,10 +99,7 @@ func (c *call) identities(field, typ string, match func(*Resource) bool) (any, e
 		return r.Service == identity && r.Type == typ && r.Account == c.who.account && match(r)
 	})
 	found, next := must.Get2(after(found, c.query.Get("pagetoken"), limit))
-	shown := []object{}
-	for _, r := range found {
-		shown = append(shown, identityView(r))
-	}
+	shown := pick.Map(found, identityView)
 	base := c.server.URL("iam", "") + "/v1/" + field + "?" + url.Values{"account_id": {c.who.account}, "pagesize": {strconv.Itoa(limit)}}.Encode()
 	out := object{"offset": 0, "limit": limit, "first": base, field: shown}
 	if next != "" {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 func policyRoutes() []route {
@@ -107,11 +108,7 @@ func fromV1(all []attributeV1) (out []attribute) {
 }
 
 func toV1(all []attribute) []attributeV1 {
-	out := []attributeV1{}
-	for _, a := range all {
-		out = append(out, attributeV1{a.Key, a.Value, a.Operator})
-	}
-	return out
+	return pick.Map(all, func(a attribute) attributeV1 { return attributeV1{a.Key, a.Value, a.Operator} })
 }
 
 func (c *call) keepPolicy(p policy, view func(*Resource) object) (any, error) {
@@ -162,10 +159,7 @@ func listPolicies(view func(*Resource) object) handler {
 			refuse(http.StatusForbidden, "insufficent_permissions", "You are not allowed to list the policies of this account."))
 		limit := must.Get(c.length("limit", 0, 100))
 		found, next := must.Get2(after(c.all(c.policyMatches), c.query.Get("start"), limit))
-		shown := []object{}
-		for _, r := range found {
-			shown = append(shown, view(r))
-		}
+		shown := pick.Map(found, view)
 		out := object{"policies": shown}
 		if limit > 0 {
 			out["limit"], out["first"] = limit, object{"href": "https://iam.cloud.ibm.com/policies"}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // The catalogue's ids of the services whose instances OpenShift makes or looks for.
@@ -87,10 +88,7 @@ func listInstances(c *call) (any, error) {
 	must.Do(c.only("guid", "name", "resource_group_id", "resource_id", "resource_plan_id", "type", "sub_type", "limit", "start", "state"))
 	limit := must.Get(c.length("limit", 100, 100))
 	found, next := must.Get2(after(c.all(c.instanceMatches), c.query.Get("start"), limit))
-	shown := []object{}
-	for _, r := range found {
-		shown = append(shown, instanceView(r))
-	}
+	shown := pick.Map(found, instanceView)
 	out := object{"rows_count": len(shown), "next_url": nil, "resources": shown}
 	if next != "" {
 		q := c.query
@@ -192,10 +190,7 @@ func listResourceKeys(c *call) (any, error) {
 	found, next := must.Get2(after(c.all(func(r *Resource) bool {
 		return r.Type == "resource-key" && r.Account == c.who.account && c.maySee(r) && (name == "" || name == r.Name) && (guid == "" || guid == r.ID) && (group == "" || group == r.Attrs["group"])
 	}), c.query.Get("start"), limit))
-	shown := []object{}
-	for _, r := range found {
-		shown = append(shown, resourceKeyView(r))
-	}
+	shown := pick.Map(found, resourceKeyView)
 	out := object{"rows_count": len(shown), "next_url": nil, "resources": shown}
 	if next != "" {
 		out["next_url"] = "/v2/resource_keys?start=" + next

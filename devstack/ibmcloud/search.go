@@ -81,7 +81,7 @@ func search(c *call) (any, error) {
 			continue
 		}
 		if d := document(r); match(d) {
-			items = append(items, pick(d, at.Fields))
+			items = append(items, selectFields(d, at.Fields))
 			at.Last = max(at.Last, r.Seq)
 		}
 	}
@@ -98,8 +98,8 @@ func reclaimed(r *Resource, want string) bool {
 	return want == "any" || (r.State == reclaimable) == (want == "true")
 }
 
-// pick returns the requested fields; the service has some that it always shows.
-func pick(d object, fields []string) object {
+// selectFields returns the requested fields; the service has some that it always shows.
+func selectFields(d object, fields []string) object {
 	if contains(fields, "*") {
 		return d
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 func tagRoutes() []route {
@@ -122,10 +123,7 @@ func listTags(c *call) (any, error) {
 		}
 	}
 	slices.Sort(names)
-	items := []object{}
-	for _, name := range slicePage(names, offset, limit) {
-		items = append(items, object{"name": name})
-	}
+	items := pick.Map(slicePage(names, offset, limit), func(name string) object { return object{"name": name} })
 	return object{"total_count": len(names), "offset": offset, "limit": limit, "items": items}, nil
 }
 

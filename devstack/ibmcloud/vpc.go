@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // kind is a type of VPC's resources and what differs between them.
@@ -118,10 +119,7 @@ func (k *kind) list(c *call) (any, error) {
 	found := c.all(func(r *Resource) bool { return r.Service == "is" && r.Type == k.typ && c.sees(r) && k.matches(c, r) })
 	total := len(found)
 	found, next := must.Get2(after(found, c.query.Get("start"), limit))
-	shown := []object{}
-	for _, r := range found {
-		shown = append(shown, k.show(c, r))
-	}
+	shown := pick.Map(found, func(r *Resource) object { return k.show(c, r) })
 	base := c.server.URL("vpc", c.region) + "/" + k.path
 	name := k.path[strings.LastIndex(k.path, "/")+1:]
 	out := object{name: shown, "limit": limit, "total_count": total, "first": object{"href": base + "?limit=" + c.query.Get("limit")}}

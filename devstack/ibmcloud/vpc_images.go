@@ -2,6 +2,7 @@ package ibmcloud
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -28,12 +29,7 @@ func newImage(c *call, in input, r *Resource) error {
 }
 
 func has(all []attribute, key, value string) bool {
-	for _, a := range all {
-		if a.Key == key && a.Value == value {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(all, func(a attribute) bool { return a.Key == key && a.Value == value })
 }
 
 func viewImage(_ *call, r *Resource, out object) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 func vpcPlaceRoutes() []route {
@@ -25,10 +26,7 @@ func (c *call) regionView(name string) object {
 
 func listRegions(c *call) (any, error) {
 	must.Do(c.versioned())
-	shown := []object{}
-	for _, name := range c.server.cfg.Regions {
-		shown = append(shown, c.regionView(name))
-	}
+	shown := pick.Map(c.server.cfg.Regions, c.regionView)
 	return object{"regions": shown}, nil
 }
 
@@ -70,9 +68,6 @@ func (c *call) profileView(p profile) object {
 
 func listProfiles(c *call) (any, error) {
 	must.Do(c.versioned())
-	shown := []object{}
-	for _, p := range profiles() {
-		shown = append(shown, c.profileView(p))
-	}
+	shown := pick.Map(profiles(), c.profileView)
 	return object{"profiles": shown}, nil
 }

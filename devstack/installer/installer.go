@@ -45,3 +45,85 @@ const RealVersion = "4.19.0-ec.5"
 
 // Versions are the versions of which there are releases, the catalogue's default first.
 func Versions() []string { return []string{"4.20.3", "4.20.1", RealVersion} }
+
+// The classes of leaked resources, for Fault.Leak.
+const (
+	LeakZone       = "zone-untagged"
+	LeakRecord     = "public-record"
+	LeakBucket     = "bucket-untagged"
+	LeakImage      = "image-untagged"
+	LeakProfile    = "profile"
+	LeakIdentity   = "ccoctl"
+	LeakUser       = "iam-user"
+	LeakBalancer   = "workload-balancer"
+	LeakVolume     = "workload-volume"
+	LeakSnapshot   = "workload-snapshot"
+	LeakDNS        = "workload-record"
+	LeakForeign    = "foreign-arn"
+	LeakGroupInUse = "group-in-use"
+)
+
+// The classes that only IBM Cloud has.
+const (
+	LeakMetadata        = "metadata-empty"
+	LeakReclamation     = "reclamation"
+	LeakAuthorization   = "authorization"
+	LeakPage            = "records-past-page"
+	LeakNetwork         = "permitted-network"
+	LeakForeignBalancer = "foreign-balancer"
+	LeakAddress         = "spare-address"
+	LeakKey             = "ssh-key"
+	LeakGhost           = "ghost-image"
+)
+
+// Leak is one class of leaked resources.
+type Leak struct {
+	Class   string
+	Command string // the command that leaks them, as in Faults
+	What    string // what that command does, and how destroy reacts
+}
+
+// Leaks are the classes, each as the real tools leak it. With FailAt or AfterWrites in the same fault the command also fails there;
+// otherwise it succeeds.
+func Leaks() []Leak {
+	return []Leak{
+		{LeakZone, "create", "the private zone gets no tags: destroy does not find it, nor the public records that have a twin in it"},
+		{LeakRecord, "create", "the public api record gets no private twin: destroy never looks at it"},
+		{LeakBucket, "create", "the bootstrap bucket gets no tags and outlives the bootstrap machine: destroy does not find it"},
+		{LeakImage, "create", "the boot image is copied into the region and gets no tags: destroy finds neither it nor its snapshot"},
+		{LeakProfile, "destroy", "the instance profiles lose their roles and stay: nobody asked for them by name"},
+		{LeakUser, "destroy", "the operators' IAM users stay: reading them was refused, which destroy passes over in silence"},
+		{LeakIdentity, "ccoctl-delete", "it says an error, deletes nothing and exits 0"},
+		{LeakBalancer, "create", "a Service's classic load balancer and its security group, tagged as the cluster's: destroy removes them"},
+		{LeakVolume, "create", "a claimed volume with its own tags but not the cluster's: destroy does not find it"},
+		{LeakSnapshot, "create", "a retained volume snapshot with its own tags but not the cluster's: destroy does not find it"},
+		{LeakDNS, "create", "a record of external-dns under the cluster's name in the public zone: destroy never looks at it"},
+		{LeakForeign, "create", "a database with the cluster's tag: destroy does not know its service and tries for ever"},
+		{LeakGroupInUse, "create", "a network interface of another service holds the nodes' security group: destroy is refused for ever"},
+	}
+}
+
+// LeaksOn are the classes of a platform: "aws" or "ibmcloud".
+func LeaksOn(platform string) []Leak {
+	if platform != "ibmcloud" {
+		return Leaks()
+	}
+	return []Leak{
+		{LeakMetadata, "ignition-configs", "the look-ups for metadata.json fail in silence: destroy skips the DNS records"},
+		{LeakBucket, "create", "the bootstrap bucket outlives the bootstrap machine, until its Object Storage goes"},
+		{LeakBalancer, "create", "a Service's load balancer: its name contains the infraID, so destroy removes it"},
+		{LeakVolume, "create", "a claimed volume without a tag of the cluster: destroy does not find it"},
+		{LeakSnapshot, "create", "a retained snapshot of a claimed volume: destroy never looks at snapshots"},
+		{LeakDNS, "create", "a record of external-dns for the cluster's domain itself: destroy looks at names below the domain only"},
+		{LeakNetwork, "create", "the cluster's network may use a private zone: destroy never takes that back"},
+		{LeakForeignBalancer, "create", "a user's load balancer in the cluster's subnets: they can never be deleted, and destroy tries for ever"},
+		{LeakAddress, "create", "a floating IP with an invented name in the resource group: destroy does not find it"},
+		{LeakKey, "create", "an SSH key in the resource group: destroy never looks at keys"},
+		{LeakGhost, "create", "Resource Controller goes on listing the boot image after VPC deleted it: destroy never looks there"},
+		{LeakReclamation, "destroy", "the Object Storage is deleted and not reclaimed, as after a kill in between"},
+		{LeakAuthorization, "destroy", "the authorization to read the Object Storage stays, as if the storage had not been found"},
+		{LeakPage, "destroy", "the cluster's DNS records stay, as if they were past the first page of the zone"},
+		{LeakImage, "destroy", "the boot image stays, as if IBM's own images filled the first page"},
+		{LeakIdentity, "ccoctl-delete", "the service IDs are not found, which is no error: they stay with their keys and access policies"},
+	}
+}

@@ -1,4 +1,4 @@
-// Package pick chooses from lists by a condition, for the stand-ins' worlds, which are lists of pointers in order of creation.
+// Package pick chooses from lists by a condition, and converts them, for the stand-ins' worlds, which are lists in order of creation.
 package pick
 
 // First returns the first element that matches; nil: none does.
@@ -18,6 +18,15 @@ func Every[E any](all []E, match func(E) bool) []E {
 		if match(e) {
 			out = append(out, e)
 		}
+	}
+	return out
+}
+
+// Map returns what each element becomes, in a new list, which is empty but not nil if there is none.
+func Map[E, T any](all []E, become func(E) T) []T {
+	out := make([]T, 0, len(all))
+	for _, e := range all {
+		out = append(out, become(e))
 	}
 	return out
 }

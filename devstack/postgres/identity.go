@@ -15,7 +15,8 @@ import (
 
 // identity is the user as which the server runs. PostgreSQL refuses to run as root.
 type identity struct {
-	namespace bool   // as user 1000 of a user namespace whose user is root outside, so files belong to root
+	namespace bool   // as a user of a user namespace who is root outside, so files belong to root
+	inside    uint32 // which user that is; the machine knows them
 	uid, gid  uint32 // as another user of the machine; 0: as the current user
 }
 
@@ -26,8 +27,9 @@ func account(ctx context.Context, bin string, h home) (identity, error) {
 		return identity{}, nil
 	}
 	owned, isOwned := ownedBy(h)
+	uid, gid, isKnown := lookUpUser()
 	if namespaces && !isOwned {
-		who := identity{namespace: true}
+		who := identity{namespace: true, inside: uid}
 		try := exec.CommandContext(ctx, filepath.Join(bin, "postgres"), "--version")
 		try.SysProcAttr = who.attributes()
 		if try.Run() == nil {
@@ -37,6 +39,15 @@ func account(ctx context.Context, bin string, h home) (identity, error) {
 	if isOwned {
 		return owned, nil
 	}
+	if isKnown {
+		return identity{uid: uid, gid: gid}, nil
+	}
+	return identity{}, errors.New("PostgreSQL refuses to run as root, user namespaces are forbidden here, and there is " +
+		"neither a user postgres nor nobody: run as another user, or set DATABASE_URL")
+}
+
+// lookUpUser returns postgres or nobody: initdb refuses a user that the machine does not know.
+func lookUpUser() (uid, gid uint32, ok bool) {
 	for _, name := range []string{"postgres", "nobody"} {
 		u, err := user.Lookup(name)
 		if err != nil {
@@ -45,11 +56,10 @@ func account(ctx context.Context, bin string, h home) (identity, error) {
 		uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
 		gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
 		if err1 == nil && err2 == nil && uid != 0 {
-			return identity{uid: uint32(uid), gid: uint32(gid)}, nil
+			return uint32(uid), uint32(gid), true
 		}
 	}
-	return identity{}, errors.New("PostgreSQL refuses to run as root, user namespaces are forbidden here, and there is " +
-		"neither a user postgres nor nobody: run as another user, or set DATABASE_URL")
+	return 1000, 1000, false
 }
 
 // own gives the directory to the user as which the server runs.

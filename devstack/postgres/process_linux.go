@@ -28,8 +28,8 @@ func (who identity) attributes() *syscall.SysProcAttr {
 	switch {
 	case who.namespace:
 		attr.Cloneflags = syscall.CLONE_NEWUSER
-		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 1000, HostID: os.Geteuid(), Size: 1}}
-		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 1000, HostID: os.Getegid(), Size: 1}}
+		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: int(who.inside), HostID: os.Geteuid(), Size: 1}}
+		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: int(who.inside), HostID: os.Getegid(), Size: 1}}
 	case who.uid != 0:
 		attr.Credential = &syscall.Credential{Uid: who.uid, Gid: who.gid, NoSetGroups: false}
 	}

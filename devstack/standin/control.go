@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/meter"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 	"github.com/ocpctl/ocpctl/devstack/statefile"
 )
 
@@ -128,15 +129,11 @@ func (c *Control[T, R, V]) All() []V {
 	})
 }
 
-func (c *Control[T, R, V]) look(pick func(*World[T, R]) []R) []V {
+func (c *Control[T, R, V]) look(choose func(*World[T, R]) []R) []V {
 	c.Mutex.Lock()
 	defer c.Mutex.Unlock()
 	c.World.Tick()
-	out := []V{}
-	for _, r := range pick(c.World) {
-		out = append(out, c.Copy(r))
-	}
-	return out
+	return pick.Map(choose(c.World), c.Copy)
 }
 
 // Meter returns everything that was used until now.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack"
 	"github.com/ocpctl/ocpctl/devstack/kubernetes"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 	"github.com/ocpctl/ocpctl/devstack/saml"
 	"github.com/ocpctl/ocpctl/internal/duration"
 )
@@ -101,9 +102,8 @@ Runners are Jobs. API server, controllers, scheduler and kubelet are real; a sta
 
 // people lists those who can sign in to the pages, with their passwords.
 func people() string {
-	var all []string
-	for _, p := range saml.People {
-		all = append(all, fmt.Sprintf("%s/%s (%s)", p.Login, p.Password(), strings.Join(p.Groups, ", ")))
-	}
+	all := pick.Map(saml.People, func(p saml.Person) string {
+		return fmt.Sprintf("%s/%s (%s)", p.Login, p.Password(), strings.Join(p.Groups, ", "))
+	})
 	return strings.Join(all, ", ")
 }

@@ -1,5 +1,7 @@
 package runs
 
+import "slices"
+
 // Member is a run or a job that belongs to a concurrency group; the job is nil for a run.
 type Member struct {
 	Run *Run
@@ -63,10 +65,5 @@ func Enter(all []*Run, m Member) (cancel []Member, wait bool) {
 
 // Free reports whether a member that waits may go on: nobody of its group runs any more.
 func Free(all []*Run, m Member) bool {
-	for _, other := range members(all, m.group()) {
-		if other != m && other.status() != Pending {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(members(all, m.group()), func(other Member) bool { return other != m && other.status() != Pending })
 }

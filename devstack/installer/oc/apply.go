@@ -214,10 +214,8 @@ func (r *run) wait(ctx context.Context, l *resources.Living, args []string) erro
 func (r *run) await(ctx context.Context, step, kind, group, name string, there, met bool) (err error) {
 	defer must.Catch(&err)
 	never := r.Mark(ctx, step, 0) != nil
-	switch {
-	case !there:
-		return act.Fail(1, "Error from server (NotFound): %ss.%s %q not found", kind, group, name)
-	case never || !met:
+	must.EndIf(!there, act.Fail(1, "Error from server (NotFound): %ss.%s %q not found", kind, group, name))
+	if never || !met {
 		must.Do(r.Mark(ctx, "timeout", 1))
 		return act.Fail(1, "error: timed out waiting for the condition on %ss/%s", kind, name)
 	}

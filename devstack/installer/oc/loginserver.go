@@ -25,6 +25,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/installer/resources"
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // loginServer stands in for what the routes of every cluster in the stand-in clouds lead to, by the request's host: the OAuth server, the console,
@@ -193,10 +194,7 @@ var loginPage = template.Must(template.New("login").Parse(`<!doctype html><title
 <label>Password <input name="password" type="password" autocomplete="current-password"></label><button>Log in</button></form>{{end}}`))
 
 func (s *loginServer) chooseProvider(w http.ResponseWriter, r *http.Request, l *resources.Living) {
-	var names []string
-	for _, p := range providersOf(l) {
-		names = append(names, p.Name)
-	}
+	names := pick.Map(providersOf(l), func(p identityProvider) string { return p.Name })
 	_ = loginPage.Execute(w, object{"Providers": append(names, "kube:admin"), "Then": r.URL.RequestURI()})
 }
 

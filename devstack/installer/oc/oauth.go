@@ -19,6 +19,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/installer/act"
 	"github.com/ocpctl/ocpctl/devstack/installer/resources"
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // This file is the API of the cluster's own OAuth (config.openshift.io/v1 OAuth, user.openshift.io, oauth.openshift.io), and what its operator does:
@@ -194,10 +195,7 @@ func (r *run) replaceOAuth(ctx context.Context, l *resources.Living, _ []string)
 		return act.Fail(1, "Error from server (Conflict): error when replacing \"STDIN\": Operation cannot be fulfilled on oauths.config.openshift.io \"cluster\": the object has been modified")
 	}
 	must.Do(r.authorize("update", "oauths", ""))
-	var all []string
-	for _, p := range config.Spec.IdentityProviders {
-		all = append(all, string(p))
-	}
+	all := pick.Map(config.Spec.IdentityProviders, func(p json.RawMessage) string { return string(p) })
 	must.Do(l.SetProviders(ctx, all))
 	l = must.Get(l.Again(ctx))
 	degraded := observeProviders(ctx, l)

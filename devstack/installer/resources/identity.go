@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -110,12 +111,7 @@ func (i *Identity) provider(ctx context.Context) (arn string, err error) {
 }
 
 func (i *Identity) tagged(tags []iamtypes.Tag) bool {
-	for _, t := range tags {
-		if aws.ToString(t.Key) == i.Tag() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(tags, func(t iamtypes.Tag) bool { return aws.ToString(t.Key) == i.Tag() })
 }
 
 // Access is one operator's role.

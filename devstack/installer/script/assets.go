@@ -135,7 +135,8 @@ func (r *run) fresh(raw []byte) (_ *assets, err error) {
 	return a, os.Remove(r.path("install-config.yaml"))
 }
 
-func (r *run) save(a *assets) error {
+func (r *run) save(a *assets) (err error) {
+	defer must.Catch(&err)
 	state := map[string]any{
 		keyConfig:    stateConfig{a.config, stateFile{"install-config.yaml", a.configYAML}},
 		keyClusterID: stateClusterID{a.clusterUUID, a.infraID},
@@ -143,16 +144,10 @@ func (r *run) save(a *assets) error {
 		keyCA:        a.ca, keyAdmin: a.admin, keyManifests: stateFiles{a.credentials}, keySigner: stateFiles{[]stateFile{{"tls/" + signingKey, a.signer}}},
 	}
 	if a.found != nil {
-		described, err := a.metadata()
-		if err != nil {
-			return err
-		}
+		described := must.Get(a.metadata())
 		state[keyMetadata] = stateMetadata{stateFile{"metadata.json", described}}
 	}
-	raw, err := json.MarshalIndent(state, "", "    ")
-	if err != nil {
-		return err
-	}
+	raw := must.Get(json.MarshalIndent(state, "", "    "))
 	return r.write(raw, ".openshift_install_state.json")
 }
 

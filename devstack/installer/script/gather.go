@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // gatherBootstrap is `gather bootstrap`: it fetches the machines' logs and the local control plane's objects, including secrets.
@@ -83,9 +84,6 @@ func (i *install) bundle(path, top string) (err error) {
 }
 
 func closed(closers ...io.Closer) error {
-	var errs []error
-	for _, c := range closers {
-		errs = append(errs, c.Close())
-	}
+	errs := pick.Map(closers, func(c io.Closer) error { return c.Close() })
 	return errors.Join(errs...)
 }

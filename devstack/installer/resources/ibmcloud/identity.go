@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // Identity creates and deletes the service IDs of a cluster's operators, as ccoctl does.
@@ -101,10 +102,7 @@ func (i *Identity) grant(ctx context.Context, iamID string, p Policy) error {
 	default:
 		attributes = append(attributes, Attribute{"resourceGroupId", i.Group})
 	}
-	var roles []map[string]string
-	for _, role := range p.Roles {
-		roles = append(roles, map[string]string{"role_id": role})
-	}
+	roles := pick.Map(p.Roles, func(role string) map[string]string { return map[string]string{"role_id": role} })
 	body := map[string]any{
 		"type": "access", "roles": roles, "resources": []any{map[string]any{"attributes": attributes}},
 		"subjects": []any{map[string]any{"attributes": []Attribute{{"iam_id", iamID}}}},

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 func random(n int) string {
@@ -148,10 +149,7 @@ func (b *Build) registry(ctx context.Context) (err error) {
 // serviceBalancer creates the load balancer of a Service, whose name is cut to 63 characters. It has no tags.
 func (b *Build) serviceBalancer(ctx context.Context, cluster string) (out balancer, err error) {
 	name := "kube-" + cluster + "-" + random(32)
-	var subnets []any
-	for _, zone := range b.Zones {
-		subnets = append(subnets, id(b.subnets[b.InfraID+"-subnet-compute-"+zone]))
-	}
+	subnets := pick.Map(b.Zones, func(zone string) any { return id(b.subnets[b.InfraID+"-subnet-compute-"+zone]) })
 	err = b.postVPC(ctx, "create_load_balancer", "load_balancers", map[string]any{
 		"name": name[:min(63, len(name))], "is_public": !b.Internal, "subnets": subnets, "resource_group": id(b.group),
 	}, &out)
