@@ -65,7 +65,7 @@ func (t *scenario) approvedByButton(ctx context.Context) {
 	})
 	t.step("will presses Approve in #admins, which then shows that he did", func() error {
 		must.Do(t.press(ctx, "will", slack.Admins, "", approved+" is waiting for approval", "Approve"))
-		return t.shown(ctx, "ada", slack.Admins, "", 10*time.Second, approved+" was waiting for approval", "It was approved by will@")()
+		return t.shown(ctx, "ada", slack.Admins, "", 10*time.Second, approved+" was waiting for approval", "It was approved by Will.")()
 	})
 	t.step("she destroys it with the button of its message", func() error {
 		must.Do(t.shown(ctx, "maya", slack.Clusters, "", 10*time.Second, approved+" is being created")())
