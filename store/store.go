@@ -9,6 +9,7 @@ package store
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/attempts"
@@ -47,6 +48,7 @@ type Store struct {
 	TestReports  *testreports.Store
 	ended        ended
 	group        *group
+	dead         atomic.Int64 // folded changes of usage since the last vacuum
 }
 
 // Open connects to a migrated database.

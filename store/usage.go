@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/usage"
@@ -20,8 +21,10 @@ func (s *Store) Usage(ctx context.Context, scope usage.Scope) (usage.Usage, erro
 	return usage.CountAt(ctx, s.Pool(), scope, identities, now)
 }
 
-// mostFolded bounds the changes of usage that one pass folds.
-const mostFolded = 20_000
+const (
+	mostFolded = 20_000 // changes of usage that one pass folds
+	mostDead   = 5_000  // of them since the last vacuum: each request reads its team's again until then
+)
 
 // FoldUsage folds the changes of what is used into counters, so that a request reads few rows.
 func (s *Store) FoldUsage(ctx context.Context) (n int, err error) {
@@ -33,7 +36,14 @@ func (s *Store) FoldUsage(ctx context.Context) (n int, err error) {
 		n, err = usage.Fold(ctx, c, mostFolded)
 		return err
 	})
-	return n, err
+	if err != nil || s.dead.Add(int64(n)) < mostDead {
+		return n, err
+	}
+	s.dead.Store(0)
+	if _, err := s.Pool().Exec(ctx, `VACUUM (SKIP_LOCKED, INDEX_CLEANUP ON, TRUNCATE OFF) usage_changes`); err != nil {
+		return n, fmt.Errorf("vacuum the changes of usage: %w", err)
+	}
+	return n, nil
 }
 
 // CorrectUsage compares what is kept of usage with the clusters, corrects it, and returns what was wrong: nothing, unless somebody changed
