@@ -9,7 +9,7 @@ after=${1:-make test}
 # In a mount namespace of its own: what is mounted below, and unmounted at the end, is not the machine's.
 [ -n "${NEWCOMER:-}" ] || NEWCOMER=1 exec unshare --mount --propagation private "tools/$(basename "$0")" "$after"
 port=18180 # a demo of this machine has others
-answers() { (exec 3<>/dev/tcp/127.0.0.1/$((port + 2))) 2>/dev/null; }
+answers() { (exec 3<>/dev/tcp/127.0.0.1/$port && printf 'GET /readyz HTTP/1.0\r\n\r\n' >&3 && head -n 1 <&3 | grep -q ' 200 ') 2>/dev/null; }
 root=$(mktemp -d) && chmod 755 "$root" # apt reads as a user of its own
 stop() { kill -INT "$(cat "$root/root/ocpctl/.demo/demo.pid" 2>/dev/null)" 2>/dev/null || kill "$demo" 2>/dev/null || true; }
 cleanup() {
