@@ -83,9 +83,8 @@ func newIdleCluster(t *testing.T) idleCluster {
 	l := newLife(t, time.Hour)
 	raw, err := fs.ReadFile(profiles.EmbeddedFiles(), "profiles/aws-minimal-test.yaml")
 	require.NoError(t, err)
-	l.catalogueWith(map[string]string{
-		"profiles/idle-test.yaml": strings.Replace(string(raw), "name: aws-minimal-test\n", "name: idle-test\n", 1) + "\nidle: {tellAfter: 4h, sleepAfter: 6h}\n",
-	})
+	profile := strings.NewReplacer("name: aws-minimal-test\n", "name: idle-test\n", "default: true", "default: false").Replace(string(raw))
+	l.catalogueWith(map[string]string{"profiles/idle-test.yaml": profile + "\nidle: {tellAfter: 4h, sleepAfter: 6h}\n"})
 	require.Contains(t, l.types("maya", slack.Clusters, "create idle-test --name "+idleName+" --ttl 24h"), "is accepted")
 	l.showsUntil("maya", slack.Clusters, "your cluster is ready.")
 	return idleCluster{l, l.clusters()[0].ID}

@@ -5,8 +5,10 @@
 package auditchain
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
@@ -23,6 +25,8 @@ type Line struct {
 	Metadata string    `json:"metadata"` // a JSON object, byte for byte what the hash covers
 	Previous string    `json:"previous"` // hash of the line before
 	Hash     string    `json:"hash"`
+
+	Details json.RawMessage `db:"-" json:"details,omitempty"` // of a copy: the metadata again, to read fields of; empty: none
 }
 
 // Head is a line's seq and hash. Whoever knows it can verify everything up to it.
@@ -53,6 +57,13 @@ func (l Line) Sum() string {
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
+}
+
+// areDetails reports whether the details, if there are any, are the metadata: the hash covers only that.
+func (l Line) areDetails() bool {
+	details, errOfDetails := json.Marshal(l.Details) // both without spaces
+	metadata, err := json.Marshal(json.RawMessage(l.Metadata))
+	return len(l.Details) == 0 || errOfDetails == nil && err == nil && bytes.Equal(details, metadata)
 }
 
 // near is how far from its seq a line's place is searched.

@@ -111,6 +111,9 @@ func (v *Verifier) Add(l Line) {
 // self compares the line with its own hash.
 func (v *Verifier) self(l Line) bool {
 	if l.Sum() == l.Hash {
+		if !l.areDetails() {
+			v.tell(l.Seq, Changed, "its details are not those of its metadata")
+		}
 		return true
 	}
 	if seq := l.belongs(); seq != 0 {

@@ -87,6 +87,11 @@ func TestABreakSaysWhichLineAndHow(t *testing.T) {
 			l[4].Metadata = `{"n": 5}`
 			return l
 		}, []string{"5 changed"}},
+		"details that are not the metadata": {func(l []auditchain.Line) []auditchain.Line {
+			l[3].Details = json.RawMessage(l[3].Metadata)
+			l[4].Details = json.RawMessage(`{"n": 5}`)
+			return l
+		}, []string{"5 changed"}},
 		"a changed text with a hash of its own": {func(l []auditchain.Line) []auditchain.Line {
 			l[4].Actor = "nobody"
 			l[4].Hash = l[4].Sum()
