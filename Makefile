@@ -124,7 +124,7 @@ upgrade: build ## replace the server of the release before (without one, of the 
 	@rm -rf $(DEMO_DIR)/old && mkdir -p $(DEMO_DIR)/old/source
 	@git archive $(REF) | tar -x -C $(DEMO_DIR)/old/source
 	go -C $(DEMO_DIR)/old/source build -buildvcs=false -o .. ./cmd/ocpctl-server ./cmd/ocpctl-runner
-	@cd $(DEMO_DIR)/old && cp $$(ls source/devstack/server.yaml.tmpl source/internal/devstack/server.yaml.tmpl 2>/dev/null) . && cd - >/dev/null && rm -rf $(DEMO_DIR)/old/source
+	@cd $(DEMO_DIR)/old && cp $$(ls source/devstack/server.yaml.tmpl source/internal/devstack/server.yaml.tmpl 2>/dev/null) . && cp -r source/profiles/catalogue . && cd - >/dev/null && rm -rf $(DEMO_DIR)/old/source
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) -upgrade $(DEMO_DIR)/old
 
 .PHONY: attack

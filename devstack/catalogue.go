@@ -24,14 +24,17 @@ func (h *Stack) catalogue() (err error) {
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	ours := must.Get(fs.Sub(catalogueFiles, "catalogue"))
+	ours, product := must.Get(fs.Sub(catalogueFiles, "catalogue")), profiles.EmbeddedFiles()
+	if h.Old != "" { // which would refuse fields that are newer than it
+		product = os.DirFS(h.Old + "/catalogue")
+	}
 	half := dir + ".new" // so that an interrupted start leaves no incomplete catalogue
 	must.Do(os.RemoveAll(half))
 	for _, kind := range []struct {
 		name string
 		from fs.FS
 	}{
-		{"profiles", profiles.EmbeddedFiles()}, {"addons", profiles.EmbeddedFiles()}, {"identities", profiles.EmbeddedFiles()},
+		{"profiles", product}, {"addons", product}, {"identities", product},
 		{"identities", ours}, {"people", ours}, {"teams", ours}, {"quotas", ours}, {"policies", ours},
 	} {
 		files := must.Get(fs.Sub(kind.from, kind.name))

@@ -51,7 +51,7 @@ type Config struct {
 	Bin      string // folder with the programs ocpctl-server, ocpctl-runner and openshift-install
 	BasePort int    // first of fourteen consecutive ports; 0: free ones
 	Replicas int    // ocpctl-server processes behind a load balancer; 0: one, without a balancer
-	Old      string // folder with an older release's programs and server.yaml.tmpl: the first server runs them, and starts alone
+	Old      string // folder with an older release's programs, catalogue and server.yaml.tmpl: the first server runs them, and starts alone
 	// Kubernetes makes runners Jobs of the cluster in Bin/kubernetes (make build-kubernetes), instead of processes of this machine.
 	Kubernetes bool
 	// SlackSocket makes Slack send everything over Socket Mode, and nothing to the public listener.
