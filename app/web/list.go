@@ -124,15 +124,15 @@ func (p *pages) addViews(r *http.Request, who policy.Principal, v *listView) err
 		v.Tabs = append(v.Tabs, wayTo(listAddress(one.text, one.all, ""), one.label, v.Here))
 	}
 	var err error
-	if v.Views, err = p.savedViews(r, who, v.Here); err != nil {
+	if v.Views, err = p.listSavedViews(r, who, v.Here); err != nil {
 		return err
 	}
 	v.Saved = slices.ContainsFunc(slices.Concat(v.Tabs, v.Views), func(w way) bool { return w.Here })
 	return nil
 }
 
-// savedViews returns the views that the person saved: their favourites, which the list and the start page link.
-func (p *pages) savedViews(r *http.Request, who policy.Principal, here string) (ways []way, err error) {
+// listSavedViews returns the views that the person saved: their favourites, which the list and the start page link.
+func (p *pages) listSavedViews(r *http.Request, who policy.Principal, here string) (ways []way, err error) {
 	saved, err := p.App.SavedViews(r.Context(), who)
 	for _, one := range saved {
 		ways = append(ways, wayTo(listPath+"?"+one.Query, one.Name, here))

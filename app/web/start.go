@@ -56,7 +56,7 @@ func (p *pages) readStart(r *http.Request, who policy.Principal) (content, error
 	if v.Granted, err = p.approvalViews(r.Context(), who, start.Votes); err != nil {
 		return content{}, err
 	}
-	if v.Views, err = p.savedViews(r, who, ""); err != nil {
+	if v.Views, err = p.listSavedViews(r, who, ""); err != nil {
 		return content{}, err
 	}
 	for _, row := range start.Mine {

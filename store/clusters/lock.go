@@ -19,7 +19,7 @@ type lockRecord struct {
 	Clock              time.Time
 }
 
-func (r lockRecord) held() usage.Held {
+func (r lockRecord) toHeld() usage.Held {
 	return usage.Held{Cluster: r.Lifecycle.Cluster, Prices: usage.Prices{List: r.HourlyCents, Asleep: r.AsleepCents, Worker: r.WorkerMicros, Machines: r.Nodes}}
 }
 
@@ -34,7 +34,7 @@ func Lock(ctx context.Context, c *db.Tx, id string) (usage.Held, error) {
 		return usage.Held{}, fmt.Errorf("lock %s: %w", id, err)
 	}
 	c.Now = r.Clock
-	return r.held(), nil
+	return r.toHeld(), nil
 }
 
 // QueueLockOf adds Lock of an attempt's cluster to a batch. read is called with the cluster and the time.
@@ -42,7 +42,7 @@ func QueueLockOf(c *db.Tx, b *db.Batch, attempt string, read func(usage.Held, ti
 	b.Ask("lock the cluster of "+attempt, func(rows pgx.Rows) error {
 		var r lockRecord
 		err := db.Into(&r)(rows)
-		read(r.held(), r.Clock)
+		read(r.toHeld(), r.Clock)
 		return err
 	}, lockSQL+`(SELECT cluster_id FROM attempts WHERE id = @attempt) FOR NO KEY UPDATE`, pgx.NamedArgs{"attempt": attempt, "fixed": c.DB.Fixed()})
 }
