@@ -35,10 +35,10 @@ const (
 	templateTag  = "tags-of-cluster"
 )
 
-// Render renders the install-config for a cluster of a profile; hash is that of the profile's catalogue.
+// Render renders the install-config for a cluster of a profile; hash is that of the profile's catalogue. Without one nothing is kept.
 func (c *InstallConfigs) Render(hash string, p Profile, in InstallInput) ([]byte, error) {
-	if !in.isPlain(p.Platform) || p.offers(in) != nil {
-		return p.InstallConfig(in) // it says what is wrong
+	if hash == "" || !in.isPlain(p.Platform) || p.offers(in) != nil {
+		return p.InstallConfig(in) // which tells what is wrong
 	}
 	t, err := c.template(hash, p, in)
 	if err != nil {

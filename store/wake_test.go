@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -126,6 +127,22 @@ func TestACauseIsAnsweredOnce(t *testing.T) {
 	got, err = s.Outbox.Reply(t.Context(), id)
 	require.NoError(t, err)
 	require.Equal(t, int64(9), got.ExternalID)
+}
+
+func TestAnAnswerIsFinalIfItHadALinkNotIfItSpeaksOfOne(t *testing.T) {
+	t.Parallel()
+	s, _ := storetest.Open(t)
+	for body, final := range map[string]bool{"see /links/" + strings.Repeat("a", 43): true, "You wrote `/ocp logs /links/…`": false} {
+		require.NoError(t, s.Outbox.SaveReply(t.Context(), clusters.Reply{Cause: body, Installation: 5001, Repo: "acme/shop", Number: 41, Body: body}))
+		var id string
+		require.NoError(t, s.Pool().QueryRow(t.Context(), `SELECT id FROM replies WHERE cause = $1`, body).Scan(&id))
+		for range 2 { // recorded again, it stays so
+			require.NoError(t, s.Outbox.Replied(t.Context(), id, 9))
+			got, err := s.Outbox.Reply(t.Context(), id)
+			require.NoError(t, err)
+			require.Equal(t, final, got.Final, body)
+		}
+	}
 }
 
 func TestAListIsPagedAndFiltered(t *testing.T) {

@@ -199,7 +199,7 @@ func (s *Store) SaveReply(ctx context.Context, r clusters.Reply) error {
 const replyColumns = `
 	id, cause, thread, coalesce(installation, 0) AS installation, coalesce(repo, '') AS repo, coalesce(number, 0) AS number,
 	coalesce(workspace, '') AS workspace, coalesce(channel, '') AS channel, coalesce(person, '') AS person, body, blocks, external_id,
-	outdated_at IS NOT NULL OR strpos(body, '` + linkRemoved + `') > 0 AS final`
+	outdated_at IS NOT NULL OR link_removed AS final`
 
 // Reply returns one answer. ErrNotFound: there is none of that id.
 func (s *Store) Reply(ctx context.Context, id string) (clusters.Reply, error) {
@@ -254,8 +254,8 @@ func (s *Store) IsThreadHeld(ctx context.Context, thread string) (held bool, err
 	return held, nil
 }
 
-// linkRemoved is what Replied leaves of a link.
-const linkRemoved = "/links/…"
+// linkHandle matches the secret part of a link.
+const linkHandle = "/links/[A-Za-z0-9_-]{40,}"
 
 // Replied is RepliedAll for one answer.
 func (s *Store) Replied(ctx context.Context, id string, externalID int64) error {
@@ -268,8 +268,9 @@ func (s *Store) Replied(ctx context.Context, id string, externalID int64) error 
 func (s *Store) RepliedAll(ctx context.Context, ids []string, externalID int64) error {
 	err := s.db.Write(ctx, func(c *db.Tx) error {
 		_, err := c.Exec(ctx, `
-			UPDATE replies SET external_id = $2, body = regexp_replace(body, '/links/[A-Za-z0-9_-]{40,}', $3, 'g'),
-				blocks = regexp_replace(blocks::text, '/links/[A-Za-z0-9_-]{40,}', $3, 'g')::jsonb WHERE id = ANY ($1)`, ids, externalID, linkRemoved)
+			UPDATE replies r SET external_id = $2, body = n.body, blocks = n.blocks::jsonb, link_removed = r.link_removed OR r.body <> n.body OR r.blocks::text IS DISTINCT FROM n.blocks
+			FROM (SELECT id, regexp_replace(body, $3, $4, 'g') AS body, regexp_replace(blocks::text, $3, $4, 'g') AS blocks FROM replies WHERE id = ANY ($1)) AS n
+			WHERE r.id = n.id`, ids, externalID, linkHandle, "/links/…")
 		if err != nil || externalID <= 0 || len(ids) == 0 {
 			return err
 		}
