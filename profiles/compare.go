@@ -21,6 +21,9 @@ func compare(r *reader, p Profile) {
 	if modes := platforms[p.Platform].modes; r.good("platform", "credentialsMode") && !slices.Contains(modes, p.CredentialsMode) {
 		r.failAt("credentialsMode", p.CredentialsMode, strings.Join(modes, ", ")+", the only mode on "+p.Platform)
 	}
+	if p.IsDefault && p.AdminOnly && r.good("default", "adminOnly") {
+		r.failAt("default", "true with adminOnly", "false, or adminOnly: false")
+	}
 	if r.good("credentialsMode") && p.CredentialsMode == "Mint" && !p.AdminOnly && !r.wrong("adminOnly") {
 		at := cmp.Or(r.lines["adminOnly"], r.lines["credentialsMode"])
 		r.fail(at, "adminOnly", "not true with credentialsMode Mint, which copies the runner's keys into the cluster", "true, or credentialsMode: Manual")
