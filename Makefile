@@ -6,7 +6,7 @@ DEMO_DIR  ?= .demo
 # KUBERNETES=1 makes runners Jobs of a Kubernetes cluster on this machine.
 DEMO_BUILD    := build $(if $(KUBERNETES),build-kubernetes) $(if $(filter real,$(INSTALLER)),$(if $(wildcard $(DEMO_DIR)/real/data),,build-installer))
 ON_KUBERNETES := $(if $(KUBERNETES),-kubernetes)
-# INSTALLER=real makes the clusters with the real openshift-install and ccoctl.
+# INSTALLER=real uses the real openshift-install and ccoctl for what needs no machines, see docs/proof.md.
 ON_REAL       := $(if $(filter real,$(INSTALLER)), -real $(DEMO_DIR)/real)
 PROGRAMS  := ./cmd/ocpctl-server ./cmd/ocpctl-runner ./cmd/ocpctl ./devstack/cmd/ocpctl-demo ./devstack/installer/cmd/openshift-install ./devstack/installer/cmd/ccoctl ./devstack/installer/cmd/oc
 TOOL      := go tool -modfile=tools/go.mod
@@ -74,7 +74,7 @@ test-jenkins: ## run the Jenkins library in Groovy 2.4, the version in Jenkins, 
 	JAVA_HOME="$${JAVA_HOME:-$$(dirname "$$(dirname "$$(readlink -f "$$(command -v java)")")")}" go test -count=1 -tags jenkins -run WithCluster ./devstack/pipelines/scripts
 
 .PHONY: build-installer
-build-installer: ## build the real openshift-install and ccoctl, which run behind devstack/gateway (the first time: 10 minutes of two cores, 460 MB)
+build-installer: ## build the real openshift-install and ccoctl, which run behind devstack/gateway (the first time: ten minutes on two cores, 460 MB)
 	@mkdir -p $(DEMO_DIR)/real
 	go -C tools/installer build -ldflags '-s -w' -o $(abspath $(DEMO_DIR))/real/openshift-install github.com/openshift/installer/cmd/openshift-install
 	go -C tools/installer build -ldflags '-s -w' -o $(abspath $(DEMO_DIR))/real/ccoctl ./ccoctl
@@ -82,12 +82,12 @@ build-installer: ## build the real openshift-install and ccoctl, which run behin
 	ln -sfn "$$(go -C tools/installer list -m -f '{{.Dir}}' github.com/openshift/installer)/data/data" $(DEMO_DIR)/real/data
 
 .PHONY: test-installer
-test-installer: ## a cluster's life on each cloud with the real openshift-install and ccoctl, which it compares with the stand-ins (make build-installer builds them)
+test-installer: ## run a cluster's life on each cloud with the real openshift-install and ccoctl, and compare them with the stand-ins (builds them the first time, see build-installer)
 	@[ -e $(DEMO_DIR)/real/data ] || $(MAKE) --no-print-directory build-installer
 	go test -count=1 -timeout 15m -tags installer -v ./devstack/installer/real
 
 .PHONY: test-auditors
-test-auditors: ## let programs of others look through the stand-in clouds: Kubernetes' own janitor, and the clouds' clients for Node.js (builds and fetches them: two minutes)
+test-auditors: ## let programs of others use the stand-in clouds: Kubernetes' own janitor, and the clouds' clients for Node.js (builds and fetches them: two minutes; needs Node.js 20)
 	@tools/setup.sh node
 	go test -count=1 -timeout 10m -tags auditors ./devstack/auditors
 
@@ -132,7 +132,7 @@ attack: build ## attack a separate demo as a runner, a stranger and a user; prin
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) -attack -only "$(ONLY)"
 
 .PHONY: long-checks
-long-checks: build build-act ## short forms of the checks on a whole stack, each in a folder of its own: the attack, the end-to-end test, the crash matrix on both clouds (twenty minutes)
+long-checks: build build-act ## the checks on a whole stack, each in a folder of its own: make attack, make demo-story, and two minutes of make chaos on each cloud (twenty minutes)
 	@for check in attack demo-story chaos-aws chaos-ibmcloud; do \
 		mkdir -p $(DEMO_DIR)/checks/$$check && cp -al $(DEMO_DIR)/bin $(DEMO_DIR)/checks/$$check/ || exit 1; done
 	$(MAKE) attack DEMO_DIR=$(DEMO_DIR)/checks/attack
@@ -159,7 +159,7 @@ test-web: ## the pages in Chromium on a whole stack: accessibility (axe) of each
 	go test -count=1 -timeout 30m -tags web -run InABrowser ./devstack
 
 .PHONY: pictures
-pictures: ## take the pictures of the documents, as make test-web does, and write them into docs/pictures (two minutes)
+pictures: ## take the documents' pictures in Chromium on a whole stack, and write them into docs/pictures (two minutes)
 	@tools/setup.sh postgres node chromium emoji
 	PICTURES=$(abspath docs/pictures) go test -count=1 -tags web -run PicturesOfTheDocumentsInABrowser ./devstack
 
@@ -175,7 +175,7 @@ quick: ## the tests that need no database, no demo and no race detector (two min
 	@go test -vet=off $$(go list -deps -test -f '{{if not .Standard}}{{.ImportPath}} {{join .Deps " "}}{{end}}' ./... | $(QUICK))
 
 .PHONY: test-newcomer
-test-newcomer: ## walk the README in a fresh Debian that has only Go, git, make and gcc, with empty caches: make demo until it is up, then make test (TEST= to leave it out; needs Linux, root and debootstrap; an hour)
+test-newcomer: ## walk the README in a fresh Debian that has only Go, git, make and gcc, with empty caches: make demo until it is up, then make test (TEST=true leaves it out; needs Linux, root and debootstrap; an hour)
 	@tools/newcomer.sh "$(or $(TEST),make test)"
 
 .PHONY: release

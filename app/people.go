@@ -45,8 +45,8 @@ func peopleOf(c profiles.Catalogue) []people.Person {
 	return out
 }
 
-// NameOf returns the display name of a principal, the same at every entry point: that of the catalogue's person, whichever of their accounts
-// it is, else what an account on GitHub or in Slack is called there now, or what the person's own sign-in calls them.
+// NameOf returns the display name of a principal, the same at every entry point: that of the catalogue's person, for each of their accounts.
+// Otherwise it is the account's present name on GitHub or in Slack, or the name from the person's own sign-in.
 func (s *Service) NameOf(id string) string {
 	source, _, _ := strings.Cut(id, ":")
 	isAccount := profiles.Source(source) == profiles.SourceGitHub || profiles.Source(source) == profiles.SourceSlack
@@ -60,13 +60,13 @@ func (s *Service) NameOf(id string) string {
 	return cmp.Or(name, s.catalogue().NameOf(id))
 }
 
-// RecordName writes down what the sign-in of somebody with a role calls them, once. A name that looks like an id or an account is not shown.
+// RecordName stores the name from a sign-in of a person with a role, if it is new. A name that looks like an id or an account is not stored.
 func (s *Service) RecordName(ctx context.Context, p policy.Principal) {
 	if known, seen := s.recorded.Load(p.ID); seen && known == p.Name || len(p.Seats) == 0 || !profiles.IsPersonal(p.ID) || !profiles.IsDisplayName(p.Name) {
 		return
 	}
 	if err := s.store.People.RecordName(ctx, p.ID, p.Name); err != nil {
-		s.log.WarnContext(ctx, "name not written down", "principal", p.ID, "err", err)
+		s.log.WarnContext(ctx, "name not stored", "principal", p.ID, "err", err)
 		return
 	}
 	s.recorded.Store(p.ID, p.Name)

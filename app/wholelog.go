@@ -46,7 +46,7 @@ func (s *Service) LogPage(ctx context.Context, row clusters.Row, l attempts.Atte
 	return s.store.Attempts.LogPage(ctx, row.ID, l.Number, from, LogPageLines)
 }
 
-// FindInLog returns the first lines of an attempt's log from a line on that contain a text, whatever the case; at most MostFound, and of a long one an excerpt.
+// FindInLog returns the first lines of an attempt's log from a line on that contain a text, whatever the case: at most MostFound, and only an excerpt of a long line.
 func (s *Service) FindInLog(ctx context.Context, row clusters.Row, l attempts.AttemptLog, from int, text string) ([]attempts.LogLine, error) {
 	return s.store.Attempts.FindInLog(ctx, row.ID, l.Number, from, text, MostFound)
 }

@@ -19,7 +19,7 @@ type Summary struct {
 	Sign, Head string        // "🟢", "is ready"
 	State      []string      // what is going on and why, and what it waits for
 	Progress   string        // the bar with the step and the expected end, while something runs
-	Apps       string        // a list of what runs in it and is to be shown
+	Apps       string        // a list of links to what runs in it
 	Trouble    []string      // what went wrong or what blocks it, who can fix it and what to do
 	Ends       string        // when it ends, why then, and what would keep it; empty once it is to end
 	EndsWhy    string        // the part of Ends after the time; it begins with a comma

@@ -17,11 +17,15 @@ import (
 var catalogueFiles embed.FS
 
 // catalogue writes the stack's catalogue: the program's own profiles, add-ons and identities, plus the demo's teams, people, quotas,
-// a rule and the identities of programs. An existing folder is left unchanged, so that people can edit it and see the effect.
+// a rule and the identities of programs. People edit an existing folder to see the effect: only the version of
+// the real programs is added to it.
 func (h *Stack) catalogue() (err error) {
 	defer must.Catch(&err)
 	dir := h.path("catalogue")
-	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+	switch _, err := os.Stat(dir); {
+	case err == nil:
+		return h.offerRealVersion(dir)
+	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
 	ours, product := must.Get(fs.Sub(catalogueFiles, "catalogue")), profiles.EmbeddedFiles()

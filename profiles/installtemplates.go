@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// InstallConfigs renders install-configs as Profile.InstallConfig does, at a tenth of its cost: what is alike for all clusters of a
-// profile at one place is rendered and checked by Strict once. A cluster's own name and tags are checked each time. The zero value is
+// InstallConfigs renders install-configs as Profile.InstallConfig does, at a tenth of its cost: what all clusters of a
+// profile at one place have in common is rendered and checked by Strict once. A cluster's own name and tags are checked each time. The zero value is
 // ready to use, and safe for concurrent use.
 type InstallConfigs struct {
 	mu      sync.Mutex
@@ -47,7 +47,7 @@ func (c *InstallConfigs) Render(hash string, p Profile, in InstallInput) ([]byte
 	return t.fill(in)
 }
 
-// isPlain reports whether the name and the tags are valid, and the tags are as many as a template has room for.
+// isPlain reports whether a template can be used: the name and the tags are valid, and on AWS there is at least one tag.
 func (in InstallInput) isPlain(platform string) bool {
 	if len(in.Name) > MaxName || !NameForm.MatchString(in.Name) {
 		return false
@@ -89,7 +89,7 @@ func (c *InstallConfigs) template(hash string, p Profile, in InstallInput) (inst
 func cutTemplate(document string) (t installTemplate, err error) {
 	named := false
 	if t.beforeName, t.afterName, named = strings.Cut(document, templateName+"\n"); !named {
-		return t, errors.New("it has no name")
+		return t, errors.New("the document has no name")
 	}
 	before, after, tagged := strings.Cut(t.afterName, templateTag+": x\n")
 	if !tagged {

@@ -180,8 +180,8 @@ func (e entry[T]) where(field string) string {
 	return fmt.Sprintf("%s:%d", e.from.file, cmp.Or(e.from.lines[e.path(field)], 1))
 }
 
-// NameOf returns the display name of the catalogue's person with an identity, otherwise UnlinkedName. Service.NameOf in app also knows what others
-// call them.
+// NameOf returns the display name of the catalogue's person with an identity, otherwise UnlinkedName. Service.NameOf in app also
+// knows the names of people and accounts that are not in the catalogue.
 func (c Catalogue) NameOf(id string) string {
 	if p, known := c.PersonOf(id); known {
 		return p.DisplayName
@@ -201,7 +201,7 @@ var workloads = []struct{ prefix, end, text string }{
 	{"system:serviceaccount:", "\x00", "service account"}, // Kubernetes: system:serviceaccount:namespace:name
 }
 
-// IsPersonal reports whether a principal signs in as one person: it is no pipeline, no program, and no role that several people take.
+// IsPersonal reports whether a principal is one person, and not a pipeline, a program or a role that several people assume.
 func IsPersonal(id string) bool {
 	source, subject, _ := strings.Cut(id, ":")
 	if Source(source) == SourceSAML {

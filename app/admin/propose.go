@@ -100,7 +100,7 @@ func checkDocument(file, text, was, title string) (wrong []app.Field) {
 	}
 	folder, name, _ := strings.Cut(file, "/")
 	if !slices.Contains(profiles.Folders(), folder) || !documentName.MatchString(name) {
-		refuse("file", fmt.Sprintf("%.100q is not a file of a catalogue.", file), "<folder>/<name>.yaml with letters, digits and . _ -, in one of the folders "+strings.Join(profiles.Folders(), ", "))
+		refuse("file", fmt.Sprintf("%.100q is not a file of a catalogue.", file), "<folder>/<name>.yaml; the name has letters, digits, dots, dashes and underscores, and the folder is one of "+strings.Join(profiles.Folders(), ", "))
 	}
 	switch {
 	case len(text) > mostDocument:

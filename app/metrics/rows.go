@@ -44,7 +44,7 @@ func newRows(c Config) *rows {
 var (
 	upDesc           = prometheus.NewDesc("ocpctl_database_up", "1 if the figures from the database could be read; 0: they are missing from this scrape.", nil, nil)
 	clustersDesc     = prometheus.NewDesc("ocpctl_clusters", "Clusters by status.", []string{"status"}, nil)
-	jobsDesc         = prometheus.NewDesc("ocpctl_jobs", "Jobs of clusters by type and status. Looks for links that succeeded are not counted, nor scans of cloud accounts: see ocpctl_scan_age_seconds.", []string{"type", "status"}, nil)
+	jobsDesc         = prometheus.NewDesc("ocpctl_jobs", "Jobs of clusters by type and status. Not counted are successful looks for links, and scans of cloud accounts (see ocpctl_scan_age_seconds).", []string{"type", "status"}, nil)
 	reservationsDesc = prometheus.NewDesc("ocpctl_reservations", "Reservations of cloud account capacity: installs, clusters, and clusters waiting in the queue.", []string{"state"}, nil)
 	againDesc        = prometheus.NewDesc("ocpctl_redeliveries", "Webhook redeliveries requested from GitHub: came, awaited, given_up.", []string{"state"}, nil)
 	findingsDesc     = prometheus.NewDesc("ocpctl_findings", "Open findings that need a person, by kind.", []string{"kind"}, nil)

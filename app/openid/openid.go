@@ -179,7 +179,7 @@ func (s *Service) clientOf(r *http.Request) (cluster string, err error) {
 	return cluster, nil
 }
 
-// refuse logs why a cluster gets no token: the cluster's own page shows people none of it.
+// refuse logs why a cluster gets no token, because the cluster's own page does not tell people.
 func (s *Service) refuse(ctx context.Context, cluster, reason string, said *oauth.Refusal) error {
 	s.Log.WarnContext(ctx, "sign-in to a console refused", "cluster", cluster, "reason", reason)
 	return said

@@ -22,7 +22,7 @@ var ErrChanged = errors.New("the file changed on the default branch since")
 
 // Propose opens a pull request with a changed file against the default branch and returns its number. It may be called again with the same
 // proposal after any failure: a pull request that was opened is returned, whatever became of it, and a branch that was made is used. The App
-// is the author of the commit, so that GitHub signs it. It takes the permissions contents: write and pull_requests: write.
+// is the author of the commit, so that GitHub signs it. It needs the permissions contents: write and pull_requests: write.
 func (c *Client) Propose(ctx context.Context, installation int64, repo string, p Proposal) (number int, err error) {
 	doing := fmt.Sprintf("propose %s in %s", p.Path, repo)
 	owner, name, err := splitRepository(repo)

@@ -16,7 +16,7 @@ const (
 )
 
 // ChannelArchived tells somebody that nothing can be posted in a channel.
-const ChannelArchived = "This channel is archived, so nothing can be posted there. Choose another one, or ask for it to be reopened."
+const ChannelArchived = "This channel is archived, so nothing can be posted there. Choose another one, or ask somebody to unarchive it."
 
 // ChannelHidden tells somebody that the Slack app may not ask about a channel.
 const ChannelHidden = "Slack does not show ocpctl who is in this channel and which organizations share it. If it is a group message, choose a channel instead. " +

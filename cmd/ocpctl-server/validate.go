@@ -20,9 +20,9 @@ const validateCommand = "validate-catalogue"
 func validateCatalogue(args []string, out, errs io.Writer) error {
 	flags := flag.NewFlagSet("ocpctl-server "+validateCommand, flag.ContinueOnError)
 	flags.SetOutput(errs)
-	path := flags.String("config", "", "the server's configuration `file`, in place of DIR: its catalogue.dir is validated")
+	path := flags.String("config", "", "the server's configuration `file`, whose catalogue.dir is checked; instead of DIR")
 	flags.Usage = func() {
-		fmt.Fprintf(errs, "Usage: ocpctl-server %s DIR\n\nDIR contains the directories profiles, teams, quotas, policies, identities and addons; see docs/catalogue.md.\n", validateCommand)
+		fmt.Fprintf(errs, "Usage: ocpctl-server %[1]s DIR\n       ocpctl-server %[1]s -config FILE\n\nDIR contains the directories profiles, teams, quotas, policies, identities and addons; see docs/catalogue.md.\n", validateCommand)
 		flags.PrintDefaults()
 	}
 	if err := flags.Parse(args); err != nil {
@@ -38,7 +38,7 @@ func validateCatalogue(args []string, out, errs io.Writer) error {
 			return err
 		}
 		if dir = cfg.Catalogue.Dir; dir == "" {
-			return fmt.Errorf("%s names no catalogue.dir: the server uses its embedded catalogue", *path)
+			return fmt.Errorf("%s has no catalogue.dir, so the server uses its embedded catalogue and there is nothing to check", *path)
 		}
 	}
 	if _, err := os.ReadDir(dir); err != nil {

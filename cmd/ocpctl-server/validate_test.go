@@ -31,7 +31,7 @@ func TestASoundCatalogueIsSaidToBeSo(t *testing.T) {
 	out.Reset()
 	require.NoError(t, validateCatalogue([]string{"-config", written(t, "ocpctl.yaml", "installation: blue\ncatalogue: {dir: "+catalogueFolder(t)+"}\n")}, &out, &errs))
 	require.Contains(t, out.String(), "is valid: catalogue ")
-	require.ErrorContains(t, validateCatalogue([]string{"-config", written(t, "ocpctl.yaml", "installation: blue\n")}, &out, &errs), "names no catalogue.dir")
+	require.ErrorContains(t, validateCatalogue([]string{"-config", written(t, "ocpctl.yaml", "installation: blue\n")}, &out, &errs), "has no catalogue.dir")
 }
 
 func TestAnUnsoundCatalogueEndsWithEveryProblemAndOne(t *testing.T) {

@@ -19,7 +19,7 @@ type attack struct {
 	name  string // side/what; docs/threat-model.md refers to attacks by it
 	who   string // the attacker
 	tried string // short description for the table
-	short bool   // part of the short form, which make test includes
+	short bool   // part of the short form, which make check includes
 	play  func(ctx context.Context, t *target) (result, error)
 }
 

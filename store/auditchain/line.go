@@ -26,7 +26,7 @@ type Line struct {
 	Previous string    `json:"previous"` // hash of the line before
 	Hash     string    `json:"hash"`
 
-	Details json.RawMessage `db:"-" json:"details,omitempty"` // of a copy: the metadata again, to read fields of; empty: none
+	Details json.RawMessage `db:"-" json:"details,omitempty"` // of a copy: the metadata as an object, so that its fields can be read; empty: none
 }
 
 // Head is a line's seq and hash. Whoever knows it can verify everything up to it.

@@ -31,7 +31,7 @@ func TestThePageNamesWhatWasNotMeasured(t *testing.T) {
 	raw, err := os.ReadFile("performance.md.tmpl")
 	require.NoError(t, err)
 	_, err = renderPage(string(raw), strings.NewReader(output))
-	require.ErrorContains(t, err, "the page needs what was not measured:\n  app/api Create/fifty_callers_of_one_team cpu-ms/op\n")
+	require.ErrorContains(t, err, "the page needs what was not measured:\n  app/api Create/fifty_callers_of_fifty_teams cpu-ms/op\n")
 	require.NotContains(t, err.Error(), "store Growth/list_page ms-at-1000\n")
 }
 

@@ -557,7 +557,7 @@ type AuditEvent struct {
 	At        time.Time `json:"at" yaml:"at"`
 	ClusterID string    `json:"clusterId,omitempty,omitzero" yaml:"clusterId,omitempty"`
 
-	// Details The same as an object, to read fields of.
+	// Details The metadata as a JSON object, so that its fields can be read.
 	Details json.RawMessage `json:"details,omitempty,omitzero" yaml:"details,omitempty"`
 
 	// Hash SHA-256 over seq, previous, actor, action, source, clusterId, metadata and time, each as its length in bytes, a colon and itself.

@@ -19,7 +19,7 @@
       const text = code.textContent, button = make("button", "Copy", { type: "button", class: "second small", "aria-label": "Copy " + text });
       button.addEventListener("click", async () => {
         const copied = await navigator.clipboard?.writeText(text).then(() => true, () => false);
-        getSelection().selectAllChildren(code); // in a browser that does not let pages copy, the reader does
+        getSelection().selectAllChildren(code); // where the browser does not let pages copy, the reader can copy it
         button.textContent = copied || document.execCommand("copy") ? "Copied" : "Selected";
         tell(button.textContent + ".");
         setTimeout(() => { button.textContent = "Copy"; }, 2000);

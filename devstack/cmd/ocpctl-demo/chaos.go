@@ -51,7 +51,7 @@ func (t *testModes) flags() {
 	flag.StringVar(&t.old, "upgrade", "", "replace the older server in this `folder` by this one's while installs run, go back and forth, and stop")
 	flag.BoolVar(&t.attack, "attack", false, "attack a demo of its own, print which attacks were held, and stop; exits with 1 if one got through")
 	flag.StringVar(&t.only, "only", "", "with -attack: only attacks whose name begins with `PREFIX`")
-	flag.BoolVar(&t.short, "short", false, "with -attack: only the short form that is part of make test")
+	flag.BoolVar(&t.short, "short", false, "with -attack: only the short form that is part of make check")
 }
 
 func (t *testModes) wanted() bool {

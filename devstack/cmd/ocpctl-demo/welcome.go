@@ -19,7 +19,8 @@ func welcome(w io.Writer, h *devstack.Stack, took time.Duration) {
 	tokens := filepath.Join(h.Dir, "tokens")
 	fmt.Fprintf(w, `
 ocpctl is up after %.1f s.
-GitHub, Slack, the cloud and openshift-install are stand-ins on this machine. No cluster is real, and nothing costs money.
+%s
+No cluster is real, and nothing costs money.
 ocpctl's server and runners, PostgreSQL and S3 run as they do in production.
 
   1. Open %s/playground and put the label ocp/aws-minimal-test on a pull request, or ocp/ibm-minimal-test for IBM Cloud.
@@ -78,7 +79,7 @@ Break something, and read what ocpctl says:
 
 Ctrl-C stops everything, make demo continues where it stopped, and make clean deletes its state.
 `,
-		took.Seconds(), h.GitHub.URL(), duration.Format(h.Grace),
+		took.Seconds(), nameStandIns(h.Real != ""), h.GitHub.URL(), duration.Format(h.Grace),
 		h.Slack.URL(), h.GitHub.URL(), h.GitHub.URL(), h.Slack.URL(), h.Slack.URL(), h.PrivateURL(), people(), filepath.Join(h.Dir, "chromium"), h.Ports.Login, h.PrivateURL(), h.PublicURL(),
 		h.Ports.AWS, devstack.Account, h.Ports.S3, h.Ports.IBMCloud, devstack.IBMAccount, h.Ports.IBMCloud,
 		h.Ports.Postgres, tokens, devstack.WebhookSecret, devstack.SlackSecret, duration.Format(h.Hour), duration.Format(h.Grace), h.Pace,
@@ -90,6 +91,14 @@ Ctrl-C stops everything, make demo continues where it stopped, and make clean de
 	if h.Kube != nil {
 		fmt.Fprintf(w, kubernetesToo, h.Kube.Kubeconfig(), kubernetes.Namespace)
 	}
+}
+
+// nameStandIns says what is not real in the demo, with the real installer or without.
+func nameStandIns(withInstaller bool) string {
+	if withInstaller {
+		return "GitHub, Slack and the cloud are stand-ins on this machine. openshift-install and ccoctl are real, except where they need machines."
+	}
+	return "GitHub, Slack, the cloud and openshift-install are stand-ins on this machine."
 }
 
 // kubernetesToo is printed with -kubernetes.

@@ -133,8 +133,8 @@ It prints a line for each problem, with the file, the line and what is accepted,
 	}
 }
 
-// runWithCatalogue converts a function that has the server judge the catalogue in the directory that is the argument. If the server finds it not
-// valid, the exit code is 1.
+// runWithCatalogue returns a command's function. It reads the catalogue in the directory that is the argument, and has judge ask the server about
+// it. If the catalogue is not valid, the exit code is 1.
 func (a *app) runWithCatalogue(judge func(ctx context.Context, api *connect.API, dir string, files v1.CatalogueFiles) (valid bool, err error)) func(*cobra.Command, []string) error {
 	return a.runCommand(func(ctx context.Context, args []string) error {
 		files, err := readCatalogueFiles(args[0])
