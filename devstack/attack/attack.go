@@ -167,8 +167,9 @@ func (a attack) try(ctx context.Context, t *target) (result, error) {
 		defer must.Catch(&err)
 		return a.play(ctx, t)
 	}()
-	var how broken
-	throughIf(errors.As(err, &how), "%s", how)
+	if how := broken(""); errors.As(err, &how) {
+		return through("%s", how)
+	}
 	return r, err
 }
 

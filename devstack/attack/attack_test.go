@@ -2,12 +2,16 @@ package attack
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
 func TestEveryAttackIsNamedAfterItsSideAndSaysWhatIsTried(t *testing.T) {
@@ -43,6 +47,24 @@ func TestOnlyWhatIsAskedForIsPlayed(t *testing.T) {
 		require.True(t, strings.HasPrefix(a.name, "runner/record-"), a.name)
 	}
 	require.ErrorContains(t, Run(t.Context(), Config{Only: "nobody/"}), `no attack is named "nobody/"`)
+}
+
+func TestAnAttackGotThroughThatBrokeARule(t *testing.T) {
+	breaks := func() (err error) {
+		defer must.Catch(&err)
+		throughIf(true, "%d clusters", 2)
+		return nil
+	}
+	for name, play := range map[string]func(context.Context, *target) (result, error){
+		"in the play":         func(context.Context, *target) (result, error) { throughIf(true, "%d clusters", 2); return held("none") },
+		"in what it calls":    func(context.Context, *target) (result, error) { must.Do(breaks()); return held("none") },
+		"as its result":       func(context.Context, *target) (result, error) { return through("2 clusters") },
+		"in a returned error": func(context.Context, *target) (result, error) { return result{}, fmt.Errorf("it: %w", breaks()) },
+	} {
+		got, err := attack{play: play}.try(t.Context(), nil)
+		require.NoError(t, err, name)
+		require.Equal(t, result{through: true, evidence: "2 clusters"}, got, name)
+	}
 }
 
 func TestARunIsGoodOnlyIfEveryAttackWasHeld(t *testing.T) {

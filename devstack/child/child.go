@@ -15,7 +15,7 @@ func Start(cmd *exec.Cmd, gone syscall.Signal) (exited <-chan struct{}, err erro
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	cmd.SysProcAttr.Setpgid = true
-	sendWhenParentIsGone(cmd.SysProcAttr, gone)
+	EndWithParent(cmd.SysProcAttr, gone)
 	started, ended := make(chan error, 1), make(chan struct{})
 	go func() {
 		// The kernel treats the forking thread as the parent, so it must live as long as the child.

@@ -4,7 +4,7 @@
 // their jobs, and without one nobody does.
 //
 // It must never be more lenient than GitHub: App JWTs are verified, every call needs a token that it issued and the permission that
-// GitHub's documentation names for it, ids and responses look like GitHub's (testdata/shapes.json compares them with its OpenAPI
+// GitHub's documentation names for it, ids and responses look like GitHub's (described_test.go compares them with its OpenAPI
 // description), webhooks are tried once. Its pages say that it is a stand-in.
 package github
 

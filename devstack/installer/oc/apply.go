@@ -111,7 +111,7 @@ func (r *run) applyOne(ctx context.Context, l *resources.Living, raw []byte) (er
 	if before, _, ok := strings.Cut(m.APIVersion, "/"); ok {
 		group = before
 	}
-	must.FailIf(m.APIVersion == "" || m.Kind == "", `unable to decode "STDIN": Object 'Kind' is missing in '`+string(raw)+`'`)
+	must.FailIf(m.APIVersion == "" || m.Kind == "", `unable to decode "STDIN": Object 'Kind' is missing in '%s'`, raw)
 	must.FailIf(m.Metadata.Name == "", "error when retrieving current configuration: resource name may not be empty")
 	if !slices.Contains(builtIn, group) && !slices.ContainsFunc(kinds(l), func(kind string) bool { return strings.HasSuffix(kind, "."+group) }) {
 		return act.Fail(1, "error: resource mapping not found for name: %q namespace: %q from \"STDIN\": no matches for kind %q in version %q", m.Metadata.Name, m.Metadata.Namespace, m.Kind, m.APIVersion)

@@ -62,7 +62,7 @@ func issueCertificate(ctx context.Context, l *resources.Living, namespace, name 
 	if len(readContent(l, "Secret", namespace, c.Spec.SecretName)) > 0 {
 		return nil
 	}
-	must.Wrap(json.Unmarshal(readContent(l, "ClusterIssuer", "", c.Spec.IssuerRef.Name), &issuer), "the ClusterIssuer "+c.Spec.IssuerRef.Name)
+	must.Wrap(json.Unmarshal(readContent(l, "ClusterIssuer", "", c.Spec.IssuerRef.Name), &issuer), "the ClusterIssuer %s", c.Spec.IssuerRef.Name)
 	must.FailIf(len(issuer.Spec.ACME.Solvers) != 1 || issuer.Spec.ACME.Solvers[0].DNS01.Route53 == nil,
 		"the stand-in solves DNS-01 with Route 53 only")
 	client := must.Get(newACMEClient(issuer))

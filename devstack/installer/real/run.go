@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ocpctl/ocpctl/devstack/child"
 	"github.com/ocpctl/ocpctl/devstack/gateway"
 	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/devstack/installer/act"
@@ -99,7 +100,8 @@ func (r *run) execute(ctx context.Context, stdout io.Writer) (code int, err erro
 	defer g.Stop()
 	cmd := exec.CommandContext(within, r.program, r.args...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(withoutEndpoints(os.Environ()), append(g.Environment(), dataVariable+"="+filepath.Join(filepath.Dir(r.program), "data"))...), stdout, r.stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = &syscall.SysProcAttr{}
+	child.EndWithParent(cmd.SysProcAttr, syscall.SIGKILL)
 	began := time.Now()
 	must.Do(cmd.Start())
 	ended := make(chan struct{})

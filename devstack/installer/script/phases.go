@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/installer"
@@ -82,7 +81,15 @@ func failing(step string, fault installer.Fault) *failure {
 	if fault.Message != "" {
 		text = fault.Message
 	}
-	return &failure{Code: code, Message: worded(code, text)}
+	switch { // the real installer has words of its own for these two
+	case step == "quota" && code == exitGeneric:
+		text = `failed to fetch Cluster: failed to generate asset "Platform Quota Check": ` + text
+	case step == "api" && code == exitBootstrap:
+		text += "\nFailed waiting for Kubernetes API. This error usually happens when there is a problem on the bootstrap host that prevents creating a temporary control plane."
+	default:
+		text = worded(code, text)
+	}
+	return &failure{Code: code, Message: text}
 }
 
 // ownFailure returns how a step fails if the fault does not say.
@@ -111,18 +118,11 @@ func ownFailure(step string) (code int, text string) {
 // worded formats a message as the real installer does for this exit code. Each line is logged separately.
 func worded(code int, message string) string {
 	switch code {
-	case exitGeneric:
-		if strings.Contains(message, "MissingQuota") {
-			return `failed to fetch Cluster: failed to generate asset "Platform Quota Check": ` + message
-		}
 	case exitConfig:
 		return `failed to fetch Cluster: failed to load asset "Install Config": failed to create install config: ` + message
 	case exitInfrastructure:
 		return `failed to fetch Cluster: failed to generate asset "Cluster": failed to create cluster: ` + message
 	case exitBootstrap:
-		if strings.Contains(message, "Kubernetes API") {
-			return message + "\nFailed waiting for Kubernetes API. This error usually happens when there is a problem on the bootstrap host that prevents creating a temporary control plane."
-		}
 		return "Bootstrap failed to complete: " + message +
 			"\nFailed to wait for bootstrapping to complete. This error usually happens when there is a problem with control plane hosts that prevents the control plane operators from creating the control plane."
 	case exitInstall:
