@@ -21,7 +21,7 @@ func accessKind() WorkKind {
 		Kind: Access, Job: JobAccess, Text: "change of access", Changed: "access was requested or revoked meanwhile", Quiet: true, Tries: workTries, RetryMax: accessRetryMost,
 		prepare: (*deciding).accessMet,
 		owed:    (*deciding).accessOwed,
-		ready:   func(m *deciding) bool { return !m.next().OutOfReach() },
+		ready:   func(m *deciding) bool { return !m.next().OutOfReach() && !m.next().Work[Prepare].IsRequested() },
 		isMet:   func(*deciding, Attempt) bool { return false },
 		failure: (*deciding).undone,
 	}

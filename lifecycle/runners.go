@@ -96,13 +96,13 @@ const (
 )
 
 // urgent reports a kind that may use the reserved part of a cap.
-func urgent(k Kind) bool { return k == Destroy || k == Access }
+func urgent(k Kind) bool { return k == Destroy || k == Access || k == Prepare }
 
 func rank(k Kind) int {
 	switch k {
 	case Destroy:
 		return rankDestroy
-	case Access:
+	case Access, Prepare:
 		return rankAccess
 	case Create:
 		return rankCreate

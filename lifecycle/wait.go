@@ -19,6 +19,8 @@ const (
 // WaitOf returns what jobs that wait for a cluster are told now. It follows from the status and the phase alone, so that a move changes it.
 func WaitOf(c Cluster) WaitState {
 	switch {
+	case c.Phase == Preparing:
+		return WaitsForCluster
 	case slices.Contains([]Phase{GoingToSleep, PhaseAsleep, Waking}, c.Phase):
 		return WaitsForWaking
 	case c.Status == Ready:

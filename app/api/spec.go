@@ -62,7 +62,7 @@ func installationOf(row attempts.SpecRow, set RunnerSettings) string {
 // toAccepted returns what the runner stores in the bucket for a recovery without the database.
 func toAccepted(row clusters.Row) *contract.Accepted {
 	out := &contract.Accepted{
-		At: row.AcceptedAt, Profile: row.Profile, Generation: row.Generation, RequestedBy: row.RequestedBy, Source: row.Source,
+		At: row.MadeAt, Profile: row.Profile, Generation: row.Generation, RequestedBy: row.RequestedBy, Source: row.Source,
 		HourlyCents: row.ListCents, Nodes: row.Nodes, Workers: row.WorkersBase, WorkersLeast: row.WorkersLeast, WorkersMost: row.WorkersMost,
 		SleepMode: string(row.SleepMode), AsleepCents: row.ListAsleep, WorkerMicros: row.WorkerMicros,
 	}

@@ -56,7 +56,7 @@ func All() []Measure {
 		}, {
 			Name: "ocpctl_cluster_create_seconds", Help: "Time from the accepted request to the ready cluster, with approvals, queues and retries.",
 			Labels: []string{"profile"}, Buckets: minutes,
-			events: `SELECT ARRAY[c.profile] AS labels, a.closed_at - c.created_at AS took
+			events: `SELECT ARRAY[c.profile] AS labels, a.closed_at - coalesce((c.waited ->> 'created_at')::timestamptz, c.created_at) AS took
 				FROM attempts a JOIN clusters c ON c.id = a.cluster_id
 				WHERE a.kind = 'create' AND a.outcome = 'succeeded' AND a.closed_at > @from AND a.closed_at <= @to`,
 		}, {
