@@ -26,6 +26,8 @@ const (
 	KindTag = "tag"
 	// KindInform writes a ready cluster's identity card into it, and reads which of its addresses are to be shown.
 	KindInform = "inform"
+	// KindPrepare makes a claimed cluster of a pool ready for whoever claimed it.
+	KindPrepare = "prepare"
 )
 
 // Spec is everything that a runner gets, frozen when its attempt was opened.
