@@ -25,7 +25,7 @@ import (
 // CreateRequest is a request for a cluster as an entry point read it: from POST /api/v1/clusters, the form or a file. Empty fields
 // take the profile's default.
 type CreateRequest struct {
-	Name, Platform, Version, Profile, Region, BaseDomain string
+	Name, Platform, Version, Profile, Region, BaseDomain, Pool string
 	Owner, Team, CostCenter, Environment                 string
 	TTL                                                  time.Duration // zero: the profile's default; policy.NoEnd and whatever is below 0 are refused, because every cluster has an end
 	SSHPublicKey                                         string
@@ -79,7 +79,7 @@ const wholeRequest = "request"
 func (r *CreateRequest) textFields() map[string]*string {
 	return map[string]*string{
 		"name": &r.Name, "platform": &r.Platform, "version": &r.Version, "profile": &r.Profile, "region": &r.Region, "baseDomain": &r.BaseDomain,
-		"owner": &r.Owner, "team": &r.Team, "costCenter": &r.CostCenter, "environment": &r.Environment, "sshPublicKey": &r.SSHPublicKey,
+		"owner": &r.Owner, "team": &r.Team, "costCenter": &r.CostCenter, "environment": &r.Environment, "pool": &r.Pool, "sshPublicKey": &r.SSHPublicKey,
 	}
 }
 
@@ -305,7 +305,7 @@ func profileAlias(name string, c profiles.Catalogue) string {
 func (r CreateRequest) policyRequest(who policy.Principal) policy.Request {
 	w := policy.Request{
 		Principal: who, Source: r.Source, Profile: r.Profile, Generation: 1, Name: r.Name, Region: r.Region, Version: r.Version, BaseDomain: r.BaseDomain,
-		Team: r.Team, Owner: r.Owner, CostCenter: r.CostCenter, Environment: r.Environment, Tags: r.ExtraTags, Addons: r.Addons, OffHours: r.OffhoursOptIn, TTL: r.TTL,
+		Team: r.Team, Owner: r.Owner, CostCenter: r.CostCenter, Environment: r.Environment, Tags: r.ExtraTags, Addons: r.Addons, OffHours: r.OffhoursOptIn, TTL: r.TTL, Pool: r.Pool,
 	}
 	return w
 }

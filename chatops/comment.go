@@ -249,6 +249,9 @@ func facts(c lifecycle.Card) string {
 		{"Owner", fmt.Sprintf("%s, team %s", plain(c.Owner), plain(c.Team))},
 		{"Price", costs(c)},
 	}
+	if from := FromPool(c); from != "" {
+		rows = append(rows, [2]string{"Pool", from})
+	}
 	if count := crew(c); count != "" {
 		rows = append(rows, [2]string{"Workers", count})
 	}

@@ -34,6 +34,7 @@ var faces = map[lifecycle.Phase]face{
 	lifecycle.GoingToSleep: {"🌙", "is going to sleep", "It cannot be used until it is awake again."},
 	lifecycle.PhaseAsleep:  {"🌙", "is asleep", ""},
 	lifecycle.Waking:       {"🔵", "is waking up", "It can be used as soon as it is ready."},
+	lifecycle.Preparing:    {"🔵", "is being prepared for you", "It waited in a pool: its credentials are replaced and its health is checked, which takes seconds."},
 
 	lifecycle.Stopping:       {"🟠", "is being destroyed", "The running install is stopped first."},
 	lifecycle.Restoring:      {"🟠", "is being destroyed", ""},

@@ -80,6 +80,9 @@ func (j judging) runChecks() []Check {
 	if j.known && (j.hoursChoice() != nil || j.offHours()) {
 		checks = append(checks, j.checkOffHours())
 	}
+	if j.known && r.Pool != "" {
+		checks = append(checks, j.checkPool())
+	}
 	if j.known {
 		return append(checks, checkRegion(r, p), checkListed("version", r.Version, p.Versions, p), checkListed("base-domain", r.BaseDomain, p.BaseDomains, p),
 			checkTTL(r, p), j.checkPrice())

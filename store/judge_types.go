@@ -7,6 +7,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/pools"
 	"github.com/ocpctl/ocpctl/store/runs"
 	"github.com/ocpctl/ocpctl/store/usage"
 )
@@ -33,6 +34,7 @@ type Ask struct {
 	Asker     *runs.Ref       // the run that asks for a cluster that does not end with it; nil: none, or it does
 	Signal    *runs.SignalAsk // the run that is told when the cluster is ready or failed; nil: none
 	Wait      *runs.WaitAsk   // the jobs that wait for the cluster; nil: none
+	Claims    bool            // it may be served from a pool
 }
 
 // PullAsk asks for the cluster that a pull request has of a profile. Scope names its repository too.
@@ -63,7 +65,10 @@ type Judgement struct {
 	Budget   []usage.Threshold    // parts of the team's budget that are reached with it
 	Approval *ApprovalAsk         // what has to be approved before anything runs; nil: nothing
 	Show     *clusters.SlackPlace // where in Slack it is shown; nil: nowhere
+	Pools    []pools.Candidate    // from which it may be served at once, the best first; nil: it is made anew
 	Turn     *TurnAsk             // what it waits for, or is bound by once it is approved; nil: it starts at once
+
+	Claimed bool // set by the store: it was served from a pool
 }
 
 // JudgedCheck is a check of a verdict that did not simply pass, or a rule that filled something in.

@@ -41,7 +41,7 @@ func paintOf(c v1.Cluster) table.Paint {
 		return table.Warn
 	case c.Phase == "asleep":
 		return table.Faint
-	case c.Phase == "going_to_sleep", c.Phase == "waking":
+	case c.Phase == "going_to_sleep", c.Phase == "waking", c.Phase == "preparing":
 		return table.Busy
 	case c.Status == v1.READY:
 		return table.Good
