@@ -98,7 +98,6 @@ func TestAPoolThatCannotBeIsRefused(t *testing.T) {
 		"less than nothing":           {"size: 2", "size: -1", "size: -1; accepted: a whole number from 0 to 1000"},
 		"a maximum below the size":    {"max: 6", "max: 1", "max: 1; accepted: at least size, 2"},
 		"more awake than there are":   {"size: 2", "size: 2\nrunning: 3", "running: 3; accepted: at most size, 2"},
-		"asleep and cannot":           {"size: 2", "size: 2\nrunning: 1", "running: 1 of 2 for clusters that cannot sleep; accepted: none, or a profile with workers that can be scaled"},
 		"older than its profile lets": {"max: 6", "max: 6\nmaxAge: 73h", "maxAge: 73h; accepted: at most ttl.maxHours of aws-minimal-test, 72h"},
 		"claimed for too long":        {"max: 6", "max: 6\nclaimLifetime: 73h", "claimLifetime: 73h; accepted: at most ttl.maxHours of aws-minimal-test, 72h"},
 		"none at once":                {"max: 6", "max: 6\nmaxConcurrent: 0", "maxConcurrent: 0; accepted: a whole number from 1 to 1000"},
@@ -115,6 +114,16 @@ func TestAPoolThatCannotBeIsRefused(t *testing.T) {
 	files["pools/short.yaml"] = &fstest.MapFile{Data: []byte(strings.Replace(aPool, "team: shop\n", "", 1))}
 	_, err := Load(files)
 	require.NoError(t, err, "no team is declared")
+}
+
+func TestOnlyClustersThatCanSleepWaitAsleep(t *testing.T) {
+	const profile = "profiles/aws-minimal-test.yaml"
+	files := poolFiles(t, aPool+"running: 1\n")
+	_, err := Load(files)
+	require.NoError(t, err)
+	files[profile] = &fstest.MapFile{Data: []byte(strings.Replace(good(t), "mode: stopped", "mode: never", 1))}
+	_, err = Load(files)
+	require.ErrorContains(t, err, "pools/short.yaml:7: running: 1 of 2 for clusters that cannot sleep; accepted: none, or a profile with workers that can be scaled")
 }
 
 func TestAPoolsClustersAreStaleWhenWhatTheyAreMadeFromChanges(t *testing.T) {
