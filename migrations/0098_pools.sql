@@ -70,7 +70,67 @@ CREATE TRIGGER clusters_usage_changed AFTER UPDATE ON clusters FOR EACH ROW WHEN
         new.claimed_at))
     EXECUTE FUNCTION usage_changed();
 
+-- A claim changes whose a pool's cluster is, once, and nothing of what was made.
+-- +goose StatementBegin
+CREATE OR REPLACE FUNCTION clusters_guard() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF old.desired = 'absent' AND new.desired <> 'absent' THEN
+        RAISE EXCEPTION 'the desired state of cluster % is absent, which is final', old.id USING ERRCODE = 'check_violation';
+    END IF;
+    IF (new.id, new.name, new.platform, new.profile, new.base_domain, new.version, new.region, new.pool, new.pool_digest) IS DISTINCT FROM
+       (old.id, old.name, old.platform, old.profile, old.base_domain, old.version, old.region, old.pool, old.pool_digest)
+        OR ((new.spec, new.end_max, new.created_at, new.pooled, new.claimed_at, new.waited) IS DISTINCT FROM
+            (old.spec, old.end_max, old.created_at, old.pooled, old.claimed_at, old.waited)
+            AND NOT (old.pooled AND NOT new.pooled AND new.claimed_at IS NOT NULL)) THEN
+        RAISE EXCEPTION 'what was accepted of cluster % never changes', old.id USING ERRCODE = 'check_violation';
+    END IF;
+    IF new.row_version < old.row_version OR new.pokes < old.pokes THEN
+        RAISE EXCEPTION 'version and pokes of cluster % only rise', old.id USING ERRCODE = 'check_violation';
+    END IF;
+    IF old.status = 'DESTROYED' AND new.status <> 'DESTROYED' THEN
+        IF new.status <> 'DESTROYING' OR new.reopened <> old.reopened + 1 OR NOT EXISTS (
+            SELECT FROM orphans o WHERE o.cleanup_cluster = old.id AND o.state = 'approved') THEN
+            RAISE EXCEPTION 'cluster % is released; only a leak whose removal is allowed opens its teardown again', old.id USING ERRCODE = 'check_violation';
+        END IF;
+    ELSIF (new.reopened, new.reopened_at) IS DISTINCT FROM (old.reopened, old.reopened_at) THEN
+        RAISE EXCEPTION 'cluster % is not released, so its teardown cannot be opened again', old.id USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN new;
+END $$;
+-- +goose StatementEnd
+DROP TRIGGER clusters_origin_guard ON clusters;
+CREATE TRIGGER clusters_origin_guard BEFORE UPDATE OF repo, installation, repo_id, pr_number, pr_head, generation, source, requested_by ON clusters
+    FOR EACH ROW WHEN (new.claimed_at IS NOT DISTINCT FROM old.claimed_at) EXECUTE FUNCTION clusters_origin_guard();
+
 -- +goose Down
+DROP TRIGGER clusters_origin_guard ON clusters;
+CREATE TRIGGER clusters_origin_guard BEFORE UPDATE OF repo, installation, repo_id, pr_number, pr_head, generation, source, requested_by ON clusters
+    FOR EACH ROW EXECUTE FUNCTION clusters_origin_guard();
+-- +goose StatementBegin
+CREATE OR REPLACE FUNCTION clusters_guard() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF old.desired = 'absent' AND new.desired <> 'absent' THEN
+        RAISE EXCEPTION 'the desired state of cluster % is absent, which is final', old.id USING ERRCODE = 'check_violation';
+    END IF;
+    IF (new.id, new.name, new.platform, new.profile, new.base_domain, new.version, new.region, new.spec, new.end_max, new.created_at)
+        IS DISTINCT FROM
+       (old.id, old.name, old.platform, old.profile, old.base_domain, old.version, old.region, old.spec, old.end_max, old.created_at) THEN
+        RAISE EXCEPTION 'what was accepted of cluster % never changes', old.id USING ERRCODE = 'check_violation';
+    END IF;
+    IF new.row_version < old.row_version OR new.pokes < old.pokes THEN
+        RAISE EXCEPTION 'version and pokes of cluster % only rise', old.id USING ERRCODE = 'check_violation';
+    END IF;
+    IF old.status = 'DESTROYED' AND new.status <> 'DESTROYED' THEN
+        IF new.status <> 'DESTROYING' OR new.reopened <> old.reopened + 1 OR NOT EXISTS (
+            SELECT FROM orphans o WHERE o.cleanup_cluster = old.id AND o.state = 'approved') THEN
+            RAISE EXCEPTION 'cluster % is released; only a leak whose removal is allowed opens its teardown again', old.id USING ERRCODE = 'check_violation';
+        END IF;
+    ELSIF (new.reopened, new.reopened_at) IS DISTINCT FROM (old.reopened, old.reopened_at) THEN
+        RAISE EXCEPTION 'cluster % is not released, so its teardown cannot be opened again', old.id USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN new;
+END $$;
+-- +goose StatementEnd
 DROP TRIGGER clusters_usage_changed ON clusters;
 -- +goose StatementBegin
 CREATE OR REPLACE FUNCTION usage_of(c clusters, sign integer) RETURNS SETOF usage_counters LANGUAGE sql STABLE AS $$

@@ -121,7 +121,7 @@ func take(ctx context.Context, c *db.Tx, cur usage.Held, r Request, lifetime tim
 		generation = @generation, ttl = @ttl, weight = @weight, request_tags = @user_tags, effective_tags = @tags, spec = @spec,
 		installation = @installation, repo = @repo, pr_number = @number, pr_head = @head, retry_of = nullif(@retry_of, ''),
 		repo_id = coalesce((SELECT p.repo_id FROM pull_requests p WHERE p.repo = @repo AND p.number = @number), 0),
-		end_ttl = least(@until, @most), end_max = @most, end_claim = @claim_ends, end_hold = NULL, hold_why = '', hold_source = '',
+		end_ttl = least(@until::timestamptz, @most::timestamptz), end_max = @most, end_claim = @claim_ends, end_hold = NULL, hold_why = '', hold_source = '',
 		warn_before = @warn_before, warned_end = NULL, warned_before = '0', off_hours = @off_hours, idle_tell = @idle_tell, idle_sleep = @idle_sleep,
 		idle_end = @idle_end, use_extends = @use_extends, active_at = NULL, active_what = '', idle_told = NULL, awake_until = NULL,
 		sleep_wanted = false, sleep_until = NULL, sleep_why = '', power_by = '', work = work || @changed_work`, args)
