@@ -82,7 +82,7 @@ var blows = []func(*world){
 	func(w *world) { w.pool.Draining = !w.pool.Draining && w.pick(3) == 0 },
 	func(w *world) { w.pool.Closed = !w.pool.Closed && w.pick(2) == 0 },
 	func(w *world) { w.crowded = !w.crowded && w.pick(2) == 0 },
-	func(w *world) { w.serial++; w.pool.Digest = fmt.Sprint(w.serial) },
+	func(w *world) { w.pool.Digest = fmt.Sprint(w.pick(3)) }, // also one from before
 }
 
 // pickMember picks one of the members that fit; nil: none does.
