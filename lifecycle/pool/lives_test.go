@@ -206,11 +206,10 @@ var mutants = []struct {
 	{"complete", "nothing is made although it could be", func(p Pool, f Facts) Acts { a := Decide(p, f); a.Create = 0; return a }},
 	{"complete", "it does not say why nothing is made", func(p Pool, f Facts) Acts { a := Decide(p, f); a.Why = nil; return a }},
 	{"look", "the next look comes late", func(p Pool, f Facts) Acts { a := Decide(p, f); a.LookAt = a.LookAt.Add(time.Hour); return a }},
-	{"order", "the first in the list wakes", func(p Pool, f Facts) Acts {
+	{"order", "the last in the list wakes", func(p Pool, f Facts) Acts {
 		a := Decide(p, f)
-		if one := f.only(func(c Cluster) bool { return c.State == Asleep }).Clusters; len(a.Wake) > 0 && p.Digest == "0" {
-			a.Wake[0] = one[0].ID
-			a.Wake = slices.Compact(a.Wake)
+		if one := f.only(func(c Cluster) bool { return c.State == Asleep }).Clusters; len(a.Wake) == 1 {
+			a.Wake[0] = one[len(one)-1].ID
 		}
 		return a
 	}},

@@ -82,7 +82,7 @@ var blows = []func(*world){
 	func(w *world) { w.pool.Draining = !w.pool.Draining && w.pick(3) == 0 },
 	func(w *world) { w.pool.Closed = !w.pool.Closed && w.pick(2) == 0 },
 	func(w *world) { w.crowded = !w.crowded && w.pick(2) == 0 },
-	func(w *world) { w.serial++; w.pool.Digest = fmt.Sprint(w.serial) },
+	func(w *world) { w.pool.Digest = fmt.Sprint(w.pick(3)) }, // also one from before
 }
 
 // pickMember picks one of the members that fit; nil: none does.
@@ -220,8 +220,11 @@ func (w *world) settle() {
 	w.pool.Paused, w.pool.Draining, w.pool.Closed, w.crowded, w.pool.WaitingCents, w.allowed = false, false, false, false, nil, math.Inf(1)
 	w.pool.Max += len(w.members)
 	w.look()
+	until := w.now.Add(20 * time.Hour) // no cluster has to be replaced twice until then
 	for range 400 {
 		switch {
+		case w.now.After(until):
+			w.breach("goes on", "it takes too long")
 		case w.isWhole():
 			return
 		case w.change(in(Ending), func(*member) {}):
