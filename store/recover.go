@@ -177,6 +177,7 @@ func addAttempt(ctx context.Context, c *db.Tx, cluster string, a RecoveredAttemp
 var recoveredPhase = map[lifecycle.Kind]lifecycle.Phase{
 	lifecycle.Create: lifecycle.Preflight, lifecycle.Destroy: lifecycle.DestroyingRuns, lifecycle.Scale: lifecycle.Scaling, lifecycle.Configure: lifecycle.Configuring, lifecycle.Access: lifecycle.Accessing,
 	lifecycle.Sleep: lifecycle.GoingToSleep, lifecycle.Wake: lifecycle.Waking, lifecycle.Observe: lifecycle.Observing, lifecycle.Tag: lifecycle.Tagging, lifecycle.Inform: lifecycle.Informing,
+	lifecycle.Prepare: lifecycle.Preparing,
 }
 
 func insertRecovered(ctx context.Context, c *db.Tx, cluster string, a RecoveredAttempt) (id string, err error) {

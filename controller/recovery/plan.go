@@ -181,7 +181,7 @@ func earlierOf(a, b time.Time) time.Time {
 func (c *cluster) readyAttempt() int {
 	for _, number := range slices.Backward(c.attemptNumbers()) {
 		switch a := c.attempts[number]; a.kind {
-		case contract.KindScale, contract.KindConfigure, contract.KindAccess, contract.KindSleep, contract.KindWake, contract.KindObserve, contract.KindTag, contract.KindInform:
+		case contract.KindScale, contract.KindConfigure, contract.KindAccess, contract.KindSleep, contract.KindWake, contract.KindObserve, contract.KindTag, contract.KindInform, contract.KindPrepare:
 		case contract.KindCreate:
 			if a.outputs != nil && a.access != nil && a.outputs.At.Equal(a.access.At) {
 				return number

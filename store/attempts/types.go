@@ -39,6 +39,7 @@ type ReportRow struct {
 	ToolExit  *ToolExitRow
 	Addons    []AddonState  // what became of add-ons since the last report
 	Access    []AccessState // … and of access
+	Replaced  *clusters.Outputs // the kubeconfig and the kubeadmin password that replace those of the install; nil: none do (prepare)
 	Late      bool          // from the spool of a runner that no longer acts: it renews no lease
 }
 
