@@ -61,8 +61,8 @@ func guardInstall(dir string, args []string) int {
 		code = complain("error: You must be logged in to the server (Unauthorized)")
 	case call == "get configmaps admin-kubeconfig-client-ca -n openshift-config -o json":
 		raw, _ := json.Marshal(map[string]any{"data": map[string]string{"ca-bundle.crt": string(signers)}})
-		_, err := fmt.Printf("%s\n", raw)
-		code = len(fmt.Sprint(err)) - len("<nil>")
+		fmt.Printf("%s\n", raw)
+		code = 0
 	case strings.HasPrefix(call, "patch configmaps admin-kubeconfig-client-ca -n openshift-config --type=merge --patch-file="):
 		_ = os.WriteFile(path("signers"), []byte(change.Data["ca-bundle.crt"]), 0o600)
 		code = 0
@@ -323,7 +323,7 @@ func TestAClusterThatCannotBePreparedSaysWhy(t *testing.T) {
 			w.on("oc", `case "$asked" in *admin-kubeconfig-client-ca*) echo '{"data": {}}'; exit 0 ;; esac`)
 		}, "CredentialsNotReplaced", "has no certificates", true},
 		"the new one is not accepted": {func(w *world) {
-			w.on("oc", `case "$asked" in *"get configmaps"*) grep -q masters "$D/seen-again" 2>/dev/null; if [ -e "$D/patched" ]; then echo 'error: You must be logged in to the server (Unauthorized)' >&2; exit 1; fi; echo '{"data": {"ca-bundle.crt": "x"}}'; exit 0 ;;
+			w.on("oc", `case "$asked" in *"get configmaps"*) if [ -e "$D/patched" ]; then echo 'error: You must be logged in to the server (Unauthorized)' >&2; exit 1; fi; echo '{"data": {"ca-bundle.crt": "x"}}'; exit 0 ;;
 				*"patch configmaps"*) touch "$D/patched"; exit 0 ;; esac`)
 		}, "CredentialsNotReplaced", "does not accept the new kubeconfig", true},
 		"the old one is not refused": {func(w *world) {

@@ -77,6 +77,11 @@ func (c *Client) Tag(ctx context.Context, t cloud.Target, tags map[string]string
 	errs := []error{c.changeTags(ctx, attach, lacking, wanted, changed)}
 	for _, tag := range slices.Sorted(maps.Keys(stale)) { // after the new ones are there
 		errs = append(errs, c.changeTags(ctx, detach, stale[tag], []string{tag}, changed))
+		if strings.HasPrefix(tag, tagkey.IBM(tagkey.RequestID, "")) || strings.HasPrefix(tag, tagkey.IBM(tagkey.TTLExpiry, "")) { // no other cluster has it
+			if err := c.deleteTag(ctx, tag); !errors.Is(err, errAttached) {
+				errs = append(errs, err)
+			}
+		}
 	}
 	return len(changed), errors.Join(errs...)
 }
