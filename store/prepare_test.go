@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
@@ -23,10 +24,9 @@ func TestReplacedCredentialsAreReferredToAtOnce(t *testing.T) {
 	}
 	run(`INSERT INTO cluster_outputs (cluster_id, api_url, console_url, kubeconfig_s3_uri, kubeadmin_secret_ref, metadata_s3_uri)
 		VALUES ($1, 'https://api', 'https://console', 's3://k', 's3://p', 's3://m') ON CONFLICT DO NOTHING`)
-	run(`UPDATE clusters SET work = work || '{"access": {"wanted": 1}}' WHERE id = $1`)
-	c, f, err := s.Load(t.Context(), row.ID)
+	_, err := s.Sleep(t.Context(), row.ID, store.SleepRequest{}, storetest.Maya(""))
 	require.NoError(t, err)
-	require.NoError(t, s.Apply(t.Context(), lifecycle.Decide(c, f, storetest.Limits), c.Version))
+	require.Equal(t, lifecycle.Sleep, storetest.Step(t, s, row.ID).Open)
 	open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
 	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod")

@@ -201,6 +201,12 @@ func (r *run) toRecovered(of names.Scope, a *attempt, ready bool) store.Recovere
 	if a.record != nil {
 		out.ID = a.record.Attempt
 	}
+	if a.kind == contract.KindPrepare && a.access != nil {
+		out.Replaced = &clusters.Outputs{
+			KubeconfigRef: artifacts.CredentialRef(r.BucketName, of.Cluster, a.number, a.access.At, artifacts.Kubeconfig),
+			KubeadminRef:  artifacts.CredentialRef(r.BucketName, of.Cluster, a.number, a.access.At, artifacts.Kubeadmin),
+		}
+	}
 	if a.kind != contract.KindCreate {
 		return out
 	}

@@ -108,7 +108,10 @@ func keepFacts(ctx context.Context, c *db.Tx, f Fenced, r ReportRow, newest bool
 		return err
 	}
 	if r.Replaced != nil {
-		if err := keepReplaced(ctx, c, f, *r.Replaced); err != nil {
+		if f.Kind != lifecycle.Prepare {
+			return fmt.Errorf("%w: only what prepares a cluster for its claimant replaces the credentials of its install", db.ErrConflict)
+		}
+		if err := KeepReplaced(ctx, c, f.ID, *r.Replaced); err != nil {
 			return err
 		}
 	}
@@ -123,13 +126,10 @@ func keepFacts(ctx context.Context, c *db.Tx, f Fenced, r ReportRow, newest bool
 	return clusters.RequestReconcile(ctx, c, f.ID)
 }
 
-// keepReplaced refers to the kubeconfig and the kubeadmin password that replace those of the install. The runner waits for it before it takes the old
+// KeepReplaced refers to the kubeconfig and the kubeadmin password that replace those of the install. The runner waits for it before it takes the old
 // ones away, so the next attempt gets a kubeconfig that works.
-func keepReplaced(ctx context.Context, c *db.Tx, f Fenced, o clusters.Outputs) error {
-	if f.Kind != lifecycle.Prepare {
-		return fmt.Errorf("%w: only what prepares a cluster for its claimant replaces the credentials of its install", db.ErrConflict)
-	}
-	_, err := c.Exec(ctx, `UPDATE cluster_outputs SET kubeconfig_s3_uri = $2, kubeadmin_secret_ref = $3 WHERE cluster_id = $1`, f.ID, o.KubeconfigRef, o.KubeadminRef)
+func KeepReplaced(ctx context.Context, c *db.Tx, cluster string, o clusters.Outputs) error {
+	_, err := c.Exec(ctx, `UPDATE cluster_outputs SET kubeconfig_s3_uri = $2, kubeadmin_secret_ref = $3 WHERE cluster_id = $1`, cluster, o.KubeconfigRef, o.KubeadminRef)
 	if err != nil {
 		return fmt.Errorf("keep the replaced credentials: %w", err)
 	}

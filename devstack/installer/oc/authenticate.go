@@ -23,7 +23,7 @@ type login struct {
 	Certificate string `yaml:"client-certificate-data"`
 	Key         string `yaml:"client-key-data"`
 	Token       string
-	Exec  *struct {
+	Exec        *struct {
 		Command string
 		Args    []string
 		Env     []struct{ Name, Value string }

@@ -80,7 +80,9 @@ func TestAKubeconfigIsRefusedOnceItsSignerIsNotTrusted(t *testing.T) {
 	l := newLiving()
 	oldSigner, oldLogin := newAdmin(t)
 	newSigner, newLogin := newAdmin(t)
-	accepted := func() [2]bool { return [2]bool{(&run{login: oldLogin}).isSigned(l), (&run{login: newLogin}).isSigned(l)} }
+	accepted := func() [2]bool {
+		return [2]bool{(&run{login: oldLogin}).isSigned(l), (&run{login: newLogin}).isSigned(l)}
+	}
 	before := (&run{ownCA: base64.StdEncoding.EncodeToString([]byte(oldSigner))}).signersAs(l)["data"].(object)[signersKey]
 	require.Equal(t, oldSigner, before)
 	require.NoError(t, merge(t, l, "configmaps", signersName, configNamespace, signersKey, oldSigner+newSigner))

@@ -36,7 +36,7 @@ type run struct {
 	files                                                       []string
 
 	kubeconfig, namespace, output, patchType, patchText, patchFile string
-	replicas                                            int
+	replicas                                                       int
 
 	serverSide, force  bool
 	manager, condition string
