@@ -118,6 +118,31 @@ func isSigned(signers, kubeconfig []byte) bool {
 	return err == nil && pair.Leaf.Subject.CommonName == "system:admin" && slices.Equal(pair.Leaf.Subject.Organization, []string{"system:masters"})
 }
 
+// newInstall makes a signer, and a kubeconfig of system:admin for the clusters of another one.
+func newInstall(t *testing.T, clusters string) (signer string, kubeconfig []byte) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	own := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), Subject: pkix.Name{CommonName: "system:admin", Organization: []string{"system:masters"}},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}, IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, own, own, key.Public(), key)
+	require.NoError(t, err)
+	raw, err := x509.MarshalECPrivateKey(key)
+	require.NoError(t, err)
+	var parsed map[string]any
+	require.NoError(t, yaml.Unmarshal([]byte(clusters), &parsed))
+	encode := base64.StdEncoding.EncodeToString
+	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	parsed["users"] = []any{map[string]any{"name": "admin", "user": map[string]any{
+		"client-certificate-data": encode(certificate), "client-key-data": encode(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: raw})),
+	}}}
+	kubeconfig, err = yaml.Marshal(parsed)
+	require.NoError(t, err)
+	return string(certificate), kubeconfig
+}
+
 // claimed is a ready cluster of a pool that somebody claimed, and a runner that prepares it.
 func claimed(t *testing.T) *world {
 	t.Helper()
@@ -128,23 +153,11 @@ func claimed(t *testing.T) *world {
 	w.access = func(int) contract.AccessWork { return contract.AccessWork{Give: []contract.Access{willView}} }
 	w.file("operators", operators("True", "False", "False"))
 	w.file("nodes", nodes("True", time.Now()))
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), Subject: pkix.Name{CommonName: "system:admin", Organization: []string{"system:masters"}},
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}, IsCA: true, BasicConstraintsValid: true,
-	}, &x509.Certificate{Subject: pkix.Name{CommonName: "system:admin", Organization: []string{"system:masters"}}}, key.Public(), key)
-	require.NoError(t, err)
-	raw, err := x509.MarshalECPrivateKey(key)
-	require.NoError(t, err)
-	signer := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-	encode := base64.StdEncoding.EncodeToString
-	ref, err := storeOf(t, w).PutOnce(t.Context(), artifacts.CredentialKey("clu_1", 2, time.Now(), "kubeconfig"), fmt.Appendf(nil,
-		"clusters: [{name: shop, cluster: {server: 'https://api.shop.labs.example.com:6443', certificate-authority-data: Q0E=}}]\nusers:\n- name: admin\n  user: {client-certificate-data: %s, client-key-data: %s}\n",
-		encode(signer), encode(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: raw}))))
+	signer, kubeconfig := newInstall(t, "clusters: [{name: shop, cluster: {server: 'https://api.shop.labs.example.com:6443', certificate-authority-data: Q0E=}}]\n")
+	ref, err := storeOf(t, w).PutOnce(t.Context(), artifacts.CredentialKey("clu_1", 2, time.Now(), "kubeconfig"), kubeconfig)
 	require.NoError(t, err)
 	w.spec.KubeconfigRef = ref
-	w.file("signers", string(signer))
+	w.file("signers", signer)
 	w.file("kubeadmin", "the installer's hash")
 	own, err := os.Executable()
 	require.NoError(t, err)
