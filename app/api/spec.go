@@ -40,11 +40,14 @@ func toSpec(row attempts.SpecRow, set RunnerSettings) contract.Spec {
 	for _, a := range row.Addons {
 		out.Addons = append(out.Addons, toAddon(a))
 	}
-	if slices.Contains([]string{contract.KindConfigure, contract.KindAccess, contract.KindObserve, contract.KindInform}, out.Kind) && row.Row.Outputs != nil {
+	if slices.Contains([]string{contract.KindConfigure, contract.KindAccess, contract.KindObserve, contract.KindInform, contract.KindPrepare}, out.Kind) && row.Row.Outputs != nil {
 		out.KubeconfigRef = kubeconfigRef(row.Row)
 	}
-	if out.Kind == contract.KindInform {
+	switch out.Kind {
+	case contract.KindInform:
 		out.Card, out.RouteLabel = toCard(row.Row, set), set.RouteLabel
+	case contract.KindPrepare:
+		out.Card = toCard(row.Row, set)
 	}
 	if out.Kind == contract.KindCreate {
 		out.InstallConfig = row.Row.Spec.InstallConfig

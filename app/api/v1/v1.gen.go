@@ -55,6 +55,7 @@ const (
 	AttemptKindDestroy   AttemptKind = "destroy"
 	AttemptKindInform    AttemptKind = "inform"
 	AttemptKindObserve   AttemptKind = "observe"
+	AttemptKindPrepare   AttemptKind = "prepare"
 	AttemptKindScale     AttemptKind = "scale"
 	AttemptKindSleep     AttemptKind = "sleep"
 	AttemptKindTag       AttemptKind = "tag"

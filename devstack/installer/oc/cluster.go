@@ -40,6 +40,7 @@ func (r *run) clusterCommands(root *cobra.Command) {
 	patch := &cobra.Command{Use: "patch RESOURCE NAME", Args: cobra.ExactArgs(2), RunE: r.inCluster("oc-patch", r.patch)}
 	patch.Flags().StringVar(&r.patchType, "type", "strategic", "The type of the patch")
 	patch.Flags().StringVarP(&r.patchText, "patch", "p", "", "The patch")
+	patch.Flags().StringVar(&r.patchFile, "patch-file", "", "A file containing a patch to be applied to the resource")
 	root.AddCommand(get, scale, patch)
 	r.applyCommands(root)
 	r.accountCommands(root)
@@ -95,7 +96,10 @@ func (r *run) domain() (_ string, err error) {
 	must.Wrap(err, "error loading config file %q", r.kubeconfig)
 	var config struct {
 		Clusters []struct {
-			Cluster struct{ Server string }
+			Cluster struct {
+				Server string
+				CA     string `yaml:"certificate-authority-data"`
+			}
 		}
 		Users []struct {
 			User login
@@ -108,6 +112,7 @@ func (r *run) domain() (_ string, err error) {
 	if r.login = config.Users[0].User; r.login.Key == "" && r.login.Token == "" && r.login.Exec == nil {
 		return "", errUnauthorized
 	}
+	r.ownCA = config.Clusters[0].Cluster.CA
 	server := must.Get(url.Parse(config.Clusters[0].Cluster.Server))
 	return strings.TrimPrefix(server.Hostname(), "api."), nil
 }
@@ -229,6 +234,9 @@ func (r *run) scale(ctx context.Context, l *resources.Living, args []string) (er
 }
 
 func (r *run) patch(ctx context.Context, l *resources.Living, args []string) error {
+	if done, err := r.patchInstall(ctx, l, args[0], args[1]); done || err != nil {
+		return err
+	}
 	var change struct {
 		Spec struct{ MastersSchedulable *bool }
 	}

@@ -35,8 +35,8 @@ type run struct {
 	requests, included                                          bool
 	files                                                       []string
 
-	kubeconfig, namespace, output, patchType, patchText string
-	replicas                                            int
+	kubeconfig, namespace, output, patchType, patchText, patchFile string
+	replicas                                                       int
 
 	serverSide, force  bool
 	manager, condition string
@@ -46,6 +46,7 @@ type run struct {
 	ignoreMissing bool
 	everywhere    bool // in all namespaces
 	login         login
+	ownCA         string // of the kubeconfig, in base64
 	who           user
 	infoForAll    bool // everybody who is signed in may read the ConfigMap ocpctl-info
 }
