@@ -143,8 +143,8 @@ func newInstall(t *testing.T, clusters string) (signer string, kubeconfig []byte
 	return string(certificate), kubeconfig
 }
 
-// claimed is a ready cluster of a pool that somebody claimed, and a runner that prepares it.
-func claimed(t *testing.T) *world {
+// newClaim is a ready cluster of a pool that somebody claimed, and a runner that prepares it.
+func newClaim(t *testing.T) *world {
 	t.Helper()
 	w := opened(t, contract.KindPrepare)
 	w.cfg.Timings.Health = 50 * time.Millisecond
@@ -161,7 +161,7 @@ func claimed(t *testing.T) *world {
 	w.file("kubeadmin", "the installer's hash")
 	own, err := os.Executable()
 	require.NoError(t, err)
-	w.on("oc", `case " $* " in *" --kubeconfig="*) SCRIPTED_GUARD=1 '`+own+`' "$@"; code=$?; if [ $code != 99 ]; then shift 2; note "oc $*"; exit $code; fi ;; esac`)
+	w.on("oc", `case "$asked" in --kubeconfig=*) SCRIPTED_GUARD=1 '`+own+`' $asked; code=$?; if [ $code != 99 ]; then note "oc ${asked#* * }"; exit $code; fi ;; esac`)
 	return w
 }
 
@@ -207,7 +207,7 @@ func requirePrepared(t *testing.T, w *world, before ...string) {
 }
 
 func TestAClaimedClusterGetsNewCredentialsTagsAccessAndItsCard(t *testing.T) {
-	w := claimed(t)
+	w := newClaim(t)
 	old := w.spec.KubeconfigRef
 	require.NoError(t, w.run(t.Context()))
 	requirePrepared(t, w, old)
@@ -257,7 +257,7 @@ func TestAnAttemptThatEndsAnywhereIsFollowedByOneThatReachesTheEnd(t *testing.T)
 		{2, "patch configmaps"}, {5, "get configmaps"}, {7, "get configmaps"}, {10, "get configmaps"}, {1, "create token"},
 	} {
 		t.Run(fmt.Sprintf("%s %d", point.after, point.times), func(t *testing.T) {
-			w := claimed(t)
+			w := newClaim(t)
 			first := w.spec.KubeconfigRef
 			w.file("die-after", fmt.Sprintf("%d %q", point.times, point.after))
 			require.NoError(t, w.run(t.Context()))
@@ -303,7 +303,7 @@ func TestTheOldCredentialsWorkUntilTheServerKnowsTheNewOnes(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := claimed(t)
+			w := newClaim(t)
 			first := w.spec.KubeconfigRef
 			ctx, stop := context.WithCancel(t.Context())
 			defer stop()
@@ -348,7 +348,7 @@ func TestAClusterThatCannotBePreparedSaysWhy(t *testing.T) {
 		}, "CardRefused", "configmaps is forbidden", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := claimed(t)
+			w := newClaim(t)
 			c.spoil(w)
 			require.NoError(t, w.run(t.Context()))
 			got := w.result()
@@ -361,7 +361,7 @@ func TestAClusterThatCannotBePreparedSaysWhy(t *testing.T) {
 
 // A cluster whose admin closed a way in, or whose resources cannot be tagged now, can still be used.
 func TestAClusterIsPreparedWithoutKubeadminAndTags(t *testing.T) {
-	w := claimed(t)
+	w := newClaim(t)
 	require.NoError(t, os.Remove(filepath.Join(w.dir, "kubeadmin")))
 	w.untaggable = errors.New("no route")
 	require.NoError(t, w.run(t.Context()))
