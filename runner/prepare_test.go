@@ -143,8 +143,8 @@ func newInstall(t *testing.T, clusters string) (signer string, kubeconfig []byte
 	return string(certificate), kubeconfig
 }
 
-// claimed is a ready cluster of a pool that somebody claimed, and a runner that prepares it.
-func claimed(t *testing.T) *world {
+// newClaim is a ready cluster of a pool that somebody claimed, and a runner that prepares it.
+func newClaim(t *testing.T) *world {
 	t.Helper()
 	w := opened(t, contract.KindPrepare)
 	w.cfg.Timings.Health = 50 * time.Millisecond
@@ -161,7 +161,7 @@ func claimed(t *testing.T) *world {
 	w.file("kubeadmin", "the installer's hash")
 	own, err := os.Executable()
 	require.NoError(t, err)
-	w.on("oc", `case " $* " in *" --kubeconfig="*) SCRIPTED_GUARD=1 '`+own+`' "$@"; code=$?; if [ $code != 99 ]; then shift 2; note "oc $*"; exit $code; fi ;; esac`)
+	w.on("oc", `case "$asked" in --kubeconfig=*) SCRIPTED_GUARD=1 '`+own+`' $asked; code=$?; if [ $code != 99 ]; then note "oc ${asked#* * }"; exit $code; fi ;; esac`)
 	return w
 }
 
@@ -207,7 +207,7 @@ func requirePrepared(t *testing.T, w *world, before ...string) {
 }
 
 func TestAClaimedClusterGetsNewCredentialsTagsAccessAndItsCard(t *testing.T) {
-	w := claimed(t)
+	w := newClaim(t)
 	old := w.spec.KubeconfigRef
 	require.NoError(t, w.run(t.Context()))
 	requirePrepared(t, w, old)
@@ -224,7 +224,12 @@ func TestAClaimedClusterGetsNewCredentialsTagsAccessAndItsCard(t *testing.T) {
 		Users []struct{ User map[string]string }
 	}
 	require.NoError(t, yaml.Unmarshal(w.read(kubeconfig), &k))
-	for name, text := range w.everythingReported() {
+	told, err := json.Marshal([]any{w.reports, w.results})
+	require.NoError(t, err)
+	for name, text := range map[string]string{
+		"what the server was told": string(told), "the runner's log": w.log.String(), "the attempt's log": readFile(t, filepath.Join(w.cfg.WorkDir, "attempt.log")),
+		"arguments": readFile(t, filepath.Join(w.dir, "calls")), "environments": readFile(t, filepath.Join(w.dir, "environ")),
+	} {
 		for _, canary := range []string{k.Users[0].User["client-key-data"], string(w.read(kubeadmin)), readFile(t, filepath.Join(w.dir, "kubeadmin"))} {
 			require.NotContains(t, text, canary, name)
 		}
@@ -257,7 +262,7 @@ func TestAnAttemptThatEndsAnywhereIsFollowedByOneThatReachesTheEnd(t *testing.T)
 		{2, "patch configmaps"}, {5, "get configmaps"}, {7, "get configmaps"}, {10, "get configmaps"}, {1, "create token"},
 	} {
 		t.Run(fmt.Sprintf("%s %d", point.after, point.times), func(t *testing.T) {
-			w := claimed(t)
+			w := newClaim(t)
 			first := w.spec.KubeconfigRef
 			w.file("die-after", fmt.Sprintf("%d %q", point.times, point.after))
 			require.NoError(t, w.run(t.Context()))
@@ -303,7 +308,7 @@ func TestTheOldCredentialsWorkUntilTheServerKnowsTheNewOnes(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := claimed(t)
+			w := newClaim(t)
 			first := w.spec.KubeconfigRef
 			ctx, stop := context.WithCancel(t.Context())
 			defer stop()
@@ -348,7 +353,7 @@ func TestAClusterThatCannotBePreparedSaysWhy(t *testing.T) {
 		}, "CardRefused", "configmaps is forbidden", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := claimed(t)
+			w := newClaim(t)
 			c.spoil(w)
 			require.NoError(t, w.run(t.Context()))
 			got := w.result()
@@ -361,7 +366,7 @@ func TestAClusterThatCannotBePreparedSaysWhy(t *testing.T) {
 
 // A cluster whose admin closed a way in, or whose resources cannot be tagged now, can still be used.
 func TestAClusterIsPreparedWithoutKubeadminAndTags(t *testing.T) {
-	w := claimed(t)
+	w := newClaim(t)
 	require.NoError(t, os.Remove(filepath.Join(w.dir, "kubeadmin")))
 	w.untaggable = errors.New("no route")
 	require.NoError(t, w.run(t.Context()))

@@ -98,8 +98,8 @@ func tagsJSON(r *Resource) []map[string]string {
 	return pick.Map(slices.Sorted(maps.Keys(r.Tags)), func(k string) map[string]string { return map[string]string{"Key": k, "Value": r.Tags[k]} })
 }
 
-// mostTagged is how many resources one call may tag.
-const mostTagged = 20
+// mostTagging is how many resources one call may tag.
+const mostTagging = 20
 
 // tagResources tags resources if their own service lets the caller tag them. What it does not let, and what is gone, is named in the answer, which
 // has status 200.
@@ -109,8 +109,8 @@ func tagResources(c *call) ([]node, error) {
 		Tags            map[string]string
 	}
 	must.Do(c.decode(&in))
-	must.EndIf(len(in.ResourceARNList) == 0 || len(in.ResourceARNList) > mostTagged || len(in.Tags) == 0,
-		fault("InvalidParameterException", "1 to %d resources and at least one tag are required", mostTagged))
+	must.EndIf(len(in.ResourceARNList) == 0 || len(in.ResourceARNList) > mostTagging || len(in.Tags) == 0,
+		fault("InvalidParameterException", "1 to %d resources and at least one tag are required", mostTagging))
 	all := append(c.Every(c.indexed), must.Get(c.taggedBuckets())...)
 	failed := map[string]any{}
 	for _, arn := range in.ResourceARNList {
