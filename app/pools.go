@@ -37,15 +37,16 @@ type PoolState struct {
 }
 
 // Waiting returns how many clusters can be claimed now.
-func (p PoolState) Waiting() (n int) { return p.count(pool.Waiting, pool.Asleep) }
+func (p PoolState) Waiting() (n int) { return p.Count(pool.Waiting, pool.Asleep) }
 
 // Making returns how many clusters are being made.
-func (p PoolState) Making() int { return p.count(pool.Making) }
+func (p PoolState) Making() int { return p.Count(pool.Making) }
 
 // Claimed returns how many clusters were claimed and are still there.
-func (p PoolState) Claimed() int { return p.count(pool.Claimed) }
+func (p PoolState) Claimed() int { return p.Count(pool.Claimed) }
 
-func (p PoolState) count(states ...pool.State) (n int) {
+// Count returns how many clusters are in one of the states.
+func (p PoolState) Count(states ...pool.State) (n int) {
 	for _, c := range p.Clusters {
 		if slices.Contains(states, poolStateOf(c)) {
 			n++

@@ -85,6 +85,9 @@ func checkName(r Request, profile string) Check {
 	check := Check{Name: "name", Result: Pass, Asked: r.Name, Message: fmt.Sprintf("Its name is %s.", name),
 		Accept: fmt.Sprintf("up to %d characters: a to z, 0 to 9 and dashes, starting with a letter and not ending with a dash", profiles.MaxName)}
 	if len(name) <= profiles.MaxName && profiles.NameForm.MatchString(name) {
+		if r.Name == "" && r.Pool != "" && r.Pool != NoPool {
+			check.Message = fmt.Sprintf("One from a pool keeps its name; one that is made anew is called %s.", name)
+		}
 		return check
 	}
 	check.Result, check.Next, check.NextSaysAccept = Fail, "Use "+check.Accept+".", true

@@ -147,7 +147,7 @@ func ttlOf(r Request, p profiles.Profile) time.Duration {
 // nameOf returns the name that the person chose, which has no fallback, or the pull request's name.
 func nameOf(r Request, profile string) (name, fallback string) {
 	if r.Name != "" || r.PR == nil {
-		return r.Name, ""
+		return orDefault(r.Name, r.Anew), ""
 	}
 	return PRName(r.PR.Repo, r.PR.Number, profile, r.Generation)
 }

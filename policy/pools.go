@@ -50,3 +50,9 @@ func (j judging) checkPool() Check {
 	}
 	return check
 }
+
+// SeesPool reports whether the principal may read about the pool: a team of theirs owns it, or may claim from it, or they read everything.
+func (p Principal) SeesPool(pool profiles.Pool) bool {
+	teams, every := p.Teams()
+	return every || slices.ContainsFunc(teams, func(team string) bool { return team == pool.Team || pool.MayClaim(team) })
+}

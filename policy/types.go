@@ -82,6 +82,7 @@ type Request struct {
 
 	Addons *[]string `json:"addons,omitempty"` // what the cluster gets besides OpenShift; nil: what the repository's file or the profile gives
 
+	Anew string `json:"anew,omitempty"` // its name if nobody chose one and none of a pool is taken
 	Pool string `json:"pool,omitempty"` // from which a waiting cluster is taken if one fits; empty: from any that is open to the team; NoPool: from none
 
 	OffHours *bool `json:"offHours,omitempty"` // whether it sleeps outside working hours; nil: as the repository's file or the profile says
