@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"maps"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -33,16 +34,17 @@ type refused struct {
 // refusing are teardowns in which the cloud refuses to delete a resource of each type in a way of its own. The installer ends machines first,
 // and on IBM Cloud removes one kind after the other.
 var refusing = []struct {
-	name  string
-	ibm   bool
+	failing
 	types map[string]string // how each is protected; "pin": as if something used it
 }{
-	{"a machine on AWS", false, map[string]string{"instance": "termination"}},
-	{"all but machines on AWS", false, map[string]string{
+	{failing{name: "a machine on AWS"}, map[string]string{"instance": "termination"}},
+	{failing{name: "all but machines on AWS"}, map[string]string{
 		"loadbalancer": "deletion", "security-group": "pin", "role": "boundary", "subnet": "scp", "elastic-ip": "permission",
 	}},
-	{"a machine on IBM Cloud", true, map[string]string{"instance": "permission"}},
-	{"a load balancer on IBM Cloud", true, map[string]string{"load-balancer": "in-use"}},
+	{failing{name: "ccoctl on AWS", cco: true}, map[string]string{"role": "permission", "oidc-provider": "scp"}},
+	{failing{name: "a machine on IBM Cloud", ibm: true}, map[string]string{"instance": "permission"}},
+	{failing{name: "a load balancer on IBM Cloud", ibm: true}, map[string]string{"load-balancer": "in-use"}},
+	{failing{name: "ccoctl on IBM Cloud", ibm: true, cco: true}, map[string]string{"serviceid": "locked"}},
 }
 
 // insists is how long a destroyer is watched that cannot end.
@@ -52,14 +54,11 @@ func TestEachRefusalOfTheRealDestroyersIsRead(t *testing.T) {
 	got := make([][]refused, len(refusing))
 	var all sync.WaitGroup
 	for i, c := range refusing {
-		f := failing{name: c.name, ibm: c.ibm}
-		w, config := f.start(t)
-		dir := w.prepare(installer.RealVersion, config, "")
-		w.must(installer.RealVersion, "openshift-install", "create", "cluster", "--dir", dir)
+		w, config := c.start(t)
+		cmd := w.teardown(c.failing, config)
 		for typ, how := range c.types {
 			w.protect(typ, how)
 		}
-		cmd := w.command("openshift-install", "destroy", "cluster", "--dir", dir, "--log-level=debug")
 		var out bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &out
 		require.NoError(t, cmd.Start())
@@ -82,6 +81,22 @@ func TestEachRefusalOfTheRealDestroyersIsRead(t *testing.T) {
 	var want []refused
 	require.NoError(t, yaml.Unmarshal(kept, &want))
 	require.Equal(t, reasons(want), reasons(lines))
+}
+
+// teardown makes what is torn down, and returns the command that does it.
+func (w *world) teardown(f failing, config string) *exec.Cmd {
+	w.t.Helper()
+	if f.cco {
+		create := w.begin(f, config, true)
+		require.NoError(w.t, create.cmd.Run())
+		if f.ibm {
+			return w.command("ccoctl", "ibmcloud", "delete-service-id", "--name", ccoName, "--credentials-requests-dir", w.requests(installer.RealVersion, config), "--force")
+		}
+		return w.command("ccoctl", "aws", "delete", "--name", ccoName, "--region", "us-east-2")
+	}
+	dir := w.prepare(installer.RealVersion, config, "")
+	w.must(installer.RealVersion, "openshift-install", "create", "cluster", "--dir", dir)
+	return w.command("openshift-install", "destroy", "cluster", "--dir", dir, "--log-level=debug")
 }
 
 // protect makes the cloud refuse to delete one resource of a type.
