@@ -87,7 +87,7 @@ test-installer: ## run a cluster's life on each cloud with the real openshift-in
 	go test -count=1 -timeout 15m -tags installer -v ./devstack/installer/real
 
 .PHONY: test-auditors
-test-auditors: ## let programs of others use the stand-in clouds: Kubernetes' own janitor, also after a soak, and the clouds' clients for Node.js (builds and fetches them: two minutes; needs Node.js 20)
+test-auditors: ## let programs of others use the stand-in clouds: Kubernetes' own janitor, and the clouds' clients for Node.js (builds and fetches them: two minutes; needs Node.js 20)
 	@tools/setup.sh node
 	go test -count=1 -timeout 10m -tags auditors ./devstack/auditors
 
