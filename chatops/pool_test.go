@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ocpctl/ocpctl/internal/commands"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/lifecycle/pool"
 	"github.com/ocpctl/ocpctl/policy"
@@ -33,11 +32,14 @@ func TestEveryReasonForFewerClustersHasWords(t *testing.T) {
 }
 
 func TestACommandNamesAPoolOrNone(t *testing.T) {
-	for _, at := range []commands.Entry{commands.PullRequest, commands.Slack} {
-		for line, want := range map[string]string{"create --pool ready": "ready", "create --no-pool": policy.NoPool, "create": ""} {
-			c, problem := read(at, line)
-			require.NotNil(t, c, problem)
-			require.Equal(t, want, c.Pool, line)
-		}
+	for line, want := range map[string]string{"create --pool ready": "ready", "create --no-pool": policy.NoPool, "create": ""} {
+		c, problem := ParseSlack(line)
+		require.NotNil(t, c, problem)
+		require.Equal(t, want, c.Pool, line)
+		comment := Parse("/ocp " + line)
+		require.Len(t, comment, 1)
+		require.Equal(t, want, comment[0].Command.Pool, line)
 	}
+	_, problem := ParseSlack("create --pool ready --no-pool")
+	require.Contains(t, problem, "one of")
 }
