@@ -51,6 +51,14 @@ func (p PoolState) Mode() PoolMode {
 	return PoolOpen
 }
 
+// DesiredNow is how many clusters are to wait now: none while the pool does not work.
+func (p PoolState) DesiredNow() int {
+	if p.Mode() != PoolOpen || slices.Contains(p.Acts.Why, pool.Closed) {
+		return 0
+	}
+	return p.WantedSize()
+}
+
 // PooledCluster is a cluster of a pool, and where it stands there.
 type PooledCluster struct {
 	pools.Cluster

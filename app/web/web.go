@@ -212,6 +212,9 @@ func (p *pages) privateRoutes() map[string]handler {
 		"GET " + commandline.DevicePath:     p.ofPerson(p.typeCommandLineCode),
 		"POST " + commandline.DevicePath:    p.ofPerson(p.answerCommandLineCode),
 
+		"GET " + poolsPath:               p.showPools,
+		"GET " + poolsPath + "/{name}":   p.showPool,
+		"POST " + poolsPath + "/{name}":  p.changePool,
 		"GET /limits":                    p.showLimits,
 		"GET " + policyPath:              p.showPolicy,
 		"POST " + policyPath + "/reload": p.reloadCatalogue,

@@ -77,6 +77,10 @@ func All() []Measure {
 			Labels: []string{"kind"}, Buckets: starts,
 			events: `SELECT ARRAY[kind] AS labels, claimed_at - opened_at AS took FROM attempts WHERE kind <> 'inform' AND claimed_at > @from AND claimed_at <= @to`,
 		}, {
+			Name: "ocpctl_pool_claim_seconds", Help: "Time from a claim until the cluster could be used by whoever claimed it.",
+			Labels: []string{"pool"}, Buckets: seconds,
+			events: `SELECT ARRAY[pool] AS labels, ready_at - claimed_at AS took FROM clusters WHERE waited IS NOT NULL AND ready_at > @from AND ready_at <= @to`,
+		}, {
 			Name: "ocpctl_access_total", Help: "Kubeconfigs by what happened: asked, minted, revoked, removed (the account of a revoked or expired one is gone from its cluster).",
 			Labels: []string{"event"}, Zero: [][]string{{"asked"}, {"minted"}, {"revoked"}, {"removed"}},
 			events: `SELECT ARRAY[e.event] AS labels, interval '0' AS took FROM access a
