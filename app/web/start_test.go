@@ -50,6 +50,26 @@ func TestTheStartShowsWhatWaitsForOneAndWhatIsOnes(t *testing.T) {
 	require.NotContains(t, page, `id="setup"`, "who has no role is not sent anywhere")
 }
 
+func TestTheStartNamesTheClustersThatNobodyUses(t *testing.T) {
+	h := newFixture(t)
+	todo := func() string {
+		_, page, _ := h.as("maya").get("/")
+		return between(page, `id="todo"`, `id="yours"`)
+	}
+	row := h.shown("shop")
+	require.NotContains(t, todo(), "shop")
+	h.sql(`UPDATE clusters SET off_hours = true, rest_at = now() + interval '20 minutes', rest_warned = now() + interval '20 minutes' WHERE id = $1`, row.ID)
+	require.Contains(t, todo(), `<strong>shop</strong></a> falls asleep at `, "outside working hours, of which its owner hears nothing without Slack")
+	h.sql(`UPDATE clusters SET rest_at = NULL, rest_warned = NULL, idle_tell = interval '1 minute', idle_sleep = interval '2 hours', active_at = now() - interval '1 hour', idle_told = now() - interval '50 minutes' WHERE id = $1`, row.ID)
+	require.Contains(t, todo(), `<strong>shop</strong></a>: As far as ocpctl knows, nobody has used it since `)
+	require.Contains(t, todo(), "it is put to sleep at ")
+	h.sql(`UPDATE clusters SET phase = 'asleep', power = 'asleep', sleep_wanted = true, power_by = 'idle' WHERE id = $1`, row.ID)
+	require.Contains(t, todo(), `<strong>shop</strong></a> sleeps because nobody used it.`)
+	require.Contains(t, todo(), `action="/clusters/`+row.ID+`/wake"`)
+	h.sql(`UPDATE clusters SET power_by = '' WHERE id = $1`, row.ID)
+	require.NotContains(t, todo(), "shop", "a person put it to sleep")
+}
+
 func TestTheStepsOfTheSetUpShowWhatIsDoneAndGo(t *testing.T) {
 	h := newFixture(t)
 	b := h.as("maya")
