@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/slack-go/slack/slackutilsx"
+
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // Message is a message as it is now, and who sees it.
@@ -42,13 +44,10 @@ const (
 )
 
 // Messages returns all messages as they are now, oldest first.
-func (s *Server) Messages() (list []Message) {
+func (s *Server) Messages() []Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, m := range s.world.Messages {
-		list = append(list, *m)
-	}
-	return list
+	return pick.Map(s.world.Messages, func(m *Message) Message { return *m })
 }
 
 // Visible returns the messages that somebody sees in a channel, oldest first. It has the replies too, and what is left of deleted
