@@ -86,13 +86,13 @@ func ReadRequest(q url.Values) (Request, error) {
 		}
 	}
 	if !isLoopback(r.Redirect) {
-		wrong = append(wrong, app.Field{Name: "redirect_uri", Detail: "It is no address of this machine.", Accept: []string{"http://127.0.0.1:<port>/"}})
+		wrong = append(wrong, app.Field{Name: "redirect_uri", Detail: "It is not an address of this machine.", Accept: []string{"http://127.0.0.1:<port>/"}})
 	}
 	if !oauth.IsChallenge(r.Challenge) {
-		wrong = append(wrong, app.Field{Name: "code_challenge", Detail: "It is no SHA-256 in base64url."})
+		wrong = append(wrong, app.Field{Name: "code_challenge", Detail: "It is not a SHA-256 hash in base64url."})
 	}
 	if len(wrong) > 0 {
-		return r, &app.Error{Kind: app.Invalid, Message: "This is no sign-in of a command line. Run ocpctl login again.", Fields: wrong}
+		return r, &app.Error{Kind: app.Invalid, Message: "This is not a command line's sign-in. Run ocpctl login again.", Fields: wrong}
 	}
 	return r, nil
 }
