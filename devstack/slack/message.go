@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/slack-go/slack/slackutilsx"
-
-	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // Message is a message as it is now, and who sees it.
@@ -44,10 +42,13 @@ const (
 )
 
 // Messages returns all messages as they are now, oldest first.
-func (s *Server) Messages() []Message {
+func (s *Server) Messages() (list []Message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return pick.Map(s.world.Messages, func(m *Message) Message { return *m })
+	for _, m := range s.world.Messages {
+		list = append(list, *m)
+	}
+	return list
 }
 
 // Visible returns the messages that somebody sees in a channel, oldest first. It has the replies too, and what is left of deleted
