@@ -18,7 +18,7 @@ func (j judging) checkBudget() Check {
 	figures := fmt.Sprintf("Team %s has spent %s this month and promised %s to its clusters; with %s for this one, that is %s of its %s",
 		j.own.Team, price.Dollars(j.usage.Team.SpentCents), price.Dollars(j.usage.Team.CommittedCents), price.Dollars(j.price), price.Dollars(after), price.Dollars(b.MonthlyCents))
 	if !j.priced {
-		figures = fmt.Sprintf("Team %s has spent %s this month and promised %s to the clusters it has, of its %s; the price of this one is not known yet",
+		figures = fmt.Sprintf("Team %s has spent %s this month and promised %s to its clusters, of its %s; the price of this one is not known yet",
 			j.own.Team, price.Dollars(j.usage.Team.SpentCents), price.Dollars(j.usage.Team.CommittedCents), price.Dollars(b.MonthlyCents))
 	}
 	part := func(name, fine string, bound int64) Check {

@@ -145,7 +145,7 @@ func TestABudgetWarnsAsksAndRefuses(t *testing.T) {
 	}
 	long := validRequest()
 	long.TTL = 10_000 * time.Hour
-	require.Equal(t, "Team shop has spent $10.00 this month and promised $20.00 to the clusters it has, of its $500.00; the price of this one is not known yet.",
+	require.Equal(t, "Team shop has spent $10.00 this month and promised $20.00 to its clusters, of its $500.00; the price of this one is not known yet.",
 		find(t, Evaluate(long, Usage{Team: Counts{SpentCents: 1_000, CommittedCents: 2_000}}, declaredTerms(t), Settings{}), "budget").Message)
 	terms := declaredTerms(t)
 	terms.Catalogue.Teams[1].Budget = profiles.Budget{}

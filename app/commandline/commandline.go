@@ -176,7 +176,7 @@ func originOf(by auth.Session) clusters.Origin {
 }
 
 // errNoCode is the same for a code that never was and one that is over, so that codes cannot be probed.
-var errNoCode = &app.Error{Kind: app.NotFound, Message: "No command line waits for this code. Codes are valid for ten minutes: check it, or run ocpctl login again."}
+var errNoCode = &app.Error{Kind: app.NotFound, Message: "No command line waits for this code. Check it, or run ocpctl login again: a code is valid for ten minutes."}
 
 // Waiting returns the command line that waits for a typed code.
 func (s *Service) Waiting(ctx context.Context, typed string) (people.CommandLine, error) {
