@@ -2,9 +2,11 @@ package web
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
