@@ -140,7 +140,7 @@ func TestABudgetWarnsAsksAndRefuses(t *testing.T) {
 			if v.Approval != nil {
 				require.Equal(t, &Approval{Count: 1, By: PlatformAdmin, For: 24 * time.Hour, Why: []string{check.Message}}, v.Approval)
 			}
-			require.Contains(t, find(t, v, "price").Message, "for this month team shop has $")
+			require.Contains(t, find(t, v, "price").Message, "Before this, team shop has $")
 		})
 	}
 	long := validRequest()
