@@ -48,6 +48,7 @@ var areas = []area{
 	{"runner/csr", nil, "which certificates a node may have is decided by plain comparison, without a cluster"},
 	{"lifecycle", []string{"internal/duration", "internal/price", "internal/workhours"}, "it is pure: it decides from values alone"},
 	{"lifecycle/orphans", []string{"internal/contract", "internal/names", "internal/tagkey", "lifecycle"}, "whose a resource is follows from what it shows, and from no database"},
+	{"lifecycle/pool", nil, "what a pool needs is decided from values alone"},
 	{"policy", []string{"policy/...", "internal/closest", "lifecycle", "internal/duration", "internal/price", "profiles", "internal/tagkey"}, "a verdict is computed from values, never from a database"},
 	{"policy/rules", []string{"internal/closest", "policy", "profiles"}, "rules look at the values they are given; a verdict asks them without knowing what they are written in"},
 	{"chatops", []string{"chatops/...", "internal/closest", "lifecycle", "policy", "internal/commands", "internal/duration", "internal/price", "internal/secret"}, "texts for people are made from values"},

@@ -103,6 +103,7 @@ type Timings struct {
 	FatalTimes    int           // an install that repeats a fatal line this often …: 5
 	FatalOver     time.Duration // … over at least this time is stopped: 5 min
 	Gather        time.Duration // limit for gathering the logs of a failed bootstrap: 10 min
+	Render        time.Duration // limit for each command that only writes files: 10 min
 	CCODelete     time.Duration // limit for ccoctl to remove what it created: 10 min
 	OC            time.Duration // timeout of one query of the cluster itself: 30 s
 	Reach         time.Duration // how long the cluster's API may be unreachable: 5 min
@@ -123,7 +124,7 @@ func (t Timings) orDefault() Timings {
 		{&t.Call, 10 * time.Second}, {&t.RetryMin, 200 * time.Millisecond}, {&t.RetryMax, 5 * time.Second},
 		{&t.ClaimPatience, 5 * time.Minute}, {&t.Flush, time.Second}, {&t.Farewell, 20 * time.Second},
 		{&t.StopWait, 70 * time.Second}, {&t.Save, 5 * time.Minute}, {&t.LastSave, 30 * time.Second}, {&t.Restore, time.Minute},
-		{&t.LogPoll, 2 * time.Second}, {&t.FatalOver, 5 * time.Minute}, {&t.Gather, 10 * time.Minute}, {&t.CCODelete, 10 * time.Minute},
+		{&t.LogPoll, 2 * time.Second}, {&t.FatalOver, 5 * time.Minute}, {&t.Gather, 10 * time.Minute}, {&t.CCODelete, 10 * time.Minute}, {&t.Render, 10 * time.Minute},
 		{&t.OC, 30 * time.Second}, {&t.Reach, 5 * time.Minute}, {&t.Scale, 30 * time.Minute}, {&t.ScalePoll, 10 * time.Second}, {&t.Addons, 30 * time.Minute},
 		{&t.Power, 45 * time.Minute}, {&t.Login, 8 * time.Minute},
 	} {

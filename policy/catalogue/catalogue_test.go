@@ -104,7 +104,7 @@ func TestTheExamplesOfTheGuideAreOneCatalogue(t *testing.T) {
 	for _, block := range example.FindAllStringSubmatch(string(page), -1) {
 		files[block[1]] = &fstest.MapFile{Data: []byte(block[2])}
 	}
-	require.Len(t, files, 6)
+	require.Len(t, files, 7)
 	_, err = Load(files)
 	require.NoError(t, err)
 }
