@@ -57,7 +57,7 @@ func TestTheStartNamesTheClustersThatNobodyUses(t *testing.T) {
 		return between(page, `id="todo"`, `id="yours"`)
 	}
 	row := h.shown("shop")
-	h.sql(`UPDATE clusters SET destroy_at = destroy_at + interval '20 hours', end_ttl = end_ttl + interval '20 hours', end_max = end_max + interval '20 hours' WHERE id = $1`, row.ID) // what ends soon is named for that
+	h.sql(`UPDATE clusters SET end_ttl = end_ttl + interval '20 hours', end_max = end_max + interval '20 hours' WHERE id = $1`, row.ID) // what ends soon is named for that
 	require.NotContains(t, todo(), "shop")
 	h.sql(`UPDATE clusters SET off_hours = true, rest_at = now() + interval '20 minutes', rest_warned = now() + interval '20 minutes' WHERE id = $1`, row.ID)
 	require.Contains(t, todo(), `<strong>shop</strong></a> falls asleep at `, "outside working hours, of which its owner hears nothing without Slack")
