@@ -68,7 +68,7 @@ func (p *pages) readStart(r *http.Request, who policy.Principal) (content, error
 			v.Blocked = append(v.Blocked, row)
 		case row.Desired == lifecycle.Present && row.DestroyAt.Sub(now) < endsSoon:
 			v.Ending = append(v.Ending, row)
-		case row.Phase == lifecycle.PhaseAsleep && row.PowerBy != lifecycle.ByPerson, !row.IdleTold.IsZero() && row.CountsIdle(), row.IsRestWarned():
+		case isUnused(row):
 			v.Unused = append(v.Unused, row)
 		}
 		if !row.CleanedUp() { // which stands above
@@ -82,6 +82,12 @@ func (p *pages) readStart(r *http.Request, who policy.Principal) (content, error
 		v.Steps = p.setupSteps(r, who, start)
 	}
 	return content{name: "start", view: v}, nil
+}
+
+// isUnused reports a cluster that sleeps, or soon will, without anybody having asked for it.
+func isUnused(row clusters.Row) bool {
+	asleep := row.Phase == lifecycle.PhaseAsleep && row.PowerBy != lifecycle.ByPerson
+	return asleep || !row.IdleTold.IsZero() && row.CountsIdle() || row.IsRestWarned()
 }
 
 // setupSteps returns the steps of the set-up; none if all are done.

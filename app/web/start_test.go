@@ -3,12 +3,14 @@ package web
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 func TestTheStartShowsWhatWaitsForOneAndWhatIsOnes(t *testing.T) {
@@ -51,24 +53,24 @@ func TestTheStartShowsWhatWaitsForOneAndWhatIsOnes(t *testing.T) {
 }
 
 func TestTheStartNamesTheClustersThatNobodyUses(t *testing.T) {
-	h := newFixture(t)
-	todo := func() string {
-		_, page, _ := h.as("maya").get("/")
-		return between(page, `id="todo"`, `id="yours"`)
-	}
-	row := h.shown("shop")
-	h.sql(`UPDATE clusters SET end_ttl = end_ttl + interval '20 hours', end_max = end_max + interval '20 hours' WHERE id = $1`, row.ID) // what ends soon is named for that
-	require.NotContains(t, todo(), "shop")
-	h.sql(`UPDATE clusters SET off_hours = true, rest_at = now() + interval '20 minutes', rest_warned = now() + interval '20 minutes' WHERE id = $1`, row.ID)
-	require.Contains(t, todo(), `<strong>shop</strong></a> falls asleep at `, "outside working hours, of which its owner hears nothing without Slack")
-	h.sql(`UPDATE clusters SET rest_at = NULL, rest_warned = NULL, idle_tell = interval '1 minute', idle_sleep = interval '2 hours', active_at = now() - interval '1 hour', idle_told = now() - interval '50 minutes' WHERE id = $1`, row.ID)
-	require.Contains(t, todo(), `<strong>shop</strong></a>: As far as ocpctl knows, nobody has used it since `)
-	require.Contains(t, todo(), "it is put to sleep at ")
-	h.sql(`UPDATE clusters SET phase = 'asleep', power = 'asleep', sleep_wanted = true, power_by = 'idle' WHERE id = $1`, row.ID)
-	require.Contains(t, todo(), `<strong>shop</strong></a> sleeps because nobody used it.`)
-	require.Contains(t, todo(), `action="/clusters/`+row.ID+`/wake"`)
-	h.sql(`UPDATE clusters SET power_by = '' WHERE id = $1`, row.ID)
-	require.NotContains(t, todo(), "shop", "a person put it to sleep")
+	row := func(change func(*clusters.Row)) clusters.Row { return details(change).Row }
+	warned := row(func(r *clusters.Row) {
+		r.OffHours, r.RestAt, r.RestWarned = true, noon.Add(time.Hour), noon.Add(time.Hour)
+	})
+	idle := row(func(r *clusters.Row) {
+		r.ReadyAt, r.ActiveAt, r.IdleTold = noon, noon.Add(10*time.Minute), noon.Add(30*time.Minute)
+		r.Idle = lifecycle.Idle{TellAfter: 20 * time.Minute, SleepAfter: 2 * time.Hour}
+	})
+	asleep := row(func(r *clusters.Row) { r.Phase, r.PowerBy, r.SleepWanted = lifecycle.PhaseAsleep, lifecycle.ByIdle, true })
+	asked := row(func(r *clusters.Row) { r.Phase, r.PowerBy, r.SleepWanted = lifecycle.PhaseAsleep, lifecycle.ByPerson, true })
+	used := row(func(*clusters.Row) {})
+	require.Equal(t, []bool{true, true, true, false, false}, []bool{isUnused(warned), isUnused(idle), isUnused(asleep), isUnused(asked), isUnused(used)})
+
+	html := page(t, "start", startView{Unused: []clusters.Row{warned, idle, asleep}})
+	require.Contains(t, html, "</a> falls asleep at 2025-03-01 13:00 UTC, unless it is used.")
+	require.Contains(t, html, "</a>: As far as ocpctl knows, nobody has used it since 2025-03-01 12:10:00 UTC")
+	require.Contains(t, html, "</a> sleeps because nobody used it.")
+	require.Contains(t, html, `action="/clusters/`+asleep.ID+`/wake"`)
 }
 
 func TestTheStepsOfTheSetUpShowWhatIsDoneAndGo(t *testing.T) {
