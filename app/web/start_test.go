@@ -61,8 +61,12 @@ func TestTheStartNamesTheClustersThatNobodyUses(t *testing.T) {
 		r.ReadyAt, r.ActiveAt, r.IdleTold = noon, noon.Add(10*time.Minute), noon.Add(30*time.Minute)
 		r.Idle = lifecycle.Idle{TellAfter: 20 * time.Minute, SleepAfter: 2 * time.Hour}
 	})
-	asleep := row(func(r *clusters.Row) { r.Phase, r.PowerBy, r.SleepWanted = lifecycle.PhaseAsleep, lifecycle.ByIdle, true })
-	asked := row(func(r *clusters.Row) { r.Phase, r.PowerBy, r.SleepWanted = lifecycle.PhaseAsleep, lifecycle.ByPerson, true })
+	asleep := row(func(r *clusters.Row) {
+		r.Phase, r.PowerBy, r.SleepWanted = lifecycle.PhaseAsleep, lifecycle.ByIdle, true
+	})
+	asked := row(func(r *clusters.Row) {
+		r.Phase, r.PowerBy, r.SleepWanted = lifecycle.PhaseAsleep, lifecycle.ByPerson, true
+	})
 	used := row(func(*clusters.Row) {})
 	require.Equal(t, []bool{true, true, true, false, false}, []bool{isUnused(warned), isUnused(idle), isUnused(asleep), isUnused(asked), isUnused(used)})
 
