@@ -72,7 +72,7 @@ func (j judging) checkPrice() Check {
 	if budget := j.team.Budget.MonthlyCents; budget > 0 {
 		left := max(0, budget-j.teamSpending())
 		check.Have = price.Dollars(j.teamSpending())
-		check.Message += fmt.Sprintf(" Of its %s for this month team %s has %s left before this.", price.Dollars(budget), j.own.Team, price.Dollars(left))
+		check.Message += fmt.Sprintf(" Before this, team %s has %s of its %s left this month.", j.own.Team, price.Dollars(left), price.Dollars(budget))
 	}
 	return check
 }

@@ -104,7 +104,7 @@ func (a *attempt) unlessStopped(ctx context.Context, what string, err error) err
 	case errors.As(err, &asked), errors.Is(err, status.ErrFenced), errors.Is(err, status.ErrLeaseOver):
 		return err
 	}
-	a.noteLine("%s failed, and an attempt of its own tries again: %s", what, strings.ReplaceAll(err.Error(), a.cfg.WorkDir, "…"))
+	a.noteLine("%s failed; a separate attempt tries again: %s", what, strings.ReplaceAll(err.Error(), a.cfg.WorkDir, "…"))
 	return nil
 }
 

@@ -13,7 +13,7 @@ var (
 
 // The options that several commands take.
 var (
-	reason  = Option{"reason", "m", `"the demo is over"`, "why: a `sentence` for the audit trail and for whoever asks later"}
+	reason  = Option{"reason", "m", `"the demo is over"`, "why: a `sentence` for the audit trail and for anyone who asks later"}
 	timeout = Option{"timeout", "", "90m", "maximum time to wait, e.g. 90m or 2h; after it the exit code is 124"}
 	yes     = Option{"yes", "y", "", "do not ask for confirmation"}
 	limit   = Option{"limit", "", "20", "show at most this `number`; 0 shows all"}

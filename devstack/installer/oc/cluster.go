@@ -1,7 +1,6 @@
 package oc
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -54,9 +53,7 @@ func (r *run) inCluster(command string, do func(context.Context, *resources.Livi
 		ctx := cmd.Context()
 		domain := must.Get(r.domain())
 		name, _, _ := strings.Cut(domain, ".")
-		r.Failing = func(_ string, fault installer.Fault) *act.Failure {
-			return &act.Failure{Code: max(fault.Exit, 1), Message: cmp.Or(fault.Message, "Unable to connect to the server: EOF")}
-		}
+		r.Failing = act.FailWith("Unable to connect to the server: EOF")
 		must.Do(r.Begin(command, name))
 		must.Do(r.Mark(ctx, "start", 0))
 		living, err := r.reach(ctx, domain)

@@ -73,12 +73,8 @@ func (r *run) execute(args []string) (code int, err error) {
 		return 1, err
 	}
 	r.Log = func(_, line string) { fmt.Fprintln(r.stderr, line) }
-	r.Failing = func(_ string, fault installer.Fault) *act.Failure {
-		text := fault.Message
-		if text == "" {
-			text = "unable to connect to image repository " + r.from + ": received unexpected HTTP status: 503 Service Unavailable"
-		}
-		return &act.Failure{Code: max(fault.Exit, 1), Message: text}
+	r.Failing = func(step string, fault installer.Fault) *act.Failure {
+		return act.FailWith("unable to connect to image repository "+r.from+": received unexpected HTTP status: 503 Service Unavailable")(step, fault)
 	}
 	root := r.commands()
 	root.SetArgs(args)

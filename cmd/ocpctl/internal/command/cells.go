@@ -64,7 +64,7 @@ func isGone(c v1.Cluster) bool {
 	return c.Status == v1.DESTROYED || !c.ReleasedAt.IsZero()
 }
 
-// describeEnd says when a cluster ends or ended.
+// describeEnd says when a cluster ends or ended, and whether it falls asleep soon.
 func describeEnd(c v1.Cluster, now time.Time) string {
 	switch {
 	case !c.ReleasedAt.IsZero():
@@ -74,8 +74,17 @@ func describeEnd(c v1.Cluster, now time.Time) string {
 	case c.DestroyAt.Before(now):
 		return "due"
 	}
-	return duration.Away(c.DestroyAt, now)
+	text := duration.Away(c.DestroyAt, now)
+	for _, at := range []time.Time{c.Sleep.SleepsAt, c.Idle.SleepAt} {
+		if !at.IsZero() && at.Sub(now) < sleepsSoon {
+			return text + ", asleep " + duration.Away(at, now)
+		}
+	}
+	return text
 }
+
+// sleepsSoon is how long before it a list says that a cluster falls asleep.
+const sleepsSoon = time.Hour
 
 func pullRequest(c v1.Cluster) string {
 	if c.PullRequest.Repo == "" {

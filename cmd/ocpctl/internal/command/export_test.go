@@ -11,3 +11,6 @@ func Root(w World) *cobra.Command {
 
 // SummaryTables are the tables of a summary that can be had as CSV.
 var SummaryTables = summaryTables
+
+// DescribeEnd is how a list says when a cluster ends.
+var DescribeEnd = describeEnd

@@ -76,7 +76,7 @@ var acts = []act{
 	{line: "open {cluster}", want: "0 0 0 3 4 4 3 0 3 3 3", does: true},
 	{line: "open {cluster} --page", want: "0 0 0 0 4 4 0 0 3 3 3"},
 	{line: "outputs {cluster}", want: "0 0 0 0 4 4 0 0 3 3 3", does: true},
-	{line: "share {cluster} --principal somebody", want: "0 0 0 3 4 4 3 3 3 3 3", does: true},
+	{line: "share {cluster} --principal saml:somebody", want: "0 0 0 3 4 4 3 3 3 3 3", does: true},
 	{line: "unshare {cluster} --principal {sees}", want: "0 0 0 3 4 4 0 3 3 3 3", does: true},
 	{line: "shares {cluster}", want: "0 0 0 0 4 4 0 0 3 3 3"},
 	{line: "use {cluster}", want: "6 6 6 3 4 4 3 6 3 3 3"}, // people have no turns
