@@ -98,6 +98,12 @@ var acts = []act{
 
 	{line: "catalog profiles", want: "0 0 0 0 0 0 3 3 3 3 3"},
 	{line: "catalog profiles aws-standard", want: "0 0 0 0 0 0 3 3 3 3 3"},
+	{line: "pool list", want: "0 0 0 0 0 0 3 3 3 3 3"},
+	{line: "pool show none", want: "4 4 4 4 4 4 3 3 3 3 3"},
+	{line: "pool pause none --reason x", want: "3 4 3 3 3 3 3 3 3 3 3"},
+	{line: "pool resume none --reason x", want: "3 4 3 3 3 3 3 3 3 3 3"},
+	{line: "pool drain none --reason x --yes", want: "3 4 3 3 3 3 3 3 3 3 3"},
+	{line: "pool resize none 1 --reason x", want: "3 4 3 3 3 3 3 3 3 3 3"},
 	{line: "catalog teams", want: "0 0 0 0 0 0 3 3 3 3 3"},
 	{line: "catalog quotas", want: "0 0 0 0 0 0 3 3 3 3 3"},
 	{line: "catalog status", want: "0 0 0 0 0 0 3 3 3 3 3"},
