@@ -169,9 +169,11 @@ func TestWhatDoesNotFitOrHasToWaitIsMadeAnew(t *testing.T) {
 		"another version": func(g *store.Judgement) { g.Row.Release = "4.20.2" },
 		"another region":  func(g *store.Judgement) { g.Row.Region = "us-west-2" },
 		"an add-on":       func(g *store.Judgement) { g.Addons = []clusters.Addon{{Name: "cert-manager", Manifests: "{}"}} },
-		"an approval":     func(g *store.Judgement) { g.Approval = &store.ApprovalAsk{Why: []string{"x"}, Needs: 1, For: time.Hour, By: "platform_admin", Asked: strings.Repeat("a", 64), Head: g.Row.PR.Head} },
-		"a full quota":    func(g *store.Judgement) { g.Turn = &store.TurnAsk{Words: "full"} },
-		"no pool":         func(g *store.Judgement) { g.Pools = nil },
+		"an approval": func(g *store.Judgement) {
+			g.Approval = &store.ApprovalAsk{Why: []string{"x"}, Needs: 1, For: time.Hour, By: "platform_admin", Asked: strings.Repeat("a", 64), Head: g.Row.PR.Head}
+		},
+		"a full quota": func(g *store.Judgement) { g.Turn = &store.TurnAsk{Words: "full"} },
+		"no pool":      func(g *store.Judgement) { g.Pools = nil },
 	} {
 		ask, g := request(len(name) + 100)
 		change(&g)
