@@ -13,7 +13,7 @@ TOOL      := go tool -modfile=tools/go.mod
 # Packages whose tests wait most: make test begins with them, so that the others run beside them.
 LONG      := ./devstack ./store ./runner ./lifecycle ./controller
 # Tests that make test leaves to make check, because they take minutes: short forms of make attack, make chaos and make takeover, thousands of changes, and mutants of Decide.
-HEAVY     := ShortFormOfMakeAttack|SampleOfTheCrashMatrix|TwoServersTakeOver|ThousandChanges|EveryMutantOfDecide
+HEAVY     := ShortFormOfMakeAttack|SampleOfTheCrashMatrix|TwoServersTakeOver|ThousandChanges|EveryMutantOf(Decide|APool)
 # Selects the packages whose tests start neither PostgreSQL nor the demo, from a list of packages with their dependencies.
 QUICK     := awk '$$1 ~ /\.test$$/ && !/devstack\/(postgres|s3)/ {sub(/\.test$$/, "", $$1); print $$1}'
 # The packages with fuzz targets.

@@ -10,7 +10,7 @@ import (
 )
 
 // poolsEvery is how often pools are looked at without a trigger: a claim triggers a look itself.
-const poolsEvery = 5 * time.Second
+const poolsEvery = 10 * time.Second
 
 // Pools keeps pools of clusters as their documents say: app.Service.
 type Pools interface {

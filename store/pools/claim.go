@@ -35,11 +35,11 @@ type Request struct {
 }
 
 // best selects the waiting cluster that a claim takes: of the first pool that has one that fits, one that is awake, and of these the youngest.
-// What somebody else claims at this moment is passed over.
+// What somebody else claims at this moment is passed over, as is what is on its way to sleep or back.
 const best = `
 	SELECT c.id FROM clusters c
 	WHERE c.pool <> '' AND c.destroyed_at IS NULL AND c.pool = ANY (@pools) AND c.pooled AND c.desired = 'present' AND c.status = 'READY'
-		AND c.power <> 'changing' AND c.degraded = '' AND c.end_ttl > @now
+		AND c.power <> 'changing' AND c.sleep_wanted = (c.power = 'asleep') AND c.degraded = '' AND c.end_ttl > @now
 		AND (c.platform, c.profile, c.region, c.version, c.base_domain, c.addons) = (@platform, @profile, @region, @version, @domain, @addons::text[])
 	ORDER BY array_position(@pools::text[], c.pool), c.power, c.ready_at DESC, c.id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED`
 

@@ -211,7 +211,7 @@ func TestEveryCommandEndsForEverybodyAsItsRowSays(t *testing.T) {
 }
 
 // next is how a refusal goes on: what to do, or whom to ask.
-var next = regexp.MustCompile(`Ask |Add |Name |See |Choose another |Load |Request |Destroy it first|choose one of|The list of|Accepted: |ocpctl (list|login|approvals)|lists your|Retry|next: `)
+var next = regexp.MustCompile(`Ask |Add |Name |See |make a new one|Choose another |Load |Request |Destroy it first|choose one of|The list of|Accepted: |ocpctl (list|login|approvals)|lists your|Retry|next: `)
 
 // records are where it is written down that something was asked and refused.
 var records = []string{"audit_events", "audit_head", "cluster_requests", "request_checks", "request_keys"}
