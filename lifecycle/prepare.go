@@ -25,6 +25,7 @@ func prepareKind() WorkKind {
 			n := m.next()
 			n.FailReason, n.FailMessage, n.FailNext = NotPrepared, why, next
 			m.dismiss(Reason{Code: ReasonInstallFailed, Words: why})
+			m.cancelWork() // as long as it is ready
 			m.move(Failed, CreateFailed, MoveReason{Words: "the cluster from the pool " + n.Pool + " could not be prepared", Failure: why})
 		},
 	}

@@ -10,10 +10,10 @@ import (
 // poolWorld is a world in which a cluster is a pool's until somebody claims it, and runners prepare it for them.
 func poolWorld(decide decider, pick func(int) int) *world {
 	w := newWorld(decide, pick)
-	w.row.Pool, w.row.Pooled, w.row.OffHours = "ready", true, false
+	w.row.Pool, w.row.Pooled, w.row.OffHours, w.row.Idle = "ready", true, false, Idle{}
 	w.decide = func(c Cluster, f Facts, l Limits) Decision {
 		d := decide(c, f, l)
-		if what := prepareBreach(c, d); what != "" {
+		if what := prepareBreach(c, f, d); what != "" {
 			w.breach(what, 0)
 		}
 		return d
@@ -55,7 +55,7 @@ func (w *world) preparing(r *runner) {
 }
 
 // prepareBreach returns the rule of claims that a decision breaks.
-func prepareBreach(c Cluster, d Decision) string {
+func prepareBreach(c Cluster, f Facts, d Decision) string {
 	n := d.Next
 	owed := n.Work[Prepare].IsRequested()
 	switch {
@@ -63,7 +63,7 @@ func prepareBreach(c Cluster, d Decision) string {
 		return "a cluster is prepared that cannot be, or that nobody claimed"
 	case owed && n.Usable():
 		return "a cluster can be used that is not prepared"
-	case owed && (d.Open == Access || d.Open == Scale || d.Open == Configure || d.Open == Sleep):
+	case owed && (d.Open == Access && f.Access.Take == 0 || d.Open == Scale || d.Open == Configure):
 		return "something else is done before a claimed cluster is prepared"
 	case c.Pooled && (d.Warn > 0 || d.WarnRest || d.TellIdle):
 		return "somebody is warned of a cluster that nobody has"

@@ -96,13 +96,13 @@ const (
 )
 
 // urgent reports a kind that may use the reserved part of a cap.
-func urgent(k Kind) bool { return k == Destroy || k == Access || k == Prepare }
+func urgent(k Kind) bool { return k == Destroy || k == Access }
 
 func rank(k Kind) int {
 	switch k {
 	case Destroy:
 		return rankDestroy
-	case Access, Prepare:
+	case Access:
 		return rankAccess
 	case Create:
 		return rankCreate
