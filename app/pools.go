@@ -233,7 +233,7 @@ func (s *Service) createPooled(ctx context.Context, p PoolState, c catalogue.Cat
 	made, err := s.CreateFrom(ctx, ClusterRequest{
 		catalogue: c, pool: &p.Pool, Key: fmt.Sprintf("%s%s#%d", PoolPrefix, p.Name, record.Made+1), // a refusal is kept once, and not with every round
 		Request: policy.Request{
-			Principal: principal, Source: policy.SourcePool, Profile: p.Profile, Region: p.Region, Version: p.Version, Generation: 1, Name: pooledName(p.Name),
+			Principal: principal, Source: policy.SourcePool, Profile: p.Profile, Region: p.Region, Version: p.Version, Generation: 1, Name: makePoolName(p.Name),
 			Team: p.Team, Owner: p.Owner, CostCenter: p.CostCenter, Environment: p.Environment, TTL: p.MaxAge,
 		},
 	})
@@ -246,8 +246,8 @@ func (s *Service) createPooled(ctx context.Context, p PoolState, c catalogue.Cat
 	return nil
 }
 
-// pooledName makes a name for a pool's cluster, which it keeps: people read it in addresses.
-func pooledName(pool string) string {
+// makePoolName makes a name for a pool's cluster, which it keeps: people read it in addresses.
+func makePoolName(pool string) string {
 	const most = 12
 	name := pool[:min(len(pool), most)]
 	return strings.TrimRight(name, "-") + "-" + strings.ToLower(rand.Text()[:5])

@@ -12,7 +12,7 @@ import (
 )
 
 func TestAPoolIsPausedResizedDrainedAndResumed(t *testing.T) {
-	h := fixtureWith(t, servicetest.Catalogue(t, map[string]string{"pools/stock.yaml": "name: stock\nprofile: aws-minimal-test\nsize: 2\nmax: 3\nwaitingMonthlyDollars: 400\n"}), nil)
+	h := fixtureWith(t, servicetest.Catalogue(t, map[string]string{"pools/stock.yaml": "name: stock\nprofile: aws-minimal-test\nsize: 2\nmax: 3\nmaxConcurrent: 2\nwaitingMonthlyDollars: 400\n"}), nil)
 	change := func(said v1.PoolChange) (p v1.PoolDetail) {
 		h.does(http.MethodPost, "/api/v1/pools/stock", h.as(oidc.Admin), said, http.StatusOK, &p)
 		return p
