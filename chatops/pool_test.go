@@ -21,7 +21,7 @@ func TestAClusterSaysOfWhichPoolItIs(t *testing.T) {
 	c.Pooled, c.ClaimedAt, c.WaitSpared = false, claimed, 40*time.Minute
 	require.Equal(t, "claimed from `ready`", FromPool(c), "it cannot be used yet")
 	c.ReadyAt = claimed.Add(4 * time.Second)
-	require.Equal(t, "claimed from the pool ready and ready after 4s, where its install had taken 40m", InPool(c))
+	require.Equal(t, "claimed from the pool ready and ready after 4 s, where its install had taken 40 min", InPool(c))
 }
 
 func TestEveryReasonForFewerClustersHasWords(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 func TestAnAdminPausesResizesAndDrainsAPool(t *testing.T) {
 	h := newFixture(t)
 	_, page, _ := h.as("will").get("/pools")
-	for _, want := range []string{`<a href="/pools/stock">stock</a>`, `<a href="/pools/own">own</a>`, "$0 of $400", "without a limit"} {
+	for _, want := range []string{`<a href="/pools/stock">stock</a>`, `<a href="/pools/own">own</a>`, "$0.00 of $400.00", "without a limit"} {
 		require.Contains(t, page, want)
 	}
 	change := func(form url.Values) string {
