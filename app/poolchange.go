@@ -101,7 +101,9 @@ func (s *Service) VisiblePool(ctx context.Context, who policy.Principal, name st
 	if near, found := closest.Match(name, names); found {
 		text += fmt.Sprintf(" Did you mean %s?", near)
 	} else if len(names) > 0 {
-		text += fmt.Sprintf(" Pools: %s.", strings.Join(names, ", "))
+		text += fmt.Sprintf(" Accepted: %s.", strings.Join(names, ", "))
+	} else {
+		text += " Ask a platform admin for one."
 	}
 	return PoolState{}, Fail(NotFound, text)
 }
