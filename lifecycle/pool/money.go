@@ -32,7 +32,9 @@ func (d *deciding) countPaid(minutes float64) int {
 }
 
 // remainingCents returns what waiting may still cost this month, in US cents. There has to be a limit.
-func (d *deciding) remainingCents() float64 { return float64(*d.p.WaitingCents) - float64(d.f.SpentCents) }
+func (d *deciding) remainingCents() float64 {
+	return float64(*d.p.WaitingCents) - float64(d.f.SpentCents)
+}
 
 // nextLook is the first time at which the answer may change although nothing happens.
 func (d *deciding) nextLook() (first time.Time) {
