@@ -54,6 +54,9 @@ func faceOf(c lifecycle.Card) face {
 	if !known {
 		f = face{sign: "⚪", head: "is " + plain(string(c.Phase))}
 	}
+	if !c.ClaimedAt.IsZero() && c.ReadyAt.IsZero() && c.Status == lifecycle.Ready && c.Phase != lifecycle.PhaseAsleep && c.Phase != lifecycle.Waking { // claimed a moment ago
+		f = faces[lifecycle.Preparing]
+	}
 	if c.Phase == lifecycle.Released && c.NeverReady() {
 		f.head = "could not be created and is destroyed"
 	}

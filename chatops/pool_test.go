@@ -11,6 +11,13 @@ import (
 	"github.com/ocpctl/ocpctl/policy"
 )
 
+func TestAClusterThatWasClaimedAMomentAgoIsNotReadyYet(t *testing.T) {
+	c := lifecycle.Card{Cluster: lifecycle.Cluster{Status: lifecycle.Ready, Phase: lifecycle.PhaseReady, Pool: "ready"}, ClaimedAt: time.Unix(1, 0)}
+	require.Equal(t, "is being prepared for you", faceOf(c).head)
+	c.ReadyAt = time.Unix(5, 0)
+	require.Equal(t, "is ready", faceOf(c).head)
+}
+
 func TestAClusterSaysOfWhichPoolItIs(t *testing.T) {
 	claimed := time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
 	c := lifecycle.Card{}
