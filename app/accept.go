@@ -248,11 +248,13 @@ func (s *Service) toJudgement(r ClusterRequest, asked []byte, v policy.Verdict, 
 		return store.Judgement{}, err
 	}
 	var reply *clusters.Reply
+	var answer func(clusters.Row) *clusters.Reply
 	if r.say != nil {
-		reply = r.say(v, row)
+		answer = func(row clusters.Row) *clusters.Reply { return r.say(v, row) }
+		reply = answer(row)
 	}
 	return store.Judgement{
-		Reply: reply, Show: r.show, Access: s.accessAsk(r, row), Pools: s.poolsFor(r, v.Grant),
+		Reply: reply, Answer: answer, Show: r.show, Access: s.accessAsk(r, row), Pools: s.poolsFor(r, v.Grant),
 		Allowed: true, Verdict: encoded, Usage: counted, Checks: checks, Row: row, MaxTTL: v.Grant.MaxTTL, UserTags: v.Grant.Tags, Weight: v.Grant.Weight, Addons: addons,
 		Budget:   reachThresholds(row.Team, u, v.Grant.PriceCents, r.catalogue.Catalogue),
 		Approval: approvalAsk(r, v, asked), Turn: turnAsk(v, ToPolicyUsage(u)),

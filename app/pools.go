@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/lifecycle/pool"
 	"github.com/ocpctl/ocpctl/policy"
@@ -31,9 +33,10 @@ type PoolState struct {
 	Clusters []pools.Cluster
 	Acts     pool.Acts // what it needs now
 
-	SpentCents int64 // this month, by waiting clusters
-	Failures   int   // creates in a row that failed
-	Gone       bool  // the catalogue no longer has it: what waits in it ends
+	SpentCents int64  // this month, by waiting clusters
+	Failures   int    // creates in a row that failed
+	Refusal    string // why policy does not allow the next cluster, for people; empty: it was not asked, or allows it
+	Gone       bool   // the catalogue no longer has it: what waits in it ends
 }
 
 // Waiting returns how many clusters can be claimed now.
@@ -147,7 +150,18 @@ func (s *Service) decidePool(ctx context.Context, p *PoolState, c catalogue.Cata
 		want.Paused = want.Paused || !profile.Enabled
 	}
 	want.Closed = !p.WorkHours.Empty() && !p.WorkHours.Open(f.Now)
-	p.Acts = pool.Decide(want, f)
+	if p.Acts = pool.Decide(want, f); p.Acts.Create == 0 {
+		return nil
+	}
+	refused, err := s.store.Pools.Refused(ctx, PoolPrefix+p.Name, nextKey(p.Name, record))
+	if err != nil || len(refused) == 0 {
+		return err
+	}
+	var verdict policy.Verdict
+	if err := json.Unmarshal(refused, &verdict); err != nil {
+		return fmt.Errorf("read the verdict on the pool %s: %w", p.Name, err)
+	}
+	p.Refusal = describeRefusal(verdict)
 	return nil
 }
 
@@ -176,29 +190,43 @@ func (s *Service) KeepPools(ctx context.Context) error {
 	}
 	var failed []error
 	for _, p := range states {
-		for _, end := range p.Acts.End {
-			failed = append(failed, s.endPooled(ctx, p, end))
-		}
-		for _, id := range p.Acts.Sleep {
-			failed = append(failed, s.changePooled(p, id, func(d clusters.Origin) error {
-				_, err := s.store.Sleep(ctx, id, store.SleepRequest{Why: "it waits in the pool " + p.Name}, d)
-				return err
-			}))
-		}
-		for _, id := range p.Acts.Wake {
-			failed = append(failed, s.changePooled(p, id, func(d clusters.Origin) error {
-				_, err := s.store.Wake(ctx, id, d)
-				return err
-			}))
-		}
-		for n := range p.Acts.Create {
-			failed = append(failed, s.createPooled(ctx, p, inForce, n))
-		}
+		failed = append(failed, s.keepPool(ctx, p, inForce))
 	}
 	return errors.Join(failed...)
 }
 
-func (s *Service) endPooled(ctx context.Context, p PoolState, end pool.End) error {
+// keepPool carries out the acts of one pool. Clusters are made only if all that was to end ends: they take its place.
+func (s *Service) keepPool(ctx context.Context, p PoolState, c catalogue.Catalogue) error {
+	var failed []error
+	ended := true
+	for _, end := range p.Acts.End {
+		done, err := s.endPooled(ctx, p, end)
+		ended, failed = ended && done, append(failed, err)
+	}
+	for _, id := range p.Acts.Sleep {
+		_, err := s.changePooled(p, id, func(d clusters.Origin) error {
+			_, err := s.store.Sleep(ctx, id, store.SleepRequest{Why: "it waits in the pool " + p.Name}, d)
+			return err
+		})
+		failed = append(failed, err)
+	}
+	for _, id := range p.Acts.Wake {
+		_, err := s.changePooled(p, id, func(d clusters.Origin) error {
+			_, err := s.store.Wake(ctx, id, d)
+			return err
+		})
+		failed = append(failed, err)
+	}
+	for range p.Acts.Create {
+		if !ended {
+			break
+		}
+		failed = append(failed, s.createPooled(ctx, p, c))
+	}
+	return errors.Join(failed...)
+}
+
+func (s *Service) endPooled(ctx context.Context, p PoolState, end pool.End) (done bool, err error) {
 	return s.changePooled(p, end.ID, func(d clusters.Origin) error {
 		d.Instead = lifecycle.Reason{Code: lifecycle.ReasonPool, Name: p.Name, To: endWords[end.Why]}
 		_, err := s.store.Destroy(ctx, end.ID, d)
@@ -214,24 +242,24 @@ var endWords = map[pool.EndWhy]string{
 }
 
 // changePooled changes a cluster if it is as it was when the pool was read. A claim, or a move, makes that another version.
-func (s *Service) changePooled(p PoolState, id string, change func(clusters.Origin) error) error {
+func (s *Service) changePooled(p PoolState, id string, change func(clusters.Origin) error) (done bool, err error) {
 	i := slices.IndexFunc(p.Clusters, func(c pools.Cluster) bool { return c.ID == id })
-	err := change(clusters.Origin{Actor: PoolPrefix + p.Name, Name: "the pool " + p.Name, Source: string(policy.SourcePool), Version: p.Clusters[i].Version})
+	err = change(clusters.Origin{Actor: PoolPrefix + p.Name, Name: "the pool " + p.Name, Source: string(policy.SourcePool), Version: p.Clusters[i].Version})
 	if errors.Is(err, db.ErrStale) || errors.Is(err, db.ErrConflict) {
-		return nil
+		return false, nil
 	}
-	return err
+	return err == nil, err
 }
 
 // createPooled requests a cluster for a pool, by policy as everybody does.
-func (s *Service) createPooled(ctx context.Context, p PoolState, c catalogue.Catalogue, n int) error {
+func (s *Service) createPooled(ctx context.Context, p PoolState, c catalogue.Catalogue) error {
 	record, err := s.store.Pools.Record(ctx, p.Name)
 	if err != nil {
 		return err
 	}
 	principal := policy.As(PoolPrefix+p.Name, "the pool "+p.Name, policy.Requester, p.Team)
 	made, err := s.CreateFrom(ctx, ClusterRequest{
-		catalogue: c, pool: &p.Pool, Key: fmt.Sprintf("%s%s#%d", PoolPrefix, p.Name, record.Made+1), // a refusal is kept once, and not with every round
+		catalogue: c, pool: &p.Pool, Key: nextKey(p.Name, record), // a refusal is kept once, and not with every round
 		Request: policy.Request{
 			Principal: principal, Source: policy.SourcePool, Profile: p.Profile, Region: p.Region, Version: p.Version, Generation: 1, Name: makePoolName(p.Name),
 			Team: p.Team, Owner: p.Owner, CostCenter: p.CostCenter, Environment: p.Environment, TTL: p.MaxAge,
@@ -240,10 +268,23 @@ func (s *Service) createPooled(ctx context.Context, p PoolState, c catalogue.Cat
 	switch {
 	case err != nil:
 		return fmt.Errorf("create a cluster for the pool %s: %w", p.Name, err)
-	case !made.Allowed:
-		s.log.WarnContext(ctx, "pool may not have another cluster", "pool", p.Name, "why", Refused(made.Verdict, nil), "round", n)
+	case !made.Allowed && p.Refusal == "": // it is shown from now on
+		s.log.WarnContext(ctx, "pool may not have another cluster", "pool", p.Name, "why", describeRefusal(made.Verdict))
 	}
 	return nil
+}
+
+// nextKey is the key of the request for a pool's next cluster.
+func nextKey(pool string, r pools.Record) string {
+	return fmt.Sprintf("%s%s#%d", PoolPrefix, pool, r.Made+1)
+}
+
+func describeRefusal(v policy.Verdict) string {
+	var texts []string
+	for _, check := range v.Refusals() {
+		texts = append(texts, messages.CheckText(check))
+	}
+	return strings.Join(texts, " ")
 }
 
 // makePoolName makes a name for a pool's cluster, which it keeps: people read it in addresses.

@@ -17,9 +17,12 @@ var poolReasons = map[pool.Reason]string{
 	pool.Failing: "its last installs failed in a row; another is tried by itself", pool.Full: "its maximum is reached", pool.Busy: "as many as allowed are being made",
 }
 
-// PoolWhy says why a pool makes fewer clusters than wanted; empty: it makes all.
-func PoolWhy(why []pool.Reason) string {
-	texts := make([]string, 0, len(why))
+// PoolWhy says why a pool makes fewer clusters than wanted; empty: it makes all. refusal is policy's, if it refuses the next one.
+func PoolWhy(why []pool.Reason, refusal string) string {
+	var texts []string
+	if refusal != "" {
+		texts = append(texts, "the next one is refused: "+strings.TrimSuffix(refusal, "."))
+	}
 	for _, one := range why {
 		texts = append(texts, poolReasons[one])
 	}

@@ -33,9 +33,10 @@ func TestAClusterSaysOfWhichPoolItIs(t *testing.T) {
 
 func TestEveryReasonForFewerClustersHasWords(t *testing.T) {
 	for _, why := range []pool.Reason{pool.Paused, pool.Drained, pool.Closed, pool.YieldedToPeople, pool.OverBudget, pool.Failing, pool.Full, pool.Busy} {
-		require.NotEmpty(t, PoolWhy([]pool.Reason{why}), why)
+		require.NotEmpty(t, PoolWhy([]pool.Reason{why}, ""), why)
 	}
-	require.Empty(t, PoolWhy(nil))
+	require.Empty(t, PoolWhy(nil, ""))
+	require.Equal(t, "the next one is refused: Team x may not; it is paused", PoolWhy([]pool.Reason{pool.Paused}, "Team x may not."))
 }
 
 func TestACommandNamesAPoolOrNone(t *testing.T) {

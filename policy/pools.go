@@ -33,17 +33,15 @@ func (j judging) checkPool() Check {
 	switch {
 	case j.r.Pool == NoPool:
 		check.Message = "The cluster is made anew, and not taken from a pool."
-	case known && j.r.Name != "":
+	case known && p.MayClaim(j.own.Team) && j.r.Name != "":
 		check.Result, check.Message = Fail, "A cluster that waits in a pool has a name, and keeps it."
 		check.Next = "Leave out the name or the pool."
 	case slices.Contains(open, j.r.Pool):
 		check.Message = fmt.Sprintf("If a cluster waits in the pool %s that fits, it is taken from there; otherwise it is made anew.", p.Name)
-	case known && p.Profile != j.profile.Name:
+	case known && p.MayClaim(j.own.Team) && p.Profile != j.profile.Name:
 		check.Result, check.Message = Fail, fmt.Sprintf("The pool %s holds clusters of the profile %s, and not of %s.", p.Name, p.Profile, j.profile.Name)
-	case known:
-		check.Result, check.Message = Fail, fmt.Sprintf("The pool %s is not for team %s.", p.Name, j.own.Team)
-	default:
-		check.Result, check.Message = Fail, fmt.Sprintf("No pool is called %q.", j.r.Pool)
+	default: // whoever may not claim from a pool does not learn that it is there
+		check.Result, check.Message = Fail, fmt.Sprintf("Team %s has no pool that is called %q.", j.own.Team, j.r.Pool)
 	}
 	if check.Result == Fail && check.Next == "" {
 		check.Next = "Leave the pool out: then a waiting cluster is taken if one fits."

@@ -43,7 +43,9 @@ func accept(ctx context.Context, c *db.Tx, a Ask, again string, j Judgement, pla
 		if written, err = clusters.ReadIn(ctx, c, claimed); err != nil {
 			return row, "", err
 		}
-		row = written
+		if row = written; j.Answer != nil {
+			j.Reply = j.Answer(row)
+		}
 	}
 	if err := followAccepted(ctx, c, a, j, row); err != nil {
 		return row, "", err

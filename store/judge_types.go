@@ -47,14 +47,15 @@ type PullAsk struct {
 
 // Judgement is the decision on a request, and everything that is written for it.
 type Judgement struct {
-	Allowed bool              // accepted; false: refused, and the fields from Row on are empty
-	Verdict json.RawMessage   // policy's answer, kept as it is
-	Usage   json.RawMessage   // what policy counted with, kept as it is
-	Checks  []JudgedCheck     // of the verdict, those that are counted; each name and part once
-	Failed  json.RawMessage   // of a refusal: the checks that failed, for the audit trail
-	Refusal string            // of a refusal: what the jobs that wait are told; empty: none wait
-	Reply   *clusters.Reply   // to post as well; nil: none
-	Effects []clusters.Effect // further changes on GitHub
+	Allowed bool                               // accepted; false: refused, and the fields from Row on are empty
+	Verdict json.RawMessage                    // policy's answer, kept as it is
+	Usage   json.RawMessage                    // what policy counted with, kept as it is
+	Checks  []JudgedCheck                      // of the verdict, those that are counted; each name and part once
+	Failed  json.RawMessage                    // of a refusal: the checks that failed, for the audit trail
+	Refusal string                             // of a refusal: what the jobs that wait are told; empty: none wait
+	Reply   *clusters.Reply                    // to post as well; nil: none
+	Answer  func(clusters.Row) *clusters.Reply // makes Reply for a cluster that was claimed, which has a name of its own; nil: Reply names none
+	Effects []clusters.Effect                  // further changes on GitHub
 
 	Row      clusters.Row         // the cluster; ID, JobID, AcceptedAt, DestroyAt and the lifecycle's fields are filled in
 	MaxTTL   time.Duration        // the most the cluster may live, from its acceptance

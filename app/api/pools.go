@@ -59,7 +59,7 @@ func toPool(p app.PoolState) v1.Pool {
 		Name: p.Name, DisplayName: p.DisplayName, Description: p.Description, Mode: v1.PoolMode(p.Mode()), Profile: p.Profile, Region: p.Region, Version: p.Version,
 		Team: p.Team, Teams: p.Teams, Size: p.WantedSize(), Resized: p.Settings.Size != nil, Running: p.Running, Max: p.Max,
 		Waiting: p.Count(pool.Waiting), Asleep: p.Count(pool.Asleep), Changing: p.Count(pool.Changing), Making: p.Making(), Claimed: p.Claimed(), Ending: p.Count(pool.Ending),
-		SpentCents: p.SpentCents, MayCostCents: p.WaitingCents, Failures: p.Failures, Why: chatops.PoolWhy(p.Acts.Why), ChangedBy: p.Settings.ChangedBy, ChangedAt: when(p.Settings.ChangedAt),
+		SpentCents: p.SpentCents, MayCostCents: p.WaitingCents, Failures: p.Failures, Why: chatops.PoolWhy(p.Acts.Why, p.Refusal), ChangedBy: p.Settings.ChangedBy, ChangedAt: when(p.Settings.ChangedAt),
 	}
 	for _, why := range p.Acts.Why {
 		out.Reasons = append(out.Reasons, v1.PoolReasons(why))

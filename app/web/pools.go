@@ -70,7 +70,7 @@ func (p *pages) changePool(w http.ResponseWriter, r *http.Request, who policy.Pr
 }
 
 // Why says why fewer clusters are made than wanted; empty: as many are.
-func (c poolCard) Why() string { return chatops.PoolWhy(c.Acts.Why) }
+func (c poolCard) Why() string { return chatops.PoolWhy(c.Acts.Why, c.Refusal) }
 
 // Awake, Resting and Ending count what can be claimed at once, what wakes first, and what is given up.
 func (c poolCard) Awake() int { return c.Count(pool.Waiting) }

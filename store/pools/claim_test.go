@@ -62,8 +62,17 @@ func TestARequestTakesAWaitingClusterThatFits(t *testing.T) {
 	require.Empty(t, storetest.Announced(t, s), "nobody waited for it")
 
 	ask, g := request(41)
+	g.Verdict = []byte(`{"allowed":true,"checks":[{"name":"pool"}]}`)
+	g.Answer = func(row clusters.Row) *clusters.Reply {
+		return &clusters.Reply{Cause: "comment:1", Installation: 5001, Repo: "acme/shop", Number: 41, Body: row.Name + " is yours"}
+	}
+	g.Reply = g.Answer(g.Row)
 	made := judge(t, s, ask, g).Row
 	require.Equal(t, waits.ID, made.ID)
+	verdict, err := s.Verdict(t.Context(), made.ID)
+	require.NoError(t, err)
+	require.JSONEq(t, string(g.Verdict), string(verdict), "on the claim, and not on the pool's request")
+	require.Equal(t, "ready-1 is yours", storetest.Text(t, s, `SELECT body FROM replies`))
 	require.Equal(t, "ready-1", made.Name, "it keeps its name")
 	require.Equal(t, []string{"maya", "acme/platform", "github:maya", "pr_label"}, []string{made.Owner, made.Team, made.RequestedBy, made.Source})
 	require.Equal(t, 41, made.PR.Number)
@@ -196,4 +205,18 @@ func TestAnAdminsWordAboutAPoolIsKeptWithAnAuditLine(t *testing.T) {
 	require.Equal(t, "Will", all["ready"].ChangedBy)
 	line, _ := storetest.Said(t, s, "pool_changed")
 	require.Equal(t, "saml:will", line.Actor)
+}
+
+func TestARefusalOfThePoolsNextRequestIsFound(t *testing.T) {
+	t.Parallel()
+	s, _ := storetest.Open(t)
+	refused := storetest.Refusal("the quota is full")
+	_, err := s.Judge(t.Context(), store.Ask{Principal: "pool:ready", Source: "pool", Key: "pool:ready#1"}, func(usage.Usage) (store.Judgement, error) { return refused, nil })
+	require.NoError(t, err)
+	verdict, err := s.Pools.Refused(t.Context(), "pool:ready", "pool:ready#1")
+	require.NoError(t, err)
+	require.JSONEq(t, string(refused.Verdict), string(verdict))
+	verdict, err = s.Pools.Refused(t.Context(), "pool:ready", "pool:ready#2")
+	require.NoError(t, err)
+	require.Empty(t, verdict)
 }

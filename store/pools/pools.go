@@ -2,6 +2,8 @@ package pools
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -129,6 +131,16 @@ func (s *Store) Record(ctx context.Context, pool string) (r Record, err error) {
 		return Record{}, fmt.Errorf("read how the creates of the pool %s went: %w", pool, err)
 	}
 	return r, nil
+}
+
+// Refused returns policy's verdict on a pool's request with that key, if it was refused; nil: it was not made, or was accepted.
+func (s *Store) Refused(ctx context.Context, principal, key string) (verdict json.RawMessage, err error) {
+	err = s.db.Pool().QueryRow(ctx, `
+		SELECT q.verdict FROM request_keys k JOIN cluster_requests q ON q.id = k.request_id WHERE k.principal = $1 AND k.key = $2 AND NOT q.allowed`, principal, key).Scan(&verdict)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return nil, fmt.Errorf("read why %s was refused: %w", principal, err)
+	}
+	return verdict, nil
 }
 
 // Crowded reports whether people's clusters wait for a runner, or for capacity.

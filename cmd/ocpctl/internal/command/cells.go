@@ -27,6 +27,9 @@ func statusCell(c v1.Cluster) table.Cell {
 	if moving && c.Progress.Percent > 0 {
 		text += fmt.Sprintf(" %d %%", c.Progress.Percent)
 	}
+	if c.Pool != "" && c.ClaimedAt.IsZero() && c.Status == v1.READY {
+		text += ", waits in its pool"
+	}
 	if c.Position > 0 {
 		text += fmt.Sprintf(", number %d in the queue", c.Position)
 	}

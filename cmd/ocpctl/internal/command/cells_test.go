@@ -19,3 +19,10 @@ func TestAListSaysThatAClusterFallsAsleepSoon(t *testing.T) {
 	c.Idle.SleepAt = now.Add(12 * time.Minute)
 	require.Equal(t, "in 5 h, asleep in 12 min", command.DescribeEnd(c, now))
 }
+
+func TestAListSaysThatAClusterWaitsInItsPool(t *testing.T) {
+	c := v1.Cluster{Status: v1.READY, Phase: "ready", Pool: "aws-ready"}
+	require.Equal(t, "READY, waits in its pool", command.StatusText(c))
+	c.ClaimedAt = time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
+	require.Equal(t, "READY", command.StatusText(c))
+}
