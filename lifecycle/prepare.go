@@ -6,8 +6,8 @@ import "fmt"
 const NotPrepared = "NotPrepared"
 
 // prepareKind makes a claimed cluster of a pool ready for whoever claimed it: its health is proven again, the credentials of its install are
-// replaced, and it gets its new owner's tags and access. Until then the cluster cannot be used. Somebody waits for it, so it comes before all
-// other work. A cluster that cannot be prepared ends: nobody gets one that was not seen to be well.
+// replaced, and it gets its new owner's tags and access. Until then the cluster cannot be used. It comes before all other work but revocations and
+// what puts the cluster to sleep or wakes it. A cluster that cannot be prepared ends: nobody gets one that was not seen to be well.
 func prepareKind() WorkKind {
 	return WorkKind{
 		Kind: Prepare, Job: JobPrepare, Text: "preparing for its claimant", Tries: workTries, makesAccess: true,
