@@ -54,7 +54,7 @@ func faceOf(c lifecycle.Card) face {
 	if !known {
 		f = face{sign: "⚪", head: "is " + plain(string(c.Phase))}
 	}
-	if !c.ClaimedAt.IsZero() && c.ReadyAt.IsZero() && c.Status == lifecycle.Ready && c.Phase != lifecycle.PhaseAsleep && c.Phase != lifecycle.Waking { // claimed a moment ago
+	if c.AwaitsPreparing() && !isAsleep(c) {
 		f = faces[lifecycle.Preparing]
 	}
 	if c.Phase == lifecycle.Released && c.NeverReady() {

@@ -30,3 +30,8 @@ func prepareKind() WorkKind {
 		},
 	}
 }
+
+// AwaitsPreparing reports a ready cluster that somebody claimed from its pool and cannot use yet: it was never ready for them.
+func (c Cluster) AwaitsPreparing() bool {
+	return c.Status == Ready && c.Pool != "" && c.ReadyAt.IsZero()
+}

@@ -32,7 +32,7 @@ type Signal struct {
 // SignalOf returns what a pipeline is told of a cluster now.
 func SignalOf(c Cluster) SignalState {
 	switch {
-	case c.Phase == Preparing || c.Status == Ready && c.ReadyAt.IsZero():
+	case c.AwaitsPreparing():
 		return SignalBegun
 	case c.Status == Ready:
 		return SignalReady

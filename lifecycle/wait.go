@@ -19,7 +19,7 @@ const (
 // WaitOf returns what jobs that wait for a cluster are told now. It follows from what a move changes.
 func WaitOf(c Cluster) WaitState {
 	switch {
-	case c.Phase == Preparing || c.Status == Ready && c.ReadyAt.IsZero():
+	case c.AwaitsPreparing():
 		return WaitsForCluster
 	case slices.Contains([]Phase{GoingToSleep, PhaseAsleep, Waking}, c.Phase):
 		return WaitsForWaking

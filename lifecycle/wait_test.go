@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -15,7 +16,7 @@ func TestEveryPhaseTellsJobsThatWaitOneThing(t *testing.T) {
 	}
 	for status, phases := range Phases {
 		for _, phase := range phases {
-			got, want := WaitOf(Cluster{Status: status, Phase: phase, ReadyAt: noon}), waits[phase]
+			got, want := WaitOf(Cluster{Status: status, Phase: phase, ReadyAt: map[bool]time.Time{true: noon}[phase != Preparing], Pool: "ready"}), waits[phase]
 			if want == "" {
 				want = WaitFailed
 			}
@@ -23,7 +24,7 @@ func TestEveryPhaseTellsJobsThatWaitOneThing(t *testing.T) {
 			require.Equal(t, status != Pending && status != Creating && want != WaitsForWaking && phase != Preparing, got.Decides(), phase)
 		}
 	}
-	require.Equal(t, WaitsForCluster, WaitOf(Cluster{Status: Ready, Phase: PhaseReady}), "claimed a moment ago")
+	require.Equal(t, WaitsForCluster, WaitOf(Cluster{Status: Ready, Phase: PhaseReady, Pool: "ready"}), "claimed a moment ago")
 	require.Equal(t, WaitsForTurn, WaitOf(Cluster{Status: Pending, Phase: Queued, NeedsTurn: true}))
 	require.Equal(t, WaitsForApproval, WaitOf(Cluster{Status: Pending, Phase: AwaitingApproval, NeedsTurn: true}))
 }
