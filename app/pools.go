@@ -75,6 +75,9 @@ func (s *Service) Pools(ctx context.Context) ([]PoolState, error) {
 // lookAtPools reads all pools, those that the catalogue no longer has too, and decides about each.
 func (s *Service) lookAtPools(ctx context.Context) ([]PoolState, catalogue.Catalogue, error) {
 	inForce := s.catalogue()
+	if inForce.Hash == "" { // no valid catalogue is in force, which says nothing about a pool
+		return nil, inForce, nil
+	}
 	all, err := s.store.Pools.Clusters(ctx)
 	if err != nil {
 		return nil, inForce, err

@@ -65,7 +65,9 @@ func claimFor(ctx context.Context, c *db.Tx, a Ask, j Judgement) (id string, err
 	row := j.Row
 	row.Addons = addonNames(j.Addons)
 	c.Enqueue(queue.PoolsArgs{})
-	return pools.Claim(ctx, c, pools.Request{Pools: j.Pools, Row: row, MaxTTL: j.MaxTTL, UserTags: j.UserTags, Weight: j.Weight, Access: j.Access != nil, RetryOf: a.RetryOf})
+	return pools.Claim(ctx, c, pools.Request{
+		Pools: j.Pools, Row: row, MaxTTL: j.MaxTTL, UserTags: j.UserTags, Weight: j.Weight, Access: j.Access != nil, RetryOf: a.RetryOf, Patient: a.patient,
+	})
 }
 
 // queueAccepted adds to a batch what an accepted request creates: the request, the cluster, its CREATE job, the approval and the queue turn

@@ -35,6 +35,8 @@ type Ask struct {
 	Signal    *runs.SignalAsk // the run that is told when the cluster is ready or failed; nil: none
 	Wait      *runs.WaitAsk   // the jobs that wait for the cluster; nil: none
 	Claims    bool            // it may be served from a pool
+
+	patient bool // it is judged again while every cluster that it could claim is being changed
 }
 
 // PullAsk asks for the cluster that a pull request has of a profile. Scope names its repository too.

@@ -32,18 +32,25 @@ type Request struct {
 	Weight   int               // the team's share of runners
 	Access   bool              // its requester gets access with it
 	RetryOf  string            // id of the cluster in whose place it is; empty: of none
+	Patient  bool              // it can be made again if ErrBusy is its result
 }
 
-// best selects the waiting cluster that a claim takes: of the first pool that has one that fits, one that is awake, and of these the youngest.
-// What somebody else claims at this moment is passed over, as is what is on its way to sleep or back.
-const best = `
-	SELECT c.id FROM clusters c
+// ErrBusy: of the waiting clusters that fit, each is being changed at this moment. It may be free a moment later.
+var ErrBusy = errors.New("the waiting clusters are being changed")
+
+// fits selects the waiting clusters that a claim can take.
+const fits = `
+	FROM clusters c
 	WHERE c.pool <> '' AND c.destroyed_at IS NULL AND c.pool = ANY (@pools) AND c.pooled AND c.desired = 'present' AND c.status = 'READY'
 		AND c.power <> 'changing' AND c.sleep_wanted = (c.power = 'asleep') AND c.degraded = '' AND c.end_ttl > @now
-		AND (c.platform, c.profile, c.region, c.version, c.base_domain, c.addons) = (@platform, @profile, @region, @version, @domain, @addons::text[])
+		AND (c.platform, c.profile, c.region, c.version, c.base_domain, c.addons) = (@platform, @profile, @region, @version, @domain, @addons::text[])`
+
+// best is the one that a claim takes: of the first pool that has one, one that is awake, and of these the youngest. One that is locked is passed
+// over.
+const best = `SELECT c.id ` + fits + `
 	ORDER BY array_position(@pools::text[], c.pool), c.power, c.ready_at DESC, c.id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED`
 
-// Claim gives a waiting cluster to whoever requested one, and returns its id; empty: none waits that fits. From now on it is theirs: its owner,
+// Claim gives a waiting cluster to whoever requested one, and returns its id; empty: none waits that fits. ErrBusy: a patient request tries again. From now on it is theirs: its owner,
 // its ends, what it costs, and who hears of it. A runner prepares it. What it cost while it waited stays its pool's.
 func Claim(ctx context.Context, c *db.Tx, r Request) (id string, err error) {
 	pools := make([]string, 0, len(r.Pools))
@@ -52,12 +59,13 @@ func Claim(ctx context.Context, c *db.Tx, r Request) (id string, err error) {
 		pools = append(pools, p.Pool)
 		lifetimes[p.Pool] = p.Lifetime
 	}
-	err = c.QueryRow(ctx, best, pgx.NamedArgs{
+	wanted := pgx.NamedArgs{
 		"pools": pools, "now": c.Now, "platform": r.Row.Platform, "profile": r.Row.Profile, "region": r.Row.Region, "version": r.Row.Release,
 		"domain": r.Row.BaseDomain, "addons": append([]string{}, r.Row.Addons...),
-	}).Scan(&id)
+	}
+	err = c.QueryRow(ctx, best, wanted).Scan(&id)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return "", nil
+		return "", busy(ctx, c, r, wanted)
 	}
 	if err != nil {
 		return "", fmt.Errorf("look for a waiting cluster: %w", err)
@@ -69,6 +77,21 @@ func Claim(ctx context.Context, c *db.Tx, r Request) (id string, err error) {
 	}
 	c.Now = at // whatever the request writes has one time
 	return id, take(ctx, c, cur, r, lifetimes[cur.Pool])
+}
+
+// busy is ErrBusy if a cluster fits that is locked and the request can wait for it.
+func busy(ctx context.Context, c *db.Tx, r Request, wanted pgx.NamedArgs) error {
+	if !r.Patient {
+		return nil
+	}
+	var locked bool
+	if err := c.QueryRow(ctx, `SELECT EXISTS (SELECT `+fits+`)`, wanted).Scan(&locked); err != nil {
+		return fmt.Errorf("look for a waiting cluster that is locked: %w", err)
+	}
+	if locked {
+		return ErrBusy
+	}
+	return nil
 }
 
 // made is what was frozen of a cluster as it was made for its pool.

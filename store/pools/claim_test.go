@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/pools"
 	"github.com/ocpctl/ocpctl/store/reports"
 	"github.com/ocpctl/ocpctl/store/storetest"
@@ -135,6 +136,25 @@ func TestWhatWaitingCostsStaysThePools(t *testing.T) {
 	require.Equal(t, int64(200), lines[0].Cents)
 	require.Equal(t, "acme/platform", lines[1].Key)
 	require.Equal(t, int64(100), lines[1].Cents)
+}
+
+func TestAClaimWaitsForAClusterThatIsBeingChanged(t *testing.T) {
+	t.Parallel()
+	s, clock := storetest.Open(t)
+	waits := pooled(t, s, clock, "ready-1")
+	locked, changed := make(chan struct{}), make(chan error, 1)
+	go func() {
+		changed <- s.Write(t.Context(), func(c *db.Tx) error {
+			_, err := clusters.Lock(t.Context(), c, waits.ID)
+			close(locked)
+			time.Sleep(400 * time.Millisecond)
+			return err
+		})
+	}()
+	<-locked
+	ask, g := request(41)
+	require.Equal(t, waits.ID, judge(t, s, ask, g).Row.ID)
+	require.NoError(t, <-changed)
 }
 
 func TestNoClusterIsClaimedTwice(t *testing.T) {
