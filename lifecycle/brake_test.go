@@ -15,6 +15,10 @@ func (w *world) freeze() {
 		w.brake = nil
 		return
 	}
+	if w.pick(3) == 2 { // freeze and thaw are a breaker's opening and closing
+		w.brake = &Brake{ID: "brk_2", Kind: Breaker, Code: "BootstrapTimeout", Failures: 3, Since: w.now, Until: w.now.Add(10 * time.Minute)}
+		return
+	}
 	w.brake = &Brake{ID: "brk_1", Kind: Freeze, By: "Ada", Words: "an outage", Since: w.now, Until: w.now.Add(time.Duration(1+w.pick(5)) * time.Hour)}
 }
 
@@ -32,7 +36,7 @@ func brakesStopOnlyCreates(w *world, c Cluster, f Facts, d Decision) string {
 		return "a create begins although a brake holds"
 	case creates && (d.Next.Why.Brake != *f.Brake || d.Next.Status != Pending):
 		return "a create waits and nothing shows that a brake holds"
-	case creates && d.Next.WakeAt.After(f.Brake.Until):
+	case creates && f.Now.Before(f.Brake.Until) && d.Next.WakeAt.After(f.Brake.Until):
 		return "it sleeps past the end of the freeze"
 	case !creates && len(f.Beside) == 0 && !reflect.DeepEqual(d, without):
 		return "a brake changes something besides creates"

@@ -11,7 +11,7 @@ import (
 func TestAnAdminFreezesAndThawsOnThePage(t *testing.T) {
 	h := newFixture(t)
 	_, page, _ := h.as("will").get("/brakes")
-	require.Contains(t, page, "Nothing is frozen")
+	require.Contains(t, page, "No brake holds")
 	_, page, _ = h.as("will").post("/brakes", url.Values{"region": {"mars"}, "until": {"4h"}, "reason": {"x"}})
 	require.Contains(t, says(page), "us-east-1", "it names what would be accepted")
 	_, page, _ = h.as("will").post("/brakes", url.Values{"region": {"us-east-1"}, "until": {"4h"}, "reason": {"an <b>outage</b>"}})
@@ -20,7 +20,7 @@ func TestAnAdminFreezesAndThawsOnThePage(t *testing.T) {
 	require.Contains(t, page, "an &lt;b&gt;outage")
 	_, page, _ = h.as("will").post("/brakes/all/thaw", url.Values{})
 	require.Contains(t, says(page), "goes on")
-	require.Contains(t, page, "Nothing is frozen")
+	require.Contains(t, page, "No brake holds")
 	status, _, _ := h.as("maya").get("/brakes")
 	require.Equal(t, http.StatusForbidden, status)
 }

@@ -53,7 +53,7 @@ func (a *app) newThawCommand() *cobra.Command {
 	var said v1.MaybeReason
 	var all bool
 	c := &cobra.Command{
-		Use: "thaw ID | --all", Short: "End a freeze; what waits for it goes on at once", Args: rangeArgs(0, 1), ValidArgsFunction: completeFirst(a.completeBrakes),
+		Use: "thaw ID | --all", Short: "End a freeze, or close a breaker; what waits for it goes on at once", Args: rangeArgs(0, 1), ValidArgsFunction: completeFirst(a.completeBrakes),
 		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 			id := allBrakes
 			if len(args) == 1 {
@@ -81,7 +81,7 @@ func (a *app) printBrakes(none string) func(*http.Response, error) error {
 		name:  func(b v1.Brake) string { return b.ID },
 		heads: []string{"ID", "KIND", "WHERE", "BY", "SINCE", "UNTIL", "REASON"},
 		row: func(s *table.Screen, b v1.Brake) []any {
-			where := strings.TrimSpace(strings.Join([]string{b.Platform, b.Account, b.Region, b.Profile, b.Team}, " "))
+			where := strings.TrimSpace(strings.Join([]string{b.Platform, b.Account, b.Region, b.Profile, b.Version, b.Team}, " "))
 			return []any{b.ID, string(b.Kind), cmp.Or(strings.Join(strings.Fields(where), " "), "everywhere"), b.By, humanize.When(b.Since, s.Now), humanize.When(b.Until, s.Now), b.Reason}
 		},
 		none: none,
