@@ -30,7 +30,9 @@ func TestAFrozenLabelWaitsWithItsReasonUntilItIsThawed(t *testing.T) {
 	l := newLifeOf(t, devstack.Config{Hour: time.Minute})
 	brake := ask[v1.Brake](l.as("admin"), http.MethodPost, "/api/v1/brakes", v1.FreezeRequest{Platform: "aws", Until: "4h", Reason: "AWS has an outage"}, http.StatusCreated)
 	number := l.labelledWith(label, "Frozen")
-	l.runUntil("its comment says why", time.Minute, func() bool { return l.comments(number, "AWS has an outage") && l.comments(number, "new clusters are frozen") })
+	l.runUntil("its comment says why", time.Minute, func() bool {
+		return l.comments(number, "AWS has an outage") && l.comments(number, "new clusters are frozen")
+	})
 	require.Zero(t, l.count(`SELECT count(*) FROM attempts`))
 	ask[v1.Brakes](l.as("admin"), http.MethodPost, "/api/v1/brakes/"+brake.ID+"/thaw", v1.MaybeReason{Reason: "it is over"}, http.StatusOK)
 	l.runUntil("ready", 90*time.Second, func() bool { return l.isReady(number) })
