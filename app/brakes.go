@@ -128,5 +128,5 @@ func (s *Service) checkBrakes(brakes []lifecycle.Brake, g policy.Grant, now time
 	if brake == nil {
 		return nil
 	}
-	return []policy.Check{{Name: "brake", Result: policy.Wait, Message: messages.Sentence(brake.String()), Next: "Nothing to do: it starts by itself afterwards. A cluster that waits in a pool can be claimed now."}}
+	return []policy.Check{{Name: "brake", Result: policy.Wait, Message: messages.Sentence(strings.TrimSuffix(brake.String(), ".")) + ".", Next: "Nothing to do: it starts by itself afterwards. A cluster that waits in a pool can be claimed now."}}
 }

@@ -82,7 +82,7 @@ func (b Brake) String() string {
 	if b.IsZero() {
 		return ""
 	}
-	return addWords(fmt.Sprintf("%s frozen by %s since %s, until %s", strings.TrimSpace("new clusters "+b.Where.String()+" are"), b.By, sayMoment(b.Since), sayMoment(b.Until)), b.Words)
+	return addWords(fmt.Sprintf("%s are frozen by %s since %s, until %s", strings.TrimSpace("new clusters "+b.Where.String()), b.By, sayMoment(b.Since), sayMoment(b.Until)), b.Words)
 }
 
 // sayMoment writes a time as reasons do.
