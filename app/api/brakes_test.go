@@ -35,8 +35,9 @@ func TestAnAdminFreezesAndARequestHearsThatItWillWait(t *testing.T) {
 	h.does(http.MethodPost, "/api/v1/brakes/all/thaw", h.as(oidc.Admin), v1.MaybeReason{Reason: "over"}, http.StatusOK, &list)
 	require.Len(t, list.Items, 1)
 	body["name"] = "thawed"
-	h.does(http.MethodPost, "/api/v1/dry-run", h.as(oidc.Requester), body, http.StatusOK, &verdict)
-	require.False(t, verdict.Waits)
+	var thawed v1.Verdict
+	h.does(http.MethodPost, "/api/v1/dry-run", h.as(oidc.Requester), body, http.StatusOK, &thawed)
+	require.False(t, thawed.Waits)
 }
 
 func TestAFreezeWithoutAnEndAReasonOrAPlaceIsRefused(t *testing.T) {
