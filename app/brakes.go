@@ -75,7 +75,7 @@ func (s *Service) Thaw(ctx context.Context, who policy.Principal, id string, ori
 	}
 	ended, err := s.store.Brakes.Thaw(ctx, one, s.StoreOrigin(origin, who))
 	if errors.Is(err, db.ErrNotFound) {
-		return nil, Fail(NotFound, fmt.Sprintf("Nothing is frozen by %s: it ended, or never was. \"ocpctl admin brakes\" lists what is.", id))
+		return nil, Fail(NotFound, fmt.Sprintf("Nothing is frozen by %s: it ended, or never was. See ocpctl admin brakes.", id))
 	}
 	return ended, err
 }
@@ -128,5 +128,5 @@ func (s *Service) checkBrakes(brakes []lifecycle.Brake, g policy.Grant, now time
 	if brake == nil {
 		return nil
 	}
-	return []policy.Check{{Name: "brake", Result: policy.Wait, Message: messages.Sentence(brake.String()), Next: "Nothing to do: it starts by itself afterwards. A cluster that waits in a pool can be claimed now."}}
+	return []policy.Check{{Name: "brake", Result: policy.Wait, Message: messages.Sentence(strings.TrimSuffix(brake.String(), ".")) + ".", Next: "Nothing to do: it starts by itself afterwards. A cluster that waits in a pool can be claimed now."}}
 }

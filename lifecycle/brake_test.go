@@ -15,10 +15,6 @@ func (w *world) freeze() {
 		w.brake = nil
 		return
 	}
-	if w.pick(3) == 2 { // freeze and thaw are a breaker's opening and closing
-		w.brake = &Brake{ID: "brk_2", Kind: Breaker, Code: "BootstrapTimeout", Failures: 3, Since: w.now, Until: w.now.Add(10 * time.Minute)}
-		return
-	}
 	w.brake = &Brake{ID: "brk_1", Kind: Freeze, By: "Ada", Words: "an outage", Since: w.now, Until: w.now.Add(time.Duration(1+w.pick(5)) * time.Hour)}
 }
 
@@ -119,4 +115,17 @@ func TestAFrozenClusterBeginsWhenTheFreezeEnds(t *testing.T) {
 	require.Equal(t, Create, d.Open)
 	require.Equal(t, 1, d.Next.Tries)
 	require.True(t, d.Next.Why.Brake.IsZero())
+}
+
+func TestABreakerHoldsUntilItCloses(t *testing.T) {
+	c := Cluster{ID: "clu_1", Status: Pending, Phase: Queued, Desired: Present, MaxTries: 2, Ends: Ends{TTL: epoch.Add(8 * time.Hour), Max: epoch.Add(9 * time.Hour)}}
+	brake := &Brake{ID: "brk_1", Kind: Breaker, Where: Place{Platform: "aws", Version: "4.20.1"}, Code: "BootstrapTimeout", Failures: 3, Since: epoch, Until: epoch.Add(10 * time.Minute)}
+	d := Decide(c, Facts{Now: epoch, Brake: brake}, limits)
+	require.Equal(t, brake.Until, d.Next.WakeAt)
+	require.Equal(t, "new clusters of the version 4.20.1 on aws wait since 08:00 UTC on 1 January: 3 creates in a row failed with BootstrapTimeout; one is tried from 08:10 UTC on 1 January on", d.Next.Why.String())
+	now := brake.Until.Add(time.Hour) // another cluster is tried
+	d = Decide(d.Next, Facts{Now: now, Brake: brake}, limits)
+	require.Empty(t, d.Open)
+	require.Equal(t, now.Add(limits.LookAgain), d.Next.WakeAt)
+	require.Equal(t, Create, Decide(d.Next, Facts{Now: now}, limits).Open)
 }
