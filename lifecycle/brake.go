@@ -89,14 +89,10 @@ func (b Brake) String() string {
 	if b.IsZero() {
 		return ""
 	}
-<<<<<<< HEAD
 	if b.Kind == Breaker {
 		return fmt.Sprintf("%s wait since %s: %d creates in a row failed with %s; one is tried from %s on", strings.TrimSpace("new clusters "+b.Where.String()), sayMoment(b.Since), b.Failures, b.Code, sayMoment(b.Until))
 	}
-	return addWords(fmt.Sprintf("%s frozen by %s since %s, until %s", strings.TrimSpace("new clusters "+b.Where.String()+" are"), b.By, sayMoment(b.Since), sayMoment(b.Until)), b.Words)
-=======
 	return addWords(fmt.Sprintf("%s are frozen by %s since %s, until %s", strings.TrimSpace("new clusters "+b.Where.String()), b.By, sayMoment(b.Since), sayMoment(b.Until)), b.Words)
->>>>>>> w-brakes
 }
 
 // sayMoment writes a time as reasons do.
