@@ -45,6 +45,13 @@ func (s *Store) AttemptSpec(ctx context.Context, attempt string) (SpecRow, error
 	if spec.Artifacts, err = s.artifacts(ctx, cluster); err != nil {
 		return SpecRow{}, err
 	}
+	if spec.Kind == lifecycle.Create {
+		spec.ShortZones, err = db.All[string](ctx, s.db.Pool(), `
+			SELECT DISTINCT zone FROM attempts WHERE cluster_id = $1 AND kind = 'create' AND zone <> '' AND number < $2 ORDER BY zone`, cluster, spec.Number)
+		if err != nil {
+			return SpecRow{}, fmt.Errorf("read which zones had no capacity for %s: %w", cluster, err)
+		}
+	}
 	if spec.Kind == lifecycle.Create || spec.Kind == lifecycle.Configure {
 		if spec.Addons, err = s.addons(ctx, cluster); err != nil {
 			return SpecRow{}, err
