@@ -20,7 +20,7 @@ func TestAClusterIsMadeInAnotherZoneIfItsOwnHasNoCapacity(t *testing.T) {
 	})
 	require.Equal(t, 1, l.count(`SELECT count(*) FROM attempts WHERE kind = 'create' AND outcome = 'failed' AND reason = 'AWSInsufficientCapacity' AND zone = 'us-east-1a'`))
 	zones := map[string]int{}
-	for _, r := range l.AWS.Resources() {
+	for _, r := range l.AWS.All() {
 		if r.Type == "instance" && r.State == "running" {
 			zones[r.Attrs["availability-zone"]]++
 		}
