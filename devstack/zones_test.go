@@ -15,7 +15,7 @@ func TestAClusterIsMadeInAnotherZoneIfItsOwnHasNoCapacity(t *testing.T) {
 	l := newLife(t, time.Minute)
 	l.AWS.Refuse("ec2:RunInstances/us-east-1a", -1, aws.NoCapacity)
 	number := l.labelledWith(label, "No machines there")
-	l.runUntil("it is ready", 2*time.Minute, func() bool {
+	l.runUntil("it is ready", 4*time.Minute, func() bool {
 		return l.count(`SELECT count(*) FROM clusters WHERE pr_number = $1 AND status = 'READY'`, number) == 1
 	})
 	require.Equal(t, 1, l.count(`SELECT count(*) FROM attempts WHERE kind = 'create' AND outcome = 'failed' AND reason = 'AWSInsufficientCapacity' AND zone = 'us-east-1a'`))
