@@ -29,10 +29,11 @@ func (s *Store) AttemptSpec(ctx context.Context, attempt string) (SpecRow, error
 	var cluster string
 	err := s.db.Pool().QueryRow(ctx, `
 		SELECT cluster_id, id, number, kind, job_id, token_id, closed_at IS NULL, coalesce(lease_until, '0001-01-01 00:00:00Z'),
-			coalesce(workers_wanted, 0), correlation, traceparent
-		FROM attempts WHERE id = $1`, attempt).
+			coalesce(workers_wanted, 0), correlation, traceparent,
+			ARRAY(SELECT DISTINCT e.zone FROM attempts e WHERE e.cluster_id = a.cluster_id AND a.kind = 'create' AND e.number < a.number AND e.zone <> '' ORDER BY e.zone)
+		FROM attempts a WHERE id = $1`, attempt).
 		Scan(&cluster, &spec.Attempt, &spec.Number, &spec.Kind, &spec.Job, &spec.Token, &spec.Open, &spec.LeaseUntil, &spec.Workers,
-			&spec.Cause.Correlation, &spec.Cause.Traceparent)
+			&spec.Cause.Correlation, &spec.Cause.Traceparent, &spec.ShortZones)
 	if err != nil {
 		return SpecRow{}, fmt.Errorf("read attempt %s: %w", attempt, db.Plain(err))
 	}
@@ -44,13 +45,6 @@ func (s *Store) AttemptSpec(ctx context.Context, attempt string) (SpecRow, error
 	}
 	if spec.Artifacts, err = s.artifacts(ctx, cluster); err != nil {
 		return SpecRow{}, err
-	}
-	if spec.Kind == lifecycle.Create {
-		spec.ShortZones, err = db.All[string](ctx, s.db.Pool(), `
-			SELECT DISTINCT zone FROM attempts WHERE cluster_id = $1 AND kind = 'create' AND zone <> '' AND number < $2 ORDER BY zone`, cluster, spec.Number)
-		if err != nil {
-			return SpecRow{}, fmt.Errorf("read which zones had no capacity for %s: %w", cluster, err)
-		}
 	}
 	if spec.Kind == lifecycle.Create || spec.Kind == lifecycle.Configure {
 		if spec.Addons, err = s.addons(ctx, cluster); err != nil {
