@@ -120,6 +120,7 @@ func (j judging) fillGrant() Grant {
 		Platform:    p.Platform,
 		Region:      region.Name,
 		Zones:       slices.Clone(region.Zones),
+		SpareZones:  slices.Clone(region.SpareZones),
 		Version:     orDefault(r.Version, p.Versions.Default),
 		BaseDomain:  j.baseDomain(),
 		Account:     j.account.Name,
