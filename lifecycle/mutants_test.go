@@ -293,9 +293,9 @@ func TestAFeltMutantIsNoticedByItsConsequencesAlone(t *testing.T) {
 
 // firstBreach lives seeded lives until one breaks a rule in the way looked for.
 func firstBreach(decide decider, blind bool, sought func(*broken) bool) (uint64, *broken) {
-	most := lives(12_000)
+	most := allLives(12_000)
 	if blind {
-		most = lives(40_000) // what one guard lets through, the next one often stops
+		most = allLives(40_000) // what one guard lets through, the next one often stops
 	}
 	for seed := range uint64(most) {
 		w := newWorld(decide, seeded(seed))
