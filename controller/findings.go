@@ -64,21 +64,16 @@ func (c *Controller) keepFindings(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("look for findings: %w", err)
 	}
-<<<<<<< HEAD
 	braking, err := c.Store.Brakes.Findings(ctx)
 	if err != nil {
 		return fmt.Errorf("look for findings: %w", err)
 	}
 	found, kinds := slices.Concat(lifecycle.Troubles(known, c.FindingLimits), work, inSlack, access, crossed, braking), judged
-	if accounts := c.Accounts.listWanted(); len(accounts) > 0 {
-=======
-	found, kinds := slices.Concat(lifecycle.Troubles(known, c.FindingLimits), work, inSlack, access, crossed), judged
 	accounts, err := c.Accounts.listWanted(ctx)
 	if err != nil {
 		return fmt.Errorf("look for findings: %w", err)
 	}
 	if len(accounts) > 0 {
->>>>>>> main
 		ofAccounts, err := c.accountFindings(ctx, accounts)
 		if err != nil {
 			return fmt.Errorf("look for findings: %w", err)

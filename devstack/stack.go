@@ -62,19 +62,12 @@ type Config struct {
 	Source    string
 	// Real is a folder with the real openshift-install and ccoctl (make build-installer), which then make the clusters of the default
 	// version. They reach the stand-in clouds by the clouds' own names.
-<<<<<<< HEAD
-	Real    string
-	Pools   bool // the catalogue has pools, whose clusters nobody asked for
-	Breaker int  // so many creates in a row that fail open a breaker; 0: none ever opens
-	OpenID  bool // clusters sign readers in through the pages, which are then at PagesURL alone
-	Fast    bool // PostgreSQL does not wait for the disk, and stand-ins keep nothing across a restart: only for tests
-=======
 	Real     string
 	Pools    bool // the catalogue has pools, whose clusters nobody asked for
 	Accounts bool // the catalogue has two accounts of AWS
+	Breaker  int  // so many creates in a row that fail open a breaker; 0: none ever opens
 	OpenID   bool // clusters sign readers in through the pages, which are then at PagesURL alone
 	Fast     bool // PostgreSQL does not wait for the disk, and stand-ins keep nothing across a restart: only for tests
->>>>>>> main
 
 	Hour      time.Duration // real length of one hour of a TTL
 	Grace     time.Duration // after a pull request was closed or a label removed
