@@ -90,7 +90,11 @@ func TestABreakerOpensTriesOneClusterAndCloses(t *testing.T) {
 	clock.Pass(time.Second)
 	require.Equal(t, lifecycle.Create, storetest.Step(t, s, waiting[1]).Open)
 	clock.Pass(time.Minute)
-	ends(t, s, waiting[1], attempts.ResultRow{Outcome: lifecycle.Succeeded})
+	open, err := s.Attempts.OpenAttempt(t.Context(), waiting[1])
+	require.NoError(t, err)
+	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-1")
+	require.NoError(t, err)
+	storetest.Ready(t, s, storetest.Read(t, s, waiting[1]), open, "waits-1-abcde")
 	require.Equal(t, []breaker.Event{breaker.Succeeded}, advance(t, s))
 	for _, id := range waiting[2:] {
 		require.Equal(t, lifecycle.Create, storetest.Step(t, s, id).Open)

@@ -72,7 +72,8 @@ const (
 
 // Defines values for BrakeKind.
 const (
-	Freeze BrakeKind = "freeze"
+	Breaker BrakeKind = "breaker"
+	Freeze  BrakeKind = "freeze"
 )
 
 // Defines values for BreakGlassWhat.
@@ -158,6 +159,7 @@ const (
 	FindingKindArchiveMissing   FindingKind = "archive_missing"
 	FindingKindArchiveUnknown   FindingKind = "archive_unknown"
 	FindingKindBlocked          FindingKind = "blocked"
+	FindingKindBreakerOpen      FindingKind = "breaker_open"
 	FindingKindCloudGone        FindingKind = "cloud_gone"
 	FindingKindDeliveryFailing  FindingKind = "delivery_failing"
 	FindingKindDeliveryLost     FindingKind = "delivery_lost"
@@ -684,21 +686,31 @@ type Brake struct {
 	Account string `json:"account,omitempty,omitzero" yaml:"account,omitempty"`
 
 	// By Who froze.
-	By   string    `json:"by,omitempty,omitzero" yaml:"by,omitempty"`
-	ID   string    `json:"id" yaml:"id"`
-	Kind BrakeKind `json:"kind" yaml:"kind"`
+	By string `json:"by,omitempty,omitzero" yaml:"by,omitempty"`
+
+	// Failures Of a breaker: so many creates in a row failed.
+	Failures int       `json:"failures,omitempty,omitzero" yaml:"failures,omitempty"`
+	ID       string    `json:"id" yaml:"id"`
+	Kind     BrakeKind `json:"kind" yaml:"kind"`
 
 	// Message All of it, as waiting clusters show it.
 	Message string `json:"message" yaml:"message"`
 
 	// Platform Absent, like the next four: any.
-	Platform string    `json:"platform,omitempty,omitzero" yaml:"platform,omitempty"`
-	Profile  string    `json:"profile,omitempty,omitzero" yaml:"profile,omitempty"`
-	Reason   string    `json:"reason,omitempty,omitzero" yaml:"reason,omitempty"`
-	Region   string    `json:"region,omitempty,omitzero" yaml:"region,omitempty"`
-	Since    time.Time `json:"since" yaml:"since"`
-	Team     string    `json:"team,omitempty,omitzero" yaml:"team,omitempty"`
-	Until    time.Time `json:"until" yaml:"until"`
+	Platform string `json:"platform,omitempty,omitzero" yaml:"platform,omitempty"`
+	Profile  string `json:"profile,omitempty,omitzero" yaml:"profile,omitempty"`
+
+	// Reason In words; of a breaker the reason code of the failures.
+	Reason string    `json:"reason,omitempty,omitzero" yaml:"reason,omitempty"`
+	Region string    `json:"region,omitempty,omitzero" yaml:"region,omitempty"`
+	Since  time.Time `json:"since" yaml:"since"`
+	Team   string    `json:"team,omitempty,omitzero" yaml:"team,omitempty"`
+
+	// Until The end of a freeze; from when a breaker has one cluster tried.
+	Until time.Time `json:"until" yaml:"until"`
+
+	// Version Of OpenShift, for a breaker; absent: any.
+	Version string `json:"version,omitempty,omitzero" yaml:"version,omitempty"`
 }
 
 // BrakeKind defines model for Brake.Kind.
