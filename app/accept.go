@@ -173,7 +173,7 @@ func (s *Service) evaluateRequest(r ClusterRequest, u policy.Usage, now time.Tim
 	v := policy.Evaluate(r.Request, u, terms, s.policy)
 	v.Checks = append(v.Checks, r.Notes...)
 	if v.Allowed {
-		v.Checks = append(v.Checks, s.checkBrakes(r.brakes, v.Grant, now)...)
+		v.Checks = append(v.Checks, s.checkBrakes(r, v.Grant, now)...)
 	}
 	if slices.ContainsFunc(r.Notes, func(c policy.Check) bool { return c.Result == policy.Fail }) {
 		v = withoutGrant(v)

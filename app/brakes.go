@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,6 +41,9 @@ func (s *Service) Freeze(ctx context.Context, who policy.Principal, where lifecy
 	now, err := s.store.Now(ctx)
 	if err != nil {
 		return lifecycle.Brake{}, fmt.Errorf("read the clock: %w", err)
+	}
+	if a, ok := s.catalogue().Account(where.Account); ok { // by its name
+		where.Account = a.Number
 	}
 	wrong := s.checkPlace(where)
 	length, ok := parseUntil(until, now)
@@ -101,6 +105,9 @@ func (s *Service) checkPlace(where lifecycle.Place) (wrong []Field) {
 	for _, cloud := range s.installs.Clouds {
 		accounts = append(accounts, cloud.Account)
 	}
+	for _, a := range c.Accounts {
+		accounts = append(accounts, a.Name, a.Number)
+	}
 	for _, t := range c.Teams {
 		teams = append(teams, t.Name)
 	}
@@ -121,9 +128,10 @@ func (s *Service) checkPlace(where lifecycle.Place) (wrong []Field) {
 }
 
 // checkBrakes says that an accepted cluster would wait for a brake.
-func (s *Service) checkBrakes(brakes []lifecycle.Brake, g policy.Grant, now time.Time) []policy.Check {
-	brake := lifecycle.BrakeAt(brakes, lifecycle.Place{
-		Platform: g.Platform, Account: s.installs.Clouds[g.Platform].Account, Region: g.Region, Profile: g.Profile, Team: g.Ownership.Team,
+func (s *Service) checkBrakes(r ClusterRequest, g policy.Grant, now time.Time) []policy.Check {
+	account, _ := r.catalogue.Account(g.Account)
+	brake := lifecycle.BrakeAt(r.brakes, lifecycle.Place{
+		Platform: g.Platform, Account: cmp.Or(account.Number, s.installs.Clouds[g.Platform].Account), Region: g.Region, Profile: g.Profile, Team: g.Ownership.Team,
 	}, now)
 	if brake == nil {
 		return nil
