@@ -51,7 +51,7 @@ var areas = []area{
 	{"lifecycle/pool", nil, "what a pool needs is decided from values alone"},
 	{"policy", []string{"policy/...", "internal/closest", "lifecycle", "internal/duration", "internal/price", "profiles", "internal/tagkey"}, "a verdict is computed from values, never from a database"},
 	{"policy/rules", []string{"internal/closest", "policy", "profiles"}, "rules look at the values they are given; a verdict asks them without knowing what they are written in"},
-	{"chatops", []string{"chatops/...", "internal/closest", "lifecycle", "policy", "internal/commands", "internal/duration", "internal/price", "internal/secret"}, "texts for people are made from values"},
+	{"chatops", []string{"chatops/...", "internal/closest", "lifecycle", "lifecycle/pool", "policy", "internal/commands", "internal/duration", "internal/price", "internal/secret"}, "texts for people are made from values"},
 	{"chatops/slack", []string{"internal/duration", "internal/secret"}, "a client of Slack carries texts"},
 	{"store", []string{"store/...", "internal/...", "lifecycle", "migrations"}, "the only area with SQL; it keeps verdicts as they come and calls nobody"},
 	{"store/cleanup", []string{"store/...", "internal/contract", "internal/names", "internal/tagkey", "lifecycle"}, "what is removed of an orphan is planned from values, and shown before it is done"},

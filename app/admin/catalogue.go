@@ -75,17 +75,6 @@ func (s *Service) myTeams(p policy.Principal) []profiles.Team {
 	return out
 }
 
-// myPools lists the pools of a principal's teams, and those that these may claim from; whole: all pools.
-func (s *Service) myPools(p policy.Principal, whole bool) (out []profiles.Pool) {
-	teams := s.myTeams(p)
-	for _, pool := range s.catalogue().Pools {
-		if whole || slices.ContainsFunc(teams, func(t profiles.Team) bool { return t.Name == pool.Team || pool.MayClaim(t.Name) }) {
-			out = append(out, pool)
-		}
-	}
-	return out
-}
-
 // QuotaState is a quota as it applies to somebody, with its usage.
 type QuotaState struct {
 	profiles.Quota

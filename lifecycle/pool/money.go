@@ -23,16 +23,18 @@ func (d *deciding) countPaid(minutes float64) int {
 	switch {
 	case d.p.WaitingCents == nil:
 		return math.MaxInt32
-	case d.left() <= 0:
+	case d.remainingCents() <= 0:
 		return 0
 	case d.f.HourlyCents <= 0:
 		return math.MaxInt32
 	}
-	return int(min(d.left()*60/float64(d.f.HourlyCents)/minutes, math.MaxInt32))
+	return int(min(d.remainingCents()*60/float64(d.f.HourlyCents)/minutes, math.MaxInt32))
 }
 
-// left returns what waiting may still cost this month, in US cents. There has to be a limit.
-func (d *deciding) left() float64 { return float64(*d.p.WaitingCents) - float64(d.f.SpentCents) }
+// remainingCents returns what waiting may still cost this month, in US cents. There has to be a limit.
+func (d *deciding) remainingCents() float64 {
+	return float64(*d.p.WaitingCents) - float64(d.f.SpentCents)
+}
 
 // nextLook is the first time at which the answer may change although nothing happens.
 func (d *deciding) nextLook() (first time.Time) {
@@ -54,7 +56,7 @@ func (d *deciding) nextLook() (first time.Time) {
 		now := d.f.Now.UTC()
 		look(time.Date(now.Year(), now.Month()+1, 1, 0, 0, 0, 0, time.UTC))
 		if hourly := float64(d.f.HourlyCents) * float64(len(d.kept)+d.acts.Create); hourly > 0 {
-			minutes := min(d.left()*60/hourly-spareMinutes, 31*24*60) // the month is over before that
+			minutes := min(d.remainingCents()*60/hourly-spareMinutes, 31*24*60) // the month is over before that
 			look(d.f.Now.Add(time.Duration(max(minutes, 1)) * time.Minute))
 		}
 	}

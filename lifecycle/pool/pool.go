@@ -56,7 +56,7 @@ type Facts struct {
 	Crowded     bool      // clusters of people wait for a runner or for capacity
 }
 
-// Acts are what to do. All of them belong into one transaction, because creates count on the ends.
+// Acts are what to do. Creates count on the ends: whoever cannot carry out all of these makes nothing.
 type Acts struct {
 	Create      int
 	End         []End
