@@ -112,7 +112,7 @@ func TestTheStandInWritesWhatTheRealInstallerWrites(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, c.start(t))
 			steps := []string{"create manifests", "create ignition-configs", "create cluster", "destroy cluster"}
-			left := map[string]map[string]seen{}
+			left, cco := map[string]map[string]seen{}, w.credentials(c.config)
 			for _, version := range []string{installer.RealVersion, installer.Versions()[0]} { // one after the other: both clusters have one name
 				dir := installertest.Dir(t, c.config)
 				left[version] = map[string]seen{}
@@ -122,6 +122,9 @@ func TestTheStandInWritesWhatTheRealInstallerWrites(t *testing.T) {
 						said = ""
 					}
 					left[version][step] = look(t, dir, said)
+					if step == steps[0] {
+						addCredentials(t, cco, dir)
+					}
 				}
 			}
 			var all []string
