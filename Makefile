@@ -12,8 +12,8 @@ PROGRAMS  := ./cmd/ocpctl-server ./cmd/ocpctl-runner ./cmd/ocpctl ./devstack/cmd
 TOOL      := go tool -modfile=tools/go.mod
 # Packages whose tests wait most: make test begins with them, so that the others run beside them.
 LONG      := ./devstack ./store ./runner ./lifecycle ./controller
-# Tests that make test leaves to make check, because they take minutes: short forms of make attack, make chaos and make takeover, thousands of changes, and mutants of Decide.
-HEAVY     := ShortFormOfMakeAttack|SampleOfTheCrashMatrix|TwoServersTakeOver|ThousandChanges|EveryMutantOf(Decide|APool)
+# Tests that make test leaves to make check, because they take minutes: short forms of make attack, make chaos and make takeover, thousands of changes, and mutants. Random lives are fewer with -short.
+HEAVY     := ShortFormOfMakeAttack|SampleOfTheCrashMatrix|TwoServersTakeOver|ThousandChanges|EveryMutantOf
 # Selects the packages whose tests start neither PostgreSQL nor the demo, from a list of packages with their dependencies.
 QUICK     := awk '$$1 ~ /\.test$$/ && !/devstack\/(postgres|s3)/ {sub(/\.test$$/, "", $$1); print $$1}'
 # The packages with fuzz targets.
@@ -151,7 +151,7 @@ test: ## run the tests (make check runs them all)
 	@tools/setup.sh postgres node
 	@go -C tools/s3gateway tool -n s3gateway >/dev/null # built once here, not by each package that needs it
 	@# tests often wait, so three packages at once keep two cores busy. make check vets and looks for races: from a cold cache that takes minutes
-	go test -vet=off -p 3 -shuffle=on -timeout 20m -skip '$(HEAVY)' $(LONG) $$(go list ./... | grep -vxF "$$(go list $(LONG))")
+	go test -short -vet=off -p 3 -shuffle=on -timeout 20m -skip '$(HEAVY)' $(LONG) $$(go list ./... | grep -vxF "$$(go list $(LONG))")
 
 .PHONY: test-web
 test-web: ## the pages in Chromium on a whole stack: accessibility (axe) of each page as three roles, light and dark, in three widths; and how pages behave (ten minutes)

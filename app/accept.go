@@ -51,6 +51,8 @@ type ClusterRequest struct {
 	say    func(policy.Verdict, clusters.Row) *clusters.Reply // the answer that is saved with the result; nil: see Cause
 	once   *store.Once                                        // for a request that may be sent again; nil: it cannot
 
+	brakes []lifecycle.Brake // that hold now, anywhere
+
 	explain bool // the verdict has the rules that do not apply, too; only for a rehearsal
 }
 
@@ -165,6 +167,9 @@ func (s *Service) evaluateRequest(r ClusterRequest, u policy.Usage, now time.Tim
 	terms.Explain = r.explain
 	v := policy.Evaluate(r.Request, u, terms, s.policy)
 	v.Checks = append(v.Checks, r.Notes...)
+	if v.Allowed {
+		v.Checks = append(v.Checks, s.checkBrakes(r.brakes, v.Grant, now)...)
+	}
 	if slices.ContainsFunc(r.Notes, func(c policy.Check) bool { return c.Result == policy.Fail }) {
 		v = withoutGrant(v)
 	}
@@ -188,6 +193,11 @@ func (s *Service) completeAsk(ctx context.Context, r ClusterRequest) (ClusterReq
 	if err := s.keepPeople(ctx, r.catalogue); err != nil {
 		return ClusterRequest{}, store.Ask{}, err
 	}
+	brakes, err := s.store.Brakes.List(ctx)
+	if err != nil {
+		return ClusterRequest{}, store.Ask{}, err
+	}
+	r.brakes = brakes
 	r.Request.Principal = withDisplayName(r.Request.Principal, r.catalogue.Catalogue)
 	content, err := json.Marshal(r.Request)
 	if err != nil {
@@ -300,7 +310,7 @@ func (s *Service) draftRow(r ClusterRequest, g policy.Grant, now time.Time) (clu
 		CostCenter: g.Ownership.CostCenter, Environment: g.Ownership.Environment,
 		Source: string(r.Request.Source), Tags: tags,
 		Spec: clusters.Spec{
-			InstallConfig: string(config), Zones: g.Zones, Grace: g.Grace, RunGrace: g.RunGrace,
+			InstallConfig: string(config), Zones: g.Zones, SpareZones: g.SpareZones, Grace: g.Grace, RunGrace: g.RunGrace,
 			CredentialsMode: profile.CredentialsMode, ReleaseImage: s.installs.Releases[g.Version],
 			PullSecretRef: s.installs.PullSecretRef, SSHKey: cmp.Or(r.sshKey, s.installs.SSHKey), SSHKeyRef: s.installs.SSHKeyRef,
 			CloudCredsRef: cloud.CredentialsRef, Account: cloud.Account,

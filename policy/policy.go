@@ -117,6 +117,7 @@ func (j judging) fillGrant() Grant {
 		Platform:    p.Platform,
 		Region:      region.Name,
 		Zones:       slices.Clone(region.Zones),
+		SpareZones:  slices.Clone(region.SpareZones),
 		Version:     orDefault(r.Version, p.Versions.Default),
 		BaseDomain:  orDefault(r.BaseDomain, p.BaseDomains.Default),
 		TTL:         s.Scale(ttlOf(r, p)),

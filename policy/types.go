@@ -177,6 +177,7 @@ type Grant struct {
 	FallbackName string            `json:"fallbackName"` // used if Name is taken; empty if the person chose Name
 	Region       string            `json:"region"`
 	Zones        []string          `json:"zones"`
+	SpareZones   []string          `json:"spareZones,omitempty"`
 	Version      string            `json:"version"`
 	BaseDomain   string            `json:"baseDomain"`
 	TTL          time.Duration     `json:"ttl"`

@@ -50,7 +50,10 @@ func toSpec(row attempts.SpecRow, set RunnerSettings) contract.Spec {
 		out.Card = toCard(row.Row, set)
 	}
 	if out.Kind == contract.KindCreate {
-		out.InstallConfig = row.Row.Spec.InstallConfig
+		out.InstallConfig, out.ShortZones = row.Row.Spec.InstallConfig, row.ShortZones
+		if out.Zones = profiles.ZonesWithout(row.Row.Spec.Zones, row.Row.Spec.SpareZones, row.ShortZones); !slices.Equal(out.Zones, row.Row.Spec.Zones) {
+			out.InstallConfig = profiles.MoveZones(out.InstallConfig, out.Zones)
+		}
 		out.Identities, out.Snapshots = nil, nil // a create never uses earlier state: fresh directory, new infraID
 	}
 	return out

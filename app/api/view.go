@@ -121,7 +121,7 @@ func toEvents(all []store.Event, name func(string) string) []v1.Event {
 func toVerdict(v policy.Verdict) v1.Verdict {
 	g := v.Grant
 	out := v1.Verdict{
-		Allowed: v.Allowed, Message: verdictText(v), Checks: toChecks(v.Checks), Waits: len(v.Waits) > 0, Catalogue: v.Catalogue,
+		Allowed: v.Allowed, Message: verdictText(v), Checks: toChecks(v.Checks), Waits: len(v.Full()) > 0, Catalogue: v.Catalogue,
 		Name: g.Name, Profile: g.Profile, Region: g.Region, Version: g.Version, BaseDomain: g.BaseDomain, Team: g.Ownership.Team,
 		Owner: g.Ownership.Owner, CostCenter: g.Ownership.CostCenter, Environment: g.Ownership.Environment, Nodes: g.Nodes,
 		TTLSeconds: toSeconds(g.TTL), MaxSeconds: toSeconds(g.MaxTTL), HourlyCents: g.HourlyCents, TotalCents: g.PriceCents, Tags: g.Tags,

@@ -35,6 +35,7 @@ type PRRef struct {
 type Spec struct {
 	InstallConfig   string              `json:"installConfig"` // YAML without pullSecret and sshKey
 	Zones           []string            `json:"zones"`
+	SpareZones      []string            `json:"spareZones,omitempty"`
 	CredentialsMode string              `json:"credentialsMode,omitempty"` // Manual or Mint; empty: Mint, from before there was a choice
 	ReleaseImage    string              `json:"releaseImage,omitempty"`    // pinned; empty: only the installers' directory
 	PullSecretRef   string              `json:"pullSecretRef"`

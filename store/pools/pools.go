@@ -146,7 +146,7 @@ func (s *Store) Refused(ctx context.Context, principal, key string) (verdict jso
 // Crowded reports whether people's clusters wait for a runner, or for capacity.
 func (s *Store) Crowded(ctx context.Context) (crowded bool, err error) {
 	err = s.db.Pool().QueryRow(ctx, `
-		SELECT EXISTS (SELECT FROM clusters c WHERE NOT c.pooled AND c.desired = 'present' AND c.destroyed_at IS NULL AND c.phase = 'awaiting_capacity' AND NOT c.needs_turn)`).Scan(&crowded)
+		SELECT EXISTS (SELECT FROM clusters c WHERE NOT c.pooled AND c.desired = 'present' AND c.destroyed_at IS NULL AND c.phase = 'awaiting_capacity' AND NOT c.needs_turn AND NOT c.why ? 'brake')`).Scan(&crowded)
 	if err != nil {
 		return false, fmt.Errorf("look whether people wait: %w", err)
 	}

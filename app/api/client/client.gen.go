@@ -50,6 +50,21 @@ func (c *Client) SignInWithAWS(ctx context.Context, body v1.AWSProof) (*http.Res
 	return c.send(ctx, http.MethodPost, pathOf("/api/v1/auth/aws"), nil, body)
 }
 
+// ListBrakes List what keeps new clusters from being created now (platform admins of every team).
+func (c *Client) ListBrakes(ctx context.Context) (*http.Response, error) {
+	return c.send(ctx, http.MethodGet, pathOf("/api/v1/brakes"), nil, nil)
+}
+
+// Freeze Keep new clusters from being created until a time (platform admins of every team).
+func (c *Client) Freeze(ctx context.Context, body v1.FreezeRequest) (*http.Response, error) {
+	return c.send(ctx, http.MethodPost, pathOf("/api/v1/brakes"), nil, body)
+}
+
+// Thaw End a brake, or all of them (platform admins of every team).
+func (c *Client) Thaw(ctx context.Context, id string, body v1.MaybeReason) (*http.Response, error) {
+	return c.send(ctx, http.MethodPost, pathOf("/api/v1/brakes/%s/thaw", id), nil, body)
+}
+
 // GetCatalogue Get the active catalogue, and why a newer one was rejected.
 func (c *Client) GetCatalogue(ctx context.Context) (*http.Response, error) {
 	return c.send(ctx, http.MethodGet, pathOf("/api/v1/catalogue"), nil, nil)

@@ -62,6 +62,11 @@ const (
 	AttemptKindWake      AttemptKind = "wake"
 )
 
+// Defines values for BrakeKind.
+const (
+	Freeze BrakeKind = "freeze"
+)
+
 // Defines values for BreakGlassWhat.
 const (
 	BreakGlassWhatKubeconfig BreakGlassWhat = "kubeconfig"
@@ -619,6 +624,36 @@ type AuditProof struct {
 	Lines   int64  `json:"lines" yaml:"lines"`
 	Message string `json:"message,omitempty,omitzero" yaml:"message,omitempty"`
 	Whole   bool   `json:"whole" yaml:"whole"`
+}
+
+// Brake defines model for Brake.
+type Brake struct {
+	Account string `json:"account,omitempty,omitzero" yaml:"account,omitempty"`
+
+	// By Who froze.
+	By   string    `json:"by,omitempty,omitzero" yaml:"by,omitempty"`
+	ID   string    `json:"id" yaml:"id"`
+	Kind BrakeKind `json:"kind" yaml:"kind"`
+
+	// Message All of it, as waiting clusters show it.
+	Message string `json:"message" yaml:"message"`
+
+	// Platform Absent, like the next four: any.
+	Platform string    `json:"platform,omitempty,omitzero" yaml:"platform,omitempty"`
+	Profile  string    `json:"profile,omitempty,omitzero" yaml:"profile,omitempty"`
+	Reason   string    `json:"reason,omitempty,omitzero" yaml:"reason,omitempty"`
+	Region   string    `json:"region,omitempty,omitzero" yaml:"region,omitempty"`
+	Since    time.Time `json:"since" yaml:"since"`
+	Team     string    `json:"team,omitempty,omitzero" yaml:"team,omitempty"`
+	Until    time.Time `json:"until" yaml:"until"`
+}
+
+// BrakeKind defines model for Brake.Kind.
+type BrakeKind string
+
+// Brakes defines model for Brakes.
+type Brakes struct {
+	Items []Brake `json:"items" yaml:"items"`
 }
 
 // BreakGlass defines model for BreakGlass.
@@ -1242,6 +1277,23 @@ type ForecastLine struct {
 
 	// ToComeCents Until the clusters' planned ends, at the latest until the month's end.
 	ToComeCents int64 `json:"toComeCents" yaml:"toComeCents"`
+}
+
+// FreezeRequest defines model for FreezeRequest.
+type FreezeRequest struct {
+	Account string `json:"account,omitempty,omitzero" yaml:"account,omitempty"`
+
+	// Platform Absent, like the next four: any.
+	Platform string `json:"platform,omitempty,omitzero" yaml:"platform,omitempty"`
+	Profile  string `json:"profile,omitempty,omitzero" yaml:"profile,omitempty"`
+
+	// Reason Every cluster that waits shows it.
+	Reason string `json:"reason" yaml:"reason"`
+	Region string `json:"region,omitempty,omitzero" yaml:"region,omitempty"`
+	Team   string `json:"team,omitempty,omitzero" yaml:"team,omitempty"`
+
+	// Until A time (RFC 3339) or how long, such as 4h; at most 14 days away.
+	Until string `json:"until" yaml:"until"`
 }
 
 // Hold Give one of for, hours and until, with a reason; or tonight alone.
@@ -2719,7 +2771,7 @@ type Verdict struct {
 	TTLSeconds int64  `json:"ttlSeconds,omitempty,omitzero" yaml:"ttlSeconds,omitempty"`
 	Version    string `json:"version,omitempty,omitzero" yaml:"version,omitempty"`
 
-	// Waits A quota is full and it would wait in the queue.
+	// Waits A quota is full, or new clusters are frozen: it would wait.
 	Waits bool `json:"waits,omitempty,omitzero" yaml:"waits,omitempty"`
 }
 
