@@ -150,6 +150,7 @@ type Catalogue struct {
 	People     []Person    // ordered by name
 	Addons     []Addon     // ordered by name
 	Pools      []Pool      // ordered by name
+	Accounts   []Account   // ordered by name; none of a platform: its clusters are made in the account of the installation's own credentials
 	Prices     []list.List `json:"-"` // ordered by cloud
 	Hash       string      // SHA-256 over the files, first 12 hex digits; stored with every verdict
 

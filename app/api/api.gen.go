@@ -13,6 +13,10 @@ import (
 
 // operations are the operations of openapi.yaml.
 type operations interface {
+	// ListAccounts List the cloud accounts that your teams may use.
+	ListAccounts(w http.ResponseWriter, r *http.Request)
+	// GetAccount Show a cloud account.
+	GetAccount(w http.ResponseWriter, r *http.Request, name string)
 	// ListApprovals List approvals, newest first.
 	ListApprovals(w http.ResponseWriter, r *http.Request, params v1.ListApprovalsParams)
 	// GetApproval Get one approval with its votes.
@@ -479,6 +483,12 @@ func routes(s operations, add func(method, path string, handle func(w http.Respo
 	})
 	add(http.MethodPost, "/api/v1/pools/{name}", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		s.ChangePool(w, r, r.PathValue("name"))
+	})
+	add(http.MethodGet, "/api/v1/accounts", func(w http.ResponseWriter, r *http.Request, p *parameters) {
+		s.ListAccounts(w, r)
+	})
+	add(http.MethodGet, "/api/v1/accounts/{name}", func(w http.ResponseWriter, r *http.Request, p *parameters) {
+		s.GetAccount(w, r, r.PathValue("name"))
 	})
 	add(http.MethodGet, "/api/v1/brakes", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		s.ListBrakes(w, r)

@@ -72,6 +72,9 @@ func toAccepted(row clusters.Row) *contract.Accepted {
 		HourlyCents: row.ListCents, Nodes: row.Nodes, Workers: row.WorkersBase, WorkersLeast: row.WorkersLeast, WorkersMost: row.WorkersMost,
 		SleepMode: string(row.SleepMode), AsleepCents: row.ListAsleep, WorkerMicros: row.WorkerMicros,
 	}
+	if row.Account != "" {
+		out.Account, out.CloudCredentialsRef, out.ServiceAccounts = row.Account, row.Spec.CloudCredsRef, row.Spec.ServiceAccounts
+	}
 	if row.Source == store.Recovery { // the row is younger than its resources
 		out.At = time.Time{}
 	}

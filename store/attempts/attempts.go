@@ -15,6 +15,7 @@ func (s *Store) OpenAttempt(ctx context.Context, cluster string) (LaunchSpec, er
 		SELECT a.id AS attempt, a.number, a.kind, a.cluster_id AS cluster, a.job_id AS job, a.token_id AS token, true AS open,
 			a.claimed_at IS NOT NULL AS claimed, a.launched_at IS NOT NULL AS launched,
 			coalesce(a.lease_until, '0001-01-01 00:00:00Z') AS lease_until, c.team, c.profile, c.platform,
+			c.spec -> 'serviceAccounts' AS service_accounts,
 			coalesce((CASE a.kind WHEN 'create' THEN c.spec ->> 'createDeadline' WHEN 'destroy' THEN c.spec ->> 'destroyDeadline' END)::bigint, 0) AS deadline
 		FROM attempts a JOIN clusters c ON c.id = a.cluster_id WHERE a.cluster_id = $1 AND a.closed_at IS NULL`, cluster)
 	if err != nil {

@@ -107,4 +107,6 @@ type LaunchSpec struct {
 
 	Team, Profile, Platform string        // of the cluster
 	Deadline                time.Duration // limit of the installer's own work; zero: none
+
+	ServiceAccounts map[string]string // of the cluster's cloud account, by kind of runner; empty: the installation's
 }

@@ -10,6 +10,16 @@ import (
 	v1 "github.com/ocpctl/ocpctl/app/api/v1"
 )
 
+// ListAccounts List the cloud accounts that your teams may use.
+func (c *Client) ListAccounts(ctx context.Context) (*http.Response, error) {
+	return c.send(ctx, http.MethodGet, pathOf("/api/v1/accounts"), nil, nil)
+}
+
+// GetAccount Show a cloud account.
+func (c *Client) GetAccount(ctx context.Context, name string) (*http.Response, error) {
+	return c.send(ctx, http.MethodGet, pathOf("/api/v1/accounts/%s", name), nil, nil)
+}
+
 // ListApprovals List approvals, newest first.
 func (c *Client) ListApprovals(ctx context.Context, params *v1.ListApprovalsParams) (*http.Response, error) {
 	return c.send(ctx, http.MethodGet, pathOf("/api/v1/approvals"), params, nil)

@@ -30,6 +30,14 @@ const (
 	AccessStateRevoked AccessState = "revoked"
 )
 
+// Defines values for AccountState.
+const (
+	AccountStateFull        AccountState = "full"
+	AccountStateGone        AccountState = "gone"
+	AccountStateMaintenance AccountState = "maintenance"
+	AccountStateOpen        AccountState = "open"
+)
+
 // Defines values for ApprovalKind.
 const (
 	ApprovalKindCreate     ApprovalKind = "create"
@@ -445,6 +453,51 @@ type Accesses struct {
 	Items []Access `json:"items" yaml:"items"`
 }
 
+// Account defines model for Account.
+type Account struct {
+	// BaseDomain Of its clusters; absent: as the request or the profile says.
+	BaseDomain string `json:"baseDomain,omitempty,omitzero" yaml:"baseDomain,omitempty"`
+
+	// Cap The most clusters at once; absent: no limit.
+	Cap int `json:"cap,omitempty,omitzero" yaml:"cap,omitempty"`
+
+	// Live Clusters that are not proven destroyed.
+	Live int    `json:"live" yaml:"live"`
+	Name string `json:"name" yaml:"name"`
+
+	// Number The cloud's id of it.
+	Number   string `json:"number" yaml:"number"`
+	Platform string `json:"platform" yaml:"platform"`
+	Priority int    `json:"priority" yaml:"priority"`
+
+	// Regions In which clusters are made there; absent: every region.
+	Regions []string `json:"regions,omitempty,omitzero" yaml:"regions,omitempty"`
+
+	// Room Where it was measured in the last day.
+	Room []AccountRoom `json:"room,omitempty,omitzero" yaml:"room,omitempty"`
+
+	// State gone: the catalogue no longer has it, and clusters are still there.
+	State AccountState `json:"state" yaml:"state"`
+
+	// Teams Whose clusters are made there: teams or globs; absent: every team.
+	Teams []string `json:"teams,omitempty,omitzero" yaml:"teams,omitempty"`
+}
+
+// AccountState gone: the catalogue no longer has it, and clusters are still there.
+type AccountState string
+
+// AccountRoom defines model for AccountRoom.
+type AccountRoom struct {
+	// Clusters How many more fit.
+	Clusters int    `json:"clusters" yaml:"clusters"`
+	Region   string `json:"region" yaml:"region"`
+}
+
+// Accounts defines model for Accounts.
+type Accounts struct {
+	Items []Account `json:"items" yaml:"items"`
+}
+
 // Action defines model for Action.
 type Action struct {
 	// Code Why it is not possible, such as not_permitted or not_ready; absent if it is.
@@ -713,6 +766,9 @@ type CatalogueReplay struct {
 	// Refused Accepted by the active catalogue and refused by this one.
 	Refused int `json:"refused" yaml:"refused"`
 
+	// RemovedAccounts Cloud accounts that this catalogue no longer has, and clusters are still in.
+	RemovedAccounts []string `json:"removedAccounts,omitempty,omitzero" yaml:"removedAccounts,omitempty"`
+
 	// Requests Judged by both catalogues.
 	Requests int `json:"requests" yaml:"requests"`
 
@@ -806,6 +862,9 @@ type CheckResult string
 // Cluster defines model for Cluster.
 type Cluster struct {
 	AcceptedAt time.Time `json:"acceptedAt" yaml:"acceptedAt"`
+
+	// Account The cloud account in which it is; absent: the installation's own.
+	Account string `json:"account,omitempty,omitzero" yaml:"account,omitempty"`
 
 	// Addons Add-ons it was accepted with. The conditions AddonApplied/<name> show the state of each.
 	Addons     []string  `json:"addons,omitempty,omitzero" yaml:"addons,omitempty"`
@@ -1053,6 +1112,9 @@ type ConditionStatus string
 
 // CreateRequest Unknown fields are refused. Values you leave out come from the profile's defaults or from a policy.
 type CreateRequest struct {
+	// Account The cloud account in which it is made, one that the team may use; default: the one with the most room.
+	Account string `json:"account,omitempty,omitzero" yaml:"account,omitempty"`
+
 	// Addons What the cluster gets besides OpenShift: names of the profile's add-ons, each once; default: the profile's own. An empty list: none.
 	Addons []string `json:"addons,omitempty,omitzero" yaml:"addons,omitempty"`
 
