@@ -151,7 +151,7 @@ test: ## run the tests (make check runs them all)
 	@tools/setup.sh postgres node
 	@go -C tools/s3gateway tool -n s3gateway >/dev/null # built once here, not by each package that needs it
 	@# tests often wait, so three packages at once keep two cores busy. make check vets and looks for races: from a cold cache that takes minutes
-	go test -short -vet=off -p 3 -shuffle=on -timeout 20m -skip '$(HEAVY)' $(LONG) $$(go list ./... | grep -vxF "$$(go list $(LONG))")
+	go test -short -vet=off -p 3 -shuffle=on -timeout 30m -skip '$(HEAVY)' $(LONG) $$(go list ./... | grep -vxF "$$(go list $(LONG))")
 
 .PHONY: test-web
 test-web: ## the pages in Chromium on a whole stack: accessibility (axe) of each page as three roles, light and dark, in three widths; and how pages behave (ten minutes)
