@@ -63,6 +63,9 @@ func TestAnAccountIsFrozenByItsName(t *testing.T) {
 	var brake v1.Brake
 	h.does(http.MethodPost, "/api/v1/brakes", h.as(oidc.Admin), v1.FreezeRequest{Account: "two", Until: "4h", Reason: "its owners pay no more"}, http.StatusCreated, &brake)
 	require.Equal(t, "210987654321", brake.Account)
+	var two v1.Account
+	h.does(http.MethodGet, "/api/v1/accounts/two", h.as(oidc.Admin), nil, http.StatusOK, &two)
+	require.Equal(t, brake.Account, two.Number)
 	var verdict v1.Verdict
 	body := map[string]any{"name": "frozen", "profile": "aws-minimal-test", "team": "platform", "costCenter": "x", "environment": "test"}
 	h.does(http.MethodPost, "/api/v1/dry-run", h.as(oidc.Requester), body, http.StatusOK, &verdict)
