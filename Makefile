@@ -84,10 +84,10 @@ build-installer: ## build the real openshift-install and ccoctl, which run behin
 .PHONY: test-installer
 test-installer: ## run a cluster's life on each cloud with the real openshift-install and ccoctl, and compare them with the stand-ins (builds them the first time, see build-installer)
 	@[ -e $(DEMO_DIR)/real/data ] || $(MAKE) --no-print-directory build-installer
-	go test -count=1 -timeout 15m -tags installer -v ./devstack/installer/real
+	go test -count=1 -timeout 20m -tags installer -v ./devstack/installer/real
 
 .PHONY: test-auditors
-test-auditors: ## let programs of others use the stand-in clouds: Kubernetes' own janitor, and the clouds' clients for Node.js (builds and fetches them: two minutes; needs Node.js 20)
+test-auditors: ## let programs of others use the stand-in clouds: Kubernetes' own janitor, and the clouds' clients for Node.js (builds and fetches them: five minutes; needs Node.js 20)
 	@tools/setup.sh node
 	go test -count=1 -timeout 10m -tags auditors ./devstack/auditors
 
@@ -151,7 +151,7 @@ test: ## run the tests (make check runs them all)
 	@tools/setup.sh postgres node
 	@go -C tools/s3gateway tool -n s3gateway >/dev/null # built once here, not by each package that needs it
 	@# tests often wait, so three packages at once keep two cores busy. make check vets and looks for races: from a cold cache that takes minutes
-	go test -short -vet=off -p 3 -shuffle=on -timeout 20m -skip '$(HEAVY)' $(LONG) $$(go list ./... | grep -vxF "$$(go list $(LONG))")
+	go test -short -vet=off -p 3 -shuffle=on -timeout 30m -skip '$(HEAVY)' $(LONG) $$(go list ./... | grep -vxF "$$(go list $(LONG))")
 
 .PHONY: test-web
 test-web: ## the pages in Chromium on a whole stack: accessibility (axe) of each page as three roles, light and dark, in three widths; and how pages behave (ten minutes)

@@ -42,6 +42,9 @@ func (s *Service) Freeze(ctx context.Context, who policy.Principal, where lifecy
 	if err != nil {
 		return lifecycle.Brake{}, fmt.Errorf("read the clock: %w", err)
 	}
+	if a, ok := s.catalogue().Account(where.Account); ok { // by its name
+		where.Account = a.Number
+	}
 	wrong := s.checkPlace(where)
 	length, ok := parseUntil(until, now)
 	if !ok || length < leastFreeze || length > mostFreeze {
@@ -103,7 +106,7 @@ func (s *Service) checkPlace(where lifecycle.Place) (wrong []Field) {
 		accounts = append(accounts, cloud.Account)
 	}
 	for _, a := range c.Accounts {
-		accounts = append(accounts, a.Number)
+		accounts = append(accounts, a.Name, a.Number)
 	}
 	for _, t := range c.Teams {
 		teams = append(teams, t.Name)

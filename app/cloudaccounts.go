@@ -78,10 +78,10 @@ func (s *Service) VisibleAccount(ctx context.Context, who policy.Principal, name
 		names = append(names, a.Name)
 	}
 	text := fmt.Sprintf("The account %s does not exist.", name)
-	if len(names) > 0 {
-		text += fmt.Sprintf(" Accepted: %s.", strings.Join(names, ", "))
+	if len(names) == 0 {
+		return AccountState{}, Fail(NotFound, text+" The catalogue describes none for your teams. Ask a platform admin.")
 	}
-	return AccountState{}, Fail(NotFound, text)
+	return AccountState{}, Fail(NotFound, text+fmt.Sprintf(" Accepted: %s.", strings.Join(names, ", ")))
 }
 
 // State says in one word whether the account gets new clusters.

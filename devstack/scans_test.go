@@ -153,7 +153,9 @@ func (w *leftovers) removesWhatIsApproved(first []aws.Resource) {
 	}
 	w.removes(func(s subject) bool { return !w.standsOf(s) }, planned{released, w.left, named(w.left)}, planned{unknown, w.lost[0], named(w.lost[0])})
 	require.Equal(w.t, 1, w.count("SELECT reopened FROM clusters WHERE id = $1", w.left.id))
-	require.False(w.t, w.stands(first...), "%+v", first)
+	for _, r := range first {
+		require.False(w.t, w.stands(r), "%+v", r)
+	}
 	w.othersStand()
 	require.Equal(w.t, "READY", w.statusOf(w.living.id))
 }

@@ -162,7 +162,7 @@ func TestAPoolsClustersAreStaleWhenWhatTheyAreMadeFromChanges(t *testing.T) {
 	for name, change := range map[string]func(fstest.MapFS){
 		"another version": replace("pools/short.yaml", "size: 2", "version: \"4.20.1\"\nsize: 2"),
 		"another region":  replace("pools/short.yaml", "size: 2", "region: us-east-2\nsize: 2"),
-		"another zone":    replace(profile, "us-east-1a", "us-east-1b"),
+		"another zone":    replace(profile, "us-east-1a", "us-east-1d"),
 		"another machine": replace(profile, "instanceType: m6i.xlarge", "instanceType: m6i.2xlarge"),
 		"another profile": replace("pools/short.yaml", "aws-minimal-test", "aws-standard"),
 		"an add-on":       use,

@@ -199,7 +199,7 @@ func TestAFullQuotaRefusesOrMakesWaitWithItsFigures(t *testing.T) {
 
 	waits := h.make(oidc.Requester, "shop-5") // of a profile whose requests wait
 	require.Equal(t, 1, waits.Position)
-	require.Contains(t, waits.Message, "waits in the queue")
+	require.Contains(t, waits.Message, "It waits: Team platform has 3 of the 3")
 	require.Equal(t, 2, h.make(oidc.Requester, "shop-6").Position)
 	var v v1.Verdict
 	h.does(http.MethodPost, "/api/v1/dry-run", h.as(oidc.Requester), v1.CreateRequest{Name: "shop-7", CostCenter: "sandbox", Environment: "test"}, http.StatusOK, &v)

@@ -53,8 +53,9 @@ const fits = `
 const best = `SELECT c.id ` + fits + `
 	ORDER BY array_position(@pools::text[], c.pool), c.power, c.ready_at DESC, c.id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED`
 
-// Claim gives a waiting cluster to whoever requested one, and returns its id; empty: none waits that fits. ErrBusy: a patient request tries again. From now on it is theirs: its owner,
-// its ends, what it costs, and who hears of it. A runner prepares it. What it cost while it waited stays its pool's.
+// Claim gives a waiting cluster to whoever requested one, and returns its id; empty: none waits that fits. From now on it is theirs: its owner,
+// its ends, what it costs, and who hears of it. A runner prepares it. What it cost while it waited stays its pool's. ErrBusy: a patient request
+// tries again.
 func Claim(ctx context.Context, c *db.Tx, r Request) (id string, err error) {
 	pools := make([]string, 0, len(r.Pools))
 	lifetimes := map[string]time.Duration{}

@@ -81,8 +81,8 @@ func (a *app) printBrakes(none string) func(*http.Response, error) error {
 		name:  func(b v1.Brake) string { return b.ID },
 		heads: []string{"ID", "KIND", "WHERE", "BY", "SINCE", "UNTIL", "REASON"},
 		row: func(s *table.Screen, b v1.Brake) []any {
-			where := strings.TrimSpace(strings.Join([]string{b.Platform, b.Account, b.Region, b.Profile, b.Version, b.Team}, " "))
-			return []any{b.ID, string(b.Kind), cmp.Or(strings.Join(strings.Fields(where), " "), "everywhere"), b.By, humanize.When(b.Since, s.Now), humanize.When(b.Until, s.Now), b.Reason}
+			where := strings.Fields(strings.Join([]string{b.Platform, b.Account, b.Region, b.Profile, b.Version, b.Team}, " "))
+			return []any{b.ID, string(b.Kind), cmp.Or(strings.Join(where, " "), "everywhere"), b.By, humanize.When(b.Since, s.Now), humanize.When(b.Until, s.Now), b.Reason}
 		},
 		none: none,
 	}.showAnswer(a)
