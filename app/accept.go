@@ -347,6 +347,7 @@ func (s *Service) draftRow(r ClusterRequest, g policy.Grant, now time.Time) (clu
 	for _, before := range profile.WarnBefore {
 		row.WarnBefore = append(row.WarnBefore, s.policy.Scale(before))
 	}
+	row.Priority = g.Priority
 	row.Nodes, row.WorkersBase = g.Nodes, &profile.Workers.Replicas
 	if profile.Sleep != profiles.SleepNever {
 		row.SleepMode = lifecycle.SleepMode(profile.Sleep)

@@ -11,6 +11,7 @@ import (
 type claim struct {
 	cluster, team string
 	weight        int // the team's share
+	priority      int // the higher one comes first
 	since         time.Time
 	limits        []Limit // it may begin when each has a free place
 	uses          []use   // where it counts once it began
@@ -58,7 +59,7 @@ func (l *tally) count(team string, uses []use) (filled bool) {
 }
 
 // grant gives a place to everybody whose limits all have one, and returns who got one and who did not. No limit is ever exceeded.
-// The team that has the fewest relative to its weight comes first; within a team it is first come, first served. One with a full
+// The highest priority comes first; among equals the team that has the fewest relative to its weight; within a team it is first come, first served. One with a full
 // limit holds up only those who need the same limit.
 func (l *tally) grant(waiting []claim) (granted []string, left []claim) {
 	h := l.newFairHeap(nil)
@@ -82,7 +83,7 @@ func (l *tally) grant(waiting []claim) (granted []string, left []claim) {
 	return granted, left
 }
 
-// queue makes a queue for each team, in the order of arrival.
+// queue makes a queue for each team, by priority and in the order of arrival.
 func queue(waiting []claim) (queues [][]claim) {
 	waiting = slices.Clone(waiting)
 	slices.SortFunc(waiting, earlier)
@@ -99,7 +100,7 @@ func queue(waiting []claim) (queues [][]claim) {
 }
 
 func earlier(a, b claim) int {
-	return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.cluster, b.cluster))
+	return cmp.Or(cmp.Compare(b.priority, a.priority), a.since.Compare(b.since), cmp.Compare(a.cluster, b.cluster))
 }
 
 func (l *tally) full(limit Limit) bool { return len(l.ends[limit.toBound()]) >= limit.Most }
@@ -122,8 +123,8 @@ func (l *tally) dropFull(q, left []claim) (rest, more []claim) {
 	return q, left
 }
 
-// fairHeap has the queue first whose head comes first: that of the team that has the fewest relative to its weight, and among equal teams the
-// one that has waited longest. Only what counts for the first one's team may change before moveFirst.
+// fairHeap has the queue first whose head comes first: the highest priority, then the team that has the fewest relative to its weight, and among equal
+// teams the one that has waited longest. Only what counts for the first one's team may change before moveFirst.
 type fairHeap struct {
 	*tally
 	queues [][]claim
@@ -150,7 +151,7 @@ func (h *fairHeap) Len() int { return len(h.queues) }
 // Less implements heap.Interface.
 func (h *fairHeap) Less(i, j int) bool {
 	a, b := h.queues[i][0], h.queues[j][0]
-	order := cmp.Compare(h.teams[a.team]*max(b.weight, 1), h.teams[b.team]*max(a.weight, 1))
+	order := cmp.Or(cmp.Compare(b.priority, a.priority), cmp.Compare(h.teams[a.team]*max(b.weight, 1), h.teams[b.team]*max(a.weight, 1)))
 	return order < 0 || order == 0 && earlier(a, b) < 0
 }
 

@@ -73,18 +73,19 @@ type Holder struct {
 // Waiter is a cluster that waits for its turn.
 type Waiter struct {
 	Party
-	Cluster string
-	Weight  int // the team's share of turns: weight 2 gets twice as many as weight 1
-	Since   time.Time
-	Limits  []Limit
+	Cluster  string
+	Weight   int // the team's share of turns: weight 2 gets twice as many as weight 1
+	Priority int // the higher one comes first
+	Since    time.Time
+	Limits   []Limit
 
 	Unapproved bool // it cannot begin yet; when its turn comes, its live place is kept for it
 }
 
 // Take returns whose turn it is now, and the positions of the others.
 //
-// Everybody whose limits all have a free place gets a turn, and no limit is ever exceeded. The team with the fewest live clusters
-// relative to its weight comes first; within a team it is first come, first served. A waiter with a full limit holds up only those
+// Everybody whose limits all have a free place gets a turn, and no limit is ever exceeded. The highest priority comes first; among equals the team
+// with the fewest live clusters relative to its weight; within a team it is first come, first served. A waiter with a full limit holds up only those
 // who need the same limit. A waiter without approval has a place kept when its turn comes, but gets no turn and no position before it
 // is approved.
 func Take(waiting []Waiter, held []Holder) (granted []string, places map[string]Turn) {
@@ -105,7 +106,7 @@ func Take(waiting []Waiter, held []Holder) (granted []string, places map[string]
 // claim is the waiter as the queue sees it. One without approval creates nothing yet, so only its live place counts.
 func (w Waiter) claim() claim {
 	return claim{
-		cluster: w.Cluster, team: w.Team, weight: w.Weight, since: w.Since, unapproved: w.Unapproved,
+		cluster: w.Cluster, team: w.Team, weight: w.Weight, priority: w.Priority, since: w.Since, unapproved: w.Unapproved,
 		limits: slices.DeleteFunc(slices.Clone(w.Limits), func(l Limit) bool { return w.Unapproved && l.What != CountLive }),
 		uses:   Holder{Party: w.Party, Creating: !w.Unapproved}.uses(),
 	}

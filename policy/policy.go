@@ -2,6 +2,7 @@ package policy
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/ocpctl/ocpctl/profiles"
@@ -135,12 +136,22 @@ func (j judging) fillGrant() Grant {
 		Ownership:   j.own,
 		Nodes:       p.Nodes(),
 		Weight:      max(1, j.team.Weight),
+		Priority:    r.priority(),
 		Addons:      slices.Clone(j.chooseAddons()),
 		OffHours:    j.offHours(),
 	}
 	g.Name, g.FallbackName = nameOf(r, p.Name)
 	g.ClaimFrom = ClaimTerms{Only: j.claimOnly, Accounts: j.accounts, AnyDomain: j.accountCheck != nil && r.BaseDomain == ""}
 	return g
+}
+
+// priority is the one that a rule gave. Nobody waits for a cluster of a pool, so it comes last.
+func (r Request) priority() int {
+	n, err := strconv.Atoi(r.Priority)
+	if err != nil && r.Source == SourcePool {
+		return -profiles.MostPriority
+	}
+	return n
 }
 
 func ttlOf(r Request, p profiles.Profile) time.Duration {

@@ -82,6 +82,8 @@ type Request struct {
 
 	Addons *[]string `json:"addons,omitempty"` // what the cluster gets besides OpenShift; nil: what the repository's file or the profile gives
 
+	Priority string `json:"priority,omitempty"` // a whole number that a rule gave; empty: 0, or the lowest for a pool
+
 	Anew string `json:"anew,omitempty"` // its name if nobody chose one and none of a pool is taken
 	Pool string `json:"pool,omitempty"` // from which a waiting cluster is taken if one fits; empty: from any that is open to the team; NoPool: from none
 
@@ -193,9 +195,10 @@ type Grant struct {
 	PriceCents   int64             `json:"priceCents"` // until its end, by list prices
 	Tags         map[string]string `json:"tags"`       // the user's own, checked
 	Ownership    Ownership         `json:"ownership"`
-	Nodes        int               `json:"nodes"`  // machines
-	Limits       []Limit           `json:"limits"` // every limit that applies, for waiting
-	Weight       int               `json:"weight"` // the team's share of turns
+	Nodes        int               `json:"nodes"`              // machines
+	Limits       []Limit           `json:"limits"`             // every limit that applies, for waiting
+	Weight       int               `json:"weight"`             // the team's share of turns
+	Priority     int               `json:"priority,omitempty"` // who waits with a higher one comes first, whatever the team
 	Addons       []string          `json:"addons,omitempty"`
 	OffHours     bool              `json:"offHours,omitempty"` // it sleeps outside working hours
 	Account      string            `json:"account,omitempty"`  // the catalogue's name of the cloud account; empty: the installation's own

@@ -152,7 +152,7 @@ func locksOf(line []waiter, which []string) (names []string) {
 type waiter struct {
 	Cluster            string
 	Person, Team, Repo string
-	Weight             int
+	Weight, Priority   int
 	Since              time.Time
 	Limits             []lifecycle.Limit
 	Position           int
@@ -164,7 +164,7 @@ type waiter struct {
 func (w waiter) waiter() lifecycle.Waiter {
 	return lifecycle.Waiter{
 		Party:   lifecycle.Party{Person: w.Person, Team: w.Team, Repo: w.Repo},
-		Cluster: w.Cluster, Weight: w.Weight, Since: w.Since, Limits: w.Limits, Unapproved: w.Unapproved,
+		Cluster: w.Cluster, Weight: w.Weight, Priority: w.Priority, Since: w.Since, Limits: w.Limits, Unapproved: w.Unapproved,
 	}
 }
 
@@ -182,7 +182,7 @@ func leaveQueue(ctx context.Context, c *db.Tx) error {
 func readLine(ctx context.Context, c *db.Tx) ([]waiter, error) {
 	line, err := db.All[waiter](ctx, c, `
 		SELECT t.cluster_id AS cluster, c.requested_by AS person, c.team, coalesce(c.repo, '') AS repo,
-			t.weight, t.since, t.limits, t.position, t.words, t.eta, c.needs_approval AS unapproved
+			t.weight, c.priority, t.since, t.limits, t.position, t.words, t.eta, c.needs_approval AS unapproved
 		FROM turns t JOIN clusters c ON c.id = t.cluster_id WHERE c.destroyed_at IS NULL AND c.desired = 'present' AND c.needs_turn`)
 	if err != nil {
 		return nil, fmt.Errorf("read who waits: %w", err)

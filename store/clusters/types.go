@@ -20,6 +20,7 @@ type Row struct {
 	WorkerMicros            *int      // what each worker adds to the list price, millionths of a dollar; nil: not known
 	Outputs                 *Outputs  // nil until a create succeeded
 	Account                 string    // the catalogue's name of the cloud account in which it is; empty: the installation's own
+	Priority                int       // who waits with a higher one comes first
 	PoolDigest              string    // of what the clusters of its pool were made from then; empty: it is of none
 	MadeAt                  time.Time // accepted as it was made: for a claimed cluster, as its pool's
 }
