@@ -57,7 +57,7 @@ func (s *Service) VisibleAccounts(ctx context.Context, who policy.Principal) ([]
 func stateOf(a profiles.Account, counted usage.Accounts) AccountState {
 	state := AccountState{Account: a, Live: counted.Live[a.Name], Fits: map[string]int{}}
 	for at, n := range counted.Fits {
-		if at.Number == a.Number {
+		if at.Number == a.Number && at.Profile == "" {
 			state.Fits[at.Region] = n
 		}
 	}

@@ -10,8 +10,9 @@ import (
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// AccountRegion is a region of a cloud account, by the cloud's id of it.
-type AccountRegion struct{ Number, Region string }
+// AccountRegion is a region of a cloud account, by the cloud's id of it, as it is measured for a profile; no profile: for the last that was created
+// there.
+type AccountRegion struct{ Number, Region, Profile string }
 
 // AccountUsage is what the cloud accounts hold, counted under the request's locks.
 type AccountUsage struct {
@@ -54,7 +55,9 @@ func RankAccounts(all []profiles.Account, w AccountWish, u AccountUsage) (ranked
 // fitAccount compares one account with what is needed of it.
 func fitAccount(a profiles.Account, w AccountWish, u AccountUsage) AccountFit {
 	f := AccountFit{Account: a}
-	f.Room, f.Known = u.Fits[AccountRegion{a.Number, w.Region}]
+	if f.Room, f.Known = u.Fits[AccountRegion{a.Number, w.Region, w.Profile.Name}]; !f.Known {
+		f.Room, f.Known = u.Fits[AccountRegion{Number: a.Number, Region: w.Region}]
+	}
 	if left := a.Cap - u.Live[a.Name]; a.Cap > 0 && (!f.Known || left < f.Room) {
 		f.Room, f.Known = max(0, left), true
 	}

@@ -24,7 +24,7 @@ func ofAWS(t testing.TB, accounts ...profiles.Account) Terms {
 
 func TestANewClusterGoesToTheAccountWithTheMostRoom(t *testing.T) {
 	one, two := profiles.Account{Name: "one", Number: "1", Cap: 8}, profiles.Account{Name: "two", Number: "2", BaseDomain: "labs.example.com"}
-	east := func(number string) AccountRegion { return AccountRegion{number, "us-east-1"} }
+	east := func(number string) AccountRegion { return AccountRegion{Number: number, Region: "us-east-1"} }
 	for name, c := range map[string]struct {
 		accounts []profiles.Account
 		used     AccountUsage
@@ -142,7 +142,7 @@ func TestRandomLivesOfThreeAccounts(t *testing.T) {
 			r.Ownership.Team, r.Region = rapid.SampledFrom(teams).Draw(t, "team"), rapid.SampledFrom([]string{"us-east-1", "us-west-2"}).Draw(t, "region")
 			r.Principal = As("github:id/2001", "maya", Requester, r.Ownership.Team)
 			if i := rapid.IntRange(0, 5).Draw(t, "measured"); i < len(accounts) {
-				used.Fits[AccountRegion{accounts[i].Number, r.Region}] = rapid.IntRange(0, 3).Draw(t, "room")
+				used.Fits[AccountRegion{Number: accounts[i].Number, Region: r.Region}] = rapid.IntRange(0, 3).Draw(t, "room")
 			}
 			if i := rapid.IntRange(0, 8).Draw(t, "ends"); i < len(accounts) && used.Live[accounts[i].Name] > 0 {
 				used.Live[accounts[i].Name]--
@@ -168,7 +168,7 @@ func TestRandomLivesOfThreeAccounts(t *testing.T) {
 			at := slices.IndexFunc(accounts, func(a profiles.Account) bool { return a.Name == v.Grant.Account })
 			require.True(t, fits(accounts[at]), "%+v", accounts[at])
 			room := func(a profiles.Account) int {
-				n, known := used.Fits[AccountRegion{a.Number, r.Region}]
+				n, known := used.Fits[AccountRegion{Number: a.Number, Region: r.Region}]
 				if a.Cap > 0 && (!known || a.Cap-used.Live[a.Name] < n) {
 					n, known = a.Cap-used.Live[a.Name], true
 				}
@@ -190,8 +190,8 @@ func TestRandomLivesOfThreeAccounts(t *testing.T) {
 			}
 			chosen++
 			used.Live[v.Grant.Account]++
-			if n := used.Fits[AccountRegion{accounts[at].Number, r.Region}]; n > 0 {
-				used.Fits[AccountRegion{accounts[at].Number, r.Region}]--
+			if n := used.Fits[AccountRegion{Number: accounts[at].Number, Region: r.Region}]; n > 0 {
+				used.Fits[AccountRegion{Number: accounts[at].Number, Region: r.Region}]--
 			}
 		}
 	})

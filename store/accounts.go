@@ -38,3 +38,12 @@ func (s *Store) CountAccounts(ctx context.Context) (usage.Accounts, error) {
 	}
 	return usage.ReadAccounts(ctx, s.Pool(), now)
 }
+
+// Rooms returns how many more clusters of each profile fit where, as scans measured it in the last day.
+func (s *Store) Rooms(ctx context.Context) ([]usage.Room, error) {
+	now, err := s.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return usage.ReadRooms(ctx, s.Pool(), now)
+}

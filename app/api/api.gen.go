@@ -175,6 +175,8 @@ type operations interface {
 	EnsureLabels(w http.ResponseWriter, r *http.Request, params v1.EnsureLabelsParams)
 	// GetLabels Get the state of a request to create labels.
 	GetLabels(w http.ResponseWriter, r *http.Request, id string)
+	// ListRooms List how many more clusters of each profile fit where, as the scans of the last day measured it.
+	ListRooms(w http.ResponseWriter, r *http.Request)
 	// ListScans List the scans of cloud accounts, newest first.
 	ListScans(w http.ResponseWriter, r *http.Request, params v1.ListScansParams)
 	// StartScans Look through a cloud account now, or through all that are configured (platform admins of all teams).
@@ -489,6 +491,9 @@ func routes(s operations, add func(method, path string, handle func(w http.Respo
 	})
 	add(http.MethodGet, "/api/v1/accounts/{name}", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		s.GetAccount(w, r, r.PathValue("name"))
+	})
+	add(http.MethodGet, "/api/v1/rooms", func(w http.ResponseWriter, r *http.Request, p *parameters) {
+		s.ListRooms(w, r)
 	})
 	add(http.MethodGet, "/api/v1/brakes", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		s.ListBrakes(w, r)

@@ -118,7 +118,9 @@ func (s *server) ClaimScan(w http.ResponseWriter, r *http.Request, id string) {
 		s.writeError(w, r, err)
 		return
 	}
-	writeOK(w, contract.ClaimedScan{Spec: scanSpec(row, parts, s.Runner), Answer: answer})
+	spec := scanSpec(row, parts, s.Runner)
+	spec.Plans = s.App.ScanPlans(row.Platform, row.Spec.Regions)
+	writeOK(w, contract.ClaimedScan{Spec: spec, Answer: answer})
 }
 
 // scanSpec is everything that a scan's runner gets. A part that an earlier runner could not complete is tried again.

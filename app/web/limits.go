@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/http"
 
+	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -14,6 +15,7 @@ type limitsView struct {
 	Quotas    []quotaView
 	Budgets   []budgetView
 	Profiles  []profiles.Profile
+	Rooms     []app.RoomState
 	MayCreate bool
 }
 
@@ -62,7 +64,8 @@ func (p *pages) limitsOf(ctx context.Context, who policy.Principal) (limitsView,
 	if v.Profiles, _, err = p.Admin.Profiles(who); err != nil {
 		return v, err
 	}
-	return v, nil
+	v.Rooms, err = p.App.VisibleRooms(ctx, who)
+	return v, err
 }
 
 // quotaLines returns one quota's limits, one line each.

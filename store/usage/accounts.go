@@ -12,8 +12,9 @@ import (
 	"github.com/ocpctl/ocpctl/store/db"
 )
 
-// AccountRegion is a region of a cloud account, by the cloud's id of it.
-type AccountRegion struct{ Number, Region string }
+// AccountRegion is a region of a cloud account, by the cloud's id of it, as it is measured for a profile; no profile: for the last that was created
+// there.
+type AccountRegion struct{ Number, Region, Profile string }
 
 // Accounts is what the catalogue's cloud accounts hold, and what still fits into them.
 type Accounts struct {
@@ -41,22 +42,11 @@ func ReadAccounts(ctx context.Context, from db.Source, now time.Time) (Accounts,
 	unasked := map[AccountRegion]int{}
 	for _, l := range live {
 		out.Live[l.Name] += l.Live
-		unasked[AccountRegion{l.Number, l.Region}] += l.Unasked
+		unasked[AccountRegion{Number: l.Number, Region: l.Region}] += l.Unasked
 	}
-	held, err := db.All[struct {
-		Account, Region string
-		lifecycle.Holding
-	}](ctx, from, `
-		SELECT r.account, r.region, r.cluster_id AS cluster, coalesce(c.ready_at, c.claimed_at) IS NOT NULL AS ready, r.items AS quotas
-		FROM reservations r JOIN clusters c ON c.id = r.cluster_id JOIN attempts a ON a.id = r.attempt_id
-		WHERE c.destroyed_at IS NULL AND (a.closed_at IS NULL OR a.recorded_at IS NOT NULL OR r.state = 'waiting' AND c.desired = 'present')`)
+	holdings, err := readHoldings(ctx, from)
 	if err != nil {
-		return out, fmt.Errorf("read what is set aside in each account: %w", err)
-	}
-	holdings := map[AccountRegion][]lifecycle.Holding{}
-	for _, h := range held {
-		at := AccountRegion{h.Account, h.Region}
-		holdings[at] = append(holdings[at], h.Holding)
+		return out, err
 	}
 	measured, err := db.All[struct {
 		Account, Region string
@@ -70,12 +60,17 @@ func ReadAccounts(ctx context.Context, from db.Source, now time.Time) (Accounts,
 		return out, fmt.Errorf("read what was measured in each account: %w", err)
 	}
 	for _, m := range measured {
-		at := AccountRegion{m.Account, m.Region}
-		if n, known := lifecycle.CountRoom(m.Quotas, holdings[at], m.Gone); known {
+		at := AccountRegion{Number: m.Account, Region: m.Region}
+		if n, _, known := lifecycle.CountRoom(m.Quotas, holdings[at], m.Gone); known {
 			out.Fits[at] = max(0, n-unasked[at])
 		}
 	}
-	return out, nil
+	rooms, err := readRooms(ctx, from, now, holdings)
+	for _, r := range rooms {
+		at := AccountRegion{Number: r.Account, Region: r.Region}
+		out.Fits[AccountRegion{r.Account, r.Region, r.Profile}] = max(0, r.Clusters-unasked[at])
+	}
+	return out, err
 }
 
 // add counts a cluster that was accepted after the count.
@@ -84,8 +79,10 @@ func (a Accounts) add(name string, at AccountRegion) {
 		return
 	}
 	a.Live[name]++
-	if n, known := a.Fits[at]; known {
-		a.Fits[at] = max(0, n-1)
+	for of, n := range a.Fits {
+		if of.Number == at.Number && of.Region == at.Region {
+			a.Fits[of] = max(0, n-1)
+		}
 	}
 }
 

@@ -415,6 +415,11 @@ func (c *Client) GetLabels(ctx context.Context, id string) (*http.Response, erro
 	return c.send(ctx, http.MethodGet, pathOf("/api/v1/repositories/labels/%s", id), nil, nil)
 }
 
+// ListRooms List how many more clusters of each profile fit where, as the scans of the last day measured it.
+func (c *Client) ListRooms(ctx context.Context) (*http.Response, error) {
+	return c.send(ctx, http.MethodGet, pathOf("/api/v1/rooms"), nil, nil)
+}
+
 // ListScans List the scans of cloud accounts, newest first.
 func (c *Client) ListScans(ctx context.Context, params *v1.ListScansParams) (*http.Response, error) {
 	return c.send(ctx, http.MethodGet, pathOf("/api/v1/scans"), params, nil)

@@ -954,7 +954,10 @@ type Cluster struct {
 	Pool string `json:"pool,omitempty,omitzero" yaml:"pool,omitempty"`
 
 	// Position Position in the queue for a full quota, for capacity in the cloud account or for a free runner, 1 is next; absent if it does not wait. `why` says which.
-	Position    int         `json:"position,omitempty,omitzero" yaml:"position,omitempty"`
+	Position int `json:"position,omitempty,omitzero" yaml:"position,omitempty"`
+
+	// Priority Where clusters wait, the higher one comes first; absent: 0.
+	Priority    int         `json:"priority,omitempty,omitzero" yaml:"priority,omitempty"`
 	Profile     string      `json:"profile" yaml:"profile"`
 	Progress    Progress    `json:"progress" yaml:"progress"`
 	PullRequest PullRequest `json:"pullRequest,omitempty,omitzero" yaml:"pullRequest,omitempty"`
@@ -2152,6 +2155,30 @@ type ReportedTests struct {
 	Slowest    []SlowTest    `json:"slowest,omitempty,omitzero" yaml:"slowest,omitempty"`
 	Total      int           `json:"total" yaml:"total"`
 	URL        string        `json:"url,omitempty,omitzero" yaml:"url,omitempty"`
+}
+
+// Room defines model for Room.
+type Room struct {
+	// Account Its name in the catalogue; absent: the installation's own.
+	Account string `json:"account,omitempty,omitzero" yaml:"account,omitempty"`
+
+	// Clusters How many more fit.
+	Clusters int `json:"clusters" yaml:"clusters"`
+
+	// LimitedBy The limit that is reached first, with what one cluster needs of it.
+	LimitedBy  string    `json:"limitedBy" yaml:"limitedBy"`
+	MeasuredAt time.Time `json:"measuredAt" yaml:"measuredAt"`
+
+	// Number The cloud's id of it.
+	Number   string `json:"number" yaml:"number"`
+	Platform string `json:"platform" yaml:"platform"`
+	Profile  string `json:"profile" yaml:"profile"`
+	Region   string `json:"region" yaml:"region"`
+}
+
+// Rooms defines model for Rooms.
+type Rooms struct {
+	Items []Room `json:"items" yaml:"items"`
 }
 
 // RunRequest How the cluster belongs to the pipeline's run whose token the request has. The run itself is taken from the token. Without this object,
