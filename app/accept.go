@@ -167,10 +167,18 @@ func nameTaken(r ClusterRequest, g policy.Grant) *Error {
 	return Fail(Conflict, sayNameTaken(g.Name, g.BaseDomain, r.PR.Repo != "" || r.show != nil))
 }
 
+// terms is what the request is judged by.
+func (s *Service) terms(r ClusterRequest, now time.Time) policy.Terms {
+	t := r.catalogue.Terms(now)
+	t.Explain, t.Claims, t.Brakes, t.Own = r.explain, r.claims(), r.brakes, map[string]string{}
+	for platform, cloud := range s.installs.Clouds {
+		t.Own[platform] = cloud.Account
+	}
+	return t
+}
+
 func (s *Service) evaluateRequest(r ClusterRequest, u policy.Usage, now time.Time) policy.Verdict {
-	terms := r.catalogue.Terms(now)
-	terms.Explain, terms.Claims = r.explain, r.claims()
-	v := policy.Evaluate(r.Request, u, terms, s.policy)
+	v := policy.Evaluate(r.Request, u, s.terms(r, now), s.policy)
 	v.Checks = append(v.Checks, r.Notes...)
 	if v.Allowed {
 		v.Checks = append(v.Checks, s.checkBrakes(r, v.Grant, now)...)
@@ -230,7 +238,7 @@ func scopeOf(person, team, repo string, c profiles.Catalogue) usage.Scope {
 		slices.ContainsFunc(c.Policies, func(p profiles.Policy) bool {
 			return slices.ContainsFunc(p.Rules, func(r profiles.Rule) bool { return strings.Contains(r.When, "everywhere") })
 		})
-	return usage.Scope{Person: person, Team: team, Repo: repo, Everywhere: everywhere, Accounts: len(c.Accounts) > 0}
+	return usage.Scope{Person: person, Team: team, Repo: repo, Everywhere: everywhere, Accounts: len(c.Accounts) > 0, Rooms: slices.ContainsFunc(c.All(), profiles.Profile.FallsBack)}
 }
 
 // toJudgement turns the verdict into what the store writes.
@@ -278,7 +286,7 @@ func (s *Service) toJudgement(r ClusterRequest, asked []byte, v policy.Verdict, 
 		reply = answer(row)
 	}
 	return store.Judgement{
-		Reply: reply, Answer: answer, Show: r.show, Access: s.accessAsk(r, row), Pools: s.poolsFor(r, v.Grant), Accounts: claimAccounts(r.Request, v.Grant), AnyDomain: v.Grant.ClaimFrom.AnyDomain, ClaimOnly: v.Grant.ClaimFrom.Only,
+		Reply: reply, Answer: answer, Show: r.show, Access: s.accessAsk(r, row), Pools: s.poolsFor(r, v.Grant), Accounts: claimAccounts(r.Request, v.Grant), AnyDomain: v.Grant.ClaimFrom.AnyDomain, Regions: v.Grant.ClaimFrom.Regions, ClaimOnly: v.Grant.ClaimFrom.Only,
 		Allowed: true, Verdict: encoded, Usage: counted, Checks: checks, Row: row, MaxTTL: v.Grant.MaxTTL, UserTags: v.Grant.Tags, Weight: v.Grant.Weight, Addons: addons,
 		Budget:   reachThresholds(row.Team, u, v.Grant.PriceCents, r.catalogue.Catalogue),
 		Approval: approvalAsk(r, v, asked), Turn: turnAsk(v, ToPolicyUsage(u)),

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -130,9 +129,7 @@ func (s *Service) checkPlace(where lifecycle.Place) (wrong []Field) {
 // checkBrakes says that an accepted cluster would wait for a brake.
 func (s *Service) checkBrakes(r ClusterRequest, g policy.Grant, now time.Time) []policy.Check {
 	account, _ := r.catalogue.Account(g.Account)
-	brake := lifecycle.BrakeAt(r.brakes, lifecycle.Place{
-		Platform: g.Platform, Account: cmp.Or(account.Number, s.installs.Clouds[g.Platform].Account), Region: g.Region, Profile: g.Profile, Team: g.Ownership.Team, Version: g.Version,
-	}, now)
+	brake := s.terms(r, now).BrakeFor(account, g.Platform, g.Region, g.Profile, g.Ownership.Team, g.Version)
 	if brake == nil {
 		return nil
 	}

@@ -150,7 +150,7 @@ func (s *Service) decidePool(ctx context.Context, p *PoolState, c catalogue.Cata
 	}
 	if profile, known := c.Get(p.Profile); known {
 		want.Sleeps = profile.Sleep != profiles.SleepNever
-		if region, ok := profile.Region(cmp.Or(p.Region, profile.DefaultRegion)); ok {
+		if region, ok := profile.Region(c.RegionOf(p.Pool)); ok {
 			f.HourlyCents = int64(region.HourlyCents)
 		}
 		want.Paused = want.Paused || !profile.Enabled
@@ -267,7 +267,7 @@ func (s *Service) createPooled(ctx context.Context, p PoolState, c catalogue.Cat
 	made, err := s.CreateFrom(ctx, ClusterRequest{
 		catalogue: c, pool: &p.Pool, Key: nextKey(p.Name, record), // a refusal is kept once, and not with every round
 		Request: policy.Request{
-			Principal: principal, Source: policy.SourcePool, Profile: p.Profile, Region: p.Region, Version: p.Version, Generation: 1, Name: makePoolName(p.Name),
+			Principal: principal, Source: policy.SourcePool, Profile: p.Profile, Region: c.RegionOf(p.Pool), Version: p.Version, Generation: 1, Name: makePoolName(p.Name),
 			Team: p.Team, Owner: p.Owner, CostCenter: p.CostCenter, Environment: p.Environment, TTL: p.MaxAge,
 		},
 	})

@@ -33,14 +33,6 @@ func checkListed(name, asked string, list profiles.Allowed, p profiles.Profile) 
 	return check
 }
 
-func checkRegion(r Request, p profiles.Profile) Check {
-	check := checkListed("region", r.Region, profiles.Allowed{Allow: p.RegionNames(), Default: p.DefaultRegion}, p)
-	if region, known := p.Region(orDefault(r.Region, p.DefaultRegion)); known && check.Result == Pass && len(region.SpareZones) > 0 && p.Attempts > 1 {
-		check.Message += fmt.Sprintf(" If %s has no capacity, the next try takes %s.", oneOf(region.Zones), oneOf(region.SpareZones))
-	}
-	return check
-}
-
 func oneOf(zones []string) string {
 	if len(zones) == 1 {
 		return zones[0]
@@ -77,7 +69,7 @@ func (j judging) checkPrice() Check {
 	if !j.priced {
 		return Check{Name: "price", Result: Warn, Message: "The price is known once region and lifetime are.", Next: "Put region and lifetime right first."}
 	}
-	region, _ := j.profile.Region(orDefault(j.r.Region, j.profile.DefaultRegion))
+	region, _ := j.profile.Region(j.region)
 	check := Check{Name: "price", Result: Pass, Asked: price.Dollars(j.price), Message: fmt.Sprintf("About %s an hour and %s until its end, by list prices of %s.",
 		price.Dollars(int64(region.HourlyCents)), price.Dollars(j.price), j.profile.PricesAsOf)}
 	if budget := j.team.Budget.MonthlyCents; budget > 0 {

@@ -54,7 +54,7 @@ func (j judging) checkOffHours() Check {
 
 // describeSavings says what sleeping outside working hours saves of the cluster's price; empty: that is not known.
 func (j judging) describeSavings() string {
-	region, known := j.profile.Region(orDefault(j.r.Region, j.profile.DefaultRegion))
+	region, known := j.profile.Region(j.region)
 	if !known || !j.priced {
 		return ""
 	}

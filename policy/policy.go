@@ -40,7 +40,7 @@ func (s Settings) Asked(d time.Duration) time.Duration {
 func Evaluate(r Request, u Usage, t Terms, s Settings) Verdict {
 	j := prepareJudging(r, u, t)
 	j.settings = s
-	j = j.priceLife().chooseAccount()
+	j = j.chooseRegion().priceLife().chooseAccount()
 	v := Verdict{Checks: append(j.runChecks(), j.usageChecks()...), Catalogue: t.Catalogue.Hash}
 	v.Checks = append(v.Checks, checkName(j.r, j.profile.Name), checkTags(j.r, j.profile, j.known))
 	if v.Allowed = len(v.Refusals()) == 0; v.Allowed {
@@ -88,7 +88,7 @@ func (j judging) runChecks() []Check {
 		checks = append(checks, *j.accountCheck)
 	}
 	if j.known {
-		return append(checks, checkRegion(r, p), checkListed("version", r.Version, p.Versions, p), checkListed("base-domain", r.BaseDomain, p.BaseDomains, p),
+		return append(checks, j.checkRegion(), checkListed("version", r.Version, p.Versions, p), checkListed("base-domain", r.BaseDomain, p.BaseDomains, p),
 			checkTTL(r, p), j.checkPrice())
 	}
 	if r.TTL < 0 {
@@ -115,7 +115,7 @@ func (j judging) usageChecks() []Check {
 // fillGrant fills in every default. It is called only for a request that passed every check.
 func (j judging) fillGrant() Grant {
 	r, p, s := j.r, j.profile, j.settings
-	region, _ := p.Region(orDefault(r.Region, p.DefaultRegion))
+	region, _ := p.Region(j.region)
 	g := Grant{
 		Profile:     p.Name,
 		Platform:    p.Platform,
@@ -142,6 +142,9 @@ func (j judging) fillGrant() Grant {
 	}
 	g.Name, g.FallbackName = nameOf(r, p.Name)
 	g.ClaimFrom = ClaimTerms{Only: j.claimOnly, Accounts: j.accounts, AnyDomain: j.accountCheck != nil && r.BaseDomain == ""}
+	for _, c := range j.closed {
+		g.ClaimFrom.Regions = append(g.ClaimFrom.Regions, c.name)
+	}
 	return g
 }
 

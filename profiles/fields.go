@@ -171,12 +171,13 @@ func allowList(r *reader, name string, into *Allowed, accept string, ok func(str
 // regions reads the allow-list of regions with their zones and prices.
 func regions(r *reader, p *Profile) field {
 	return r.inner("regions",
-		r.items("allow", "a mapping with name, zones, spareZones, hourlyCents, asleepCents", func(n *yaml.Node, path string) bool {
+		r.items("allow", "a mapping with name, zones, spareZones, fallback, hourlyCents, asleepCents", func(n *yaml.Node, path string) bool {
 			var region Region
 			r.object(n, path,
 				text("name", &region.Name, "a region such as us-east-1 or us-south", isFilled),
 				zoneList(r, "zones", &region.Zones),
 				optional(zoneList(r, "spareZones", &region.SpareZones)),
+				optional(r.texts("fallback", &region.Fallback, "another region of the list", isFilled)),
 				optional(whole("hourlyCents", &region.HourlyCents, 1, 100_000)),
 				optional(asleepCents(&region)))
 			p.Regions = append(p.Regions, region)

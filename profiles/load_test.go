@@ -251,6 +251,8 @@ func TestFieldsThatContradictEachOtherAreRefused(t *testing.T) {
 		"a zone of another region":       {"[us-east-2a]", "[us-east-1a]", "us-east-2, zones", "regions.allow[1].zones[0]", "zones of us-east-2"},
 		"a zone twice":                   {"[us-east-2a]", "[us-east-2a, us-east-2a]", "", "regions.allow[1].zones[1]", "each once"},
 		"a spare zone that is used":      {"[us-east-2a], spareZones: [us-east-2b", "[us-east-2a], spareZones: [us-east-2a", "", "regions.allow[1].spareZones[0]", "each once"},
+		"a fallback outside the list":    {"[us-east-2a]", "[us-east-2a], fallback: [us-west-1]", "", "regions.allow[1].fallback[0]", "other regions of the list"},
+		"a fallback to itself":           {"[us-east-2a]", "[us-east-2a], fallback: [us-east-2]", "", "regions.allow[1].fallback[0]", "other regions of the list"},
 		"two control planes":             {"controlPlane: {replicas: 3", "controlPlane: {replicas: 2", "", "controlPlane.replicas", "1 or 3"},
 		"a single worker":                {"workers: {replicas: 0", "workers: {replicas: 1", "", "workers.replicas", "0, or 2 or more"},
 		"workers beside schedulable":     {"workers: {replicas: 0", "workers: {replicas: 3", "schedulable", "controlPlane.schedulable", "false with workers"},

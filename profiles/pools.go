@@ -44,6 +44,12 @@ type Pool struct {
 	Digest string
 }
 
+// RegionOf returns the region of a pool's clusters.
+func (c Catalogue) RegionOf(p Pool) string {
+	profile, _ := c.Get(p.Profile)
+	return cmp.Or(p.Region, profile.DefaultRegion)
+}
+
 // MayClaim reports whether a team may claim the pool's clusters.
 func (p Pool) MayClaim(team string) bool { return len(p.Teams) == 0 || FitsAny(p.Teams, team) }
 

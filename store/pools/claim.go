@@ -28,6 +28,7 @@ type Request struct {
 	Pools     []Candidate       // the best first
 	Accounts  []string          // the catalogue's names of the cloud accounts in which it may be, "" for the installation's own; nil: only that
 	AnyDomain bool              // it may have another base domain than the row
+	Regions   []string          // in which it may be besides the row's
 	Row       clusters.Row      // as the cluster would be made anew
 	MaxTTL    time.Duration     // the most it may live from now on
 	UserTags  map[string]string // the requester's own
@@ -46,7 +47,7 @@ const fits = `
 	WHERE c.pool <> '' AND c.destroyed_at IS NULL AND c.pool = ANY (@pools) AND c.pooled AND c.desired = 'present' AND c.status = 'READY'
 		AND c.power <> 'changing' AND c.sleep_wanted = (c.power = 'asleep') AND c.degraded = '' AND c.end_ttl > @now
 		AND c.account = ANY (@accounts) AND (@any_domain OR c.base_domain = @domain)
-		AND (c.platform, c.profile, c.region, c.version, c.addons) = (@platform, @profile, @region, @version, @addons::text[])`
+		AND (c.platform, c.profile, c.version, c.addons) = (@platform, @profile, @version, @addons::text[]) AND c.region = ANY (@regions)`
 
 // best is the one that a claim takes: of the first pool that has one, one that is awake, and of these the youngest. One that is locked is passed
 // over.
@@ -64,7 +65,7 @@ func Claim(ctx context.Context, c *db.Tx, r Request) (id string, err error) {
 		lifetimes[p.Pool] = p.Lifetime
 	}
 	wanted := pgx.NamedArgs{
-		"pools": pools, "now": c.Now, "platform": r.Row.Platform, "profile": r.Row.Profile, "region": r.Row.Region, "version": r.Row.Release,
+		"pools": pools, "now": c.Now, "platform": r.Row.Platform, "profile": r.Row.Profile, "regions": append([]string{r.Row.Region}, r.Regions...), "version": r.Row.Release,
 		"domain": r.Row.BaseDomain, "any_domain": r.AnyDomain, "addons": append([]string{}, r.Row.Addons...), "accounts": r.Accounts,
 	}
 	if len(r.Accounts) == 0 {
