@@ -51,8 +51,9 @@ type ClusterRequest struct {
 	say    func(policy.Verdict, clusters.Row) *clusters.Reply // the answer that is saved with the result; nil: see Cause
 	once   *store.Once                                        // for a request that may be sent again; nil: it cannot
 
-	anew   bool              // no pool serves it
-	brakes []lifecycle.Brake // that hold now, anywhere
+	anew   bool                         // no pool serves it
+	brakes []lifecycle.Brake            // that hold now, anywhere
+	fits   map[policy.AccountRegion]int // how many more clusters fit where, as counted just now
 
 	explain bool // the verdict has the rules that do not apply, too; only for a rehearsal
 }
@@ -178,6 +179,7 @@ func (s *Service) terms(r ClusterRequest, now time.Time) policy.Terms {
 }
 
 func (s *Service) evaluateRequest(r ClusterRequest, u policy.Usage, now time.Time) policy.Verdict {
+	u.Accounts.Fits = r.fits
 	v := policy.Evaluate(r.Request, u, s.terms(r, now), s.policy)
 	v.Checks = append(v.Checks, r.Notes...)
 	if v.Allowed {
@@ -199,11 +201,15 @@ func ToPolicyUsage(u usage.Usage) policy.Usage {
 }
 
 func toAccountUsage(u usage.Accounts) policy.AccountUsage {
-	fits := make(map[policy.AccountRegion]int, len(u.Fits))
-	for at, n := range u.Fits {
-		fits[policy.AccountRegion(at)] = n
+	return policy.AccountUsage{Live: u.Live, Unasked: toRegions(u.Unasked)}
+}
+
+func toRegions(counted map[usage.AccountRegion]int) map[policy.AccountRegion]int {
+	out := make(map[policy.AccountRegion]int, len(counted))
+	for at, n := range counted {
+		out[policy.AccountRegion(at)] = n
 	}
-	return policy.AccountUsage{Live: u.Live, Fits: fits}
+	return out
 }
 
 // completeAsk completes a request with the catalogue and the person's name, and returns with it what is requested and whose usage it
@@ -220,6 +226,13 @@ func (s *Service) completeAsk(ctx context.Context, r ClusterRequest) (ClusterReq
 		return ClusterRequest{}, store.Ask{}, err
 	}
 	r.brakes = brakes
+	if len(r.catalogue.Accounts) > 0 || slices.ContainsFunc(r.catalogue.All(), profiles.Profile.FallsBack) {
+		fits, err := s.store.Fits(ctx)
+		if err != nil {
+			return ClusterRequest{}, store.Ask{}, err
+		}
+		r.fits = toRegions(fits)
+	}
 	r.Request.Principal = withDisplayName(r.Request.Principal, r.catalogue.Catalogue)
 	content, err := json.Marshal(r.Request)
 	if err != nil {
@@ -238,7 +251,7 @@ func scopeOf(person, team, repo string, c profiles.Catalogue) usage.Scope {
 		slices.ContainsFunc(c.Policies, func(p profiles.Policy) bool {
 			return slices.ContainsFunc(p.Rules, func(r profiles.Rule) bool { return strings.Contains(r.When, "everywhere") })
 		})
-	return usage.Scope{Person: person, Team: team, Repo: repo, Everywhere: everywhere, Accounts: len(c.Accounts) > 0, Rooms: slices.ContainsFunc(c.All(), profiles.Profile.FallsBack)}
+	return usage.Scope{Person: person, Team: team, Repo: repo, Everywhere: everywhere, Accounts: len(c.Accounts) > 0}
 }
 
 // toJudgement turns the verdict into what the store writes.

@@ -19,6 +19,8 @@ type AccountRegion struct{ Number, Region, Profile string }
 type AccountUsage struct {
 	Live map[string]int        // clusters, by the account's name
 	Fits map[AccountRegion]int // how many more fit as measured; without an entry it is not known
+
+	Unasked map[AccountRegion]int // of the live ones, those that were accepted and for which nothing is set aside yet; without a profile
 }
 
 // AccountWish is what a cluster needs of its cloud account.
@@ -61,6 +63,7 @@ func fitAccount(a profiles.Account, w AccountWish, u AccountUsage) AccountFit {
 	if f.Room, f.Known = u.Fits[AccountRegion{a.Number, w.Region, w.Profile.Name}]; !f.Known {
 		f.Room, f.Known = u.Fits[AccountRegion{Number: a.Number, Region: w.Region}]
 	}
+	f.Room = max(0, f.Room-u.Unasked[AccountRegion{Number: a.Number, Region: w.Region}])
 	if left := a.Cap - u.Live[a.Name]; a.Cap > 0 && (!f.Known || left < f.Room) {
 		f.Room, f.Known = max(0, left), true
 	}

@@ -32,13 +32,15 @@ func TestANewClusterGoesToTheAccountWithTheMostRoom(t *testing.T) {
 		account  string
 		says     string
 	}{
-		"as measured":      {[]profiles.Account{one, two}, AccountUsage{Fits: map[AccountRegion]int{east("1"): 3, east("2"): 5}}, nil, "two", "A new cluster is made in the account two (room for 5). The others: one (room for 3)."},
-		"as the cap says":  {[]profiles.Account{one, two}, AccountUsage{Live: map[string]int{"one": 7}, Fits: map[AccountRegion]int{east("1"): 9, east("2"): 2}}, nil, "two", "A new cluster is made in the account two (room for 2). The others: one (room for 1)."},
-		"rather unknown":   {[]profiles.Account{one, two}, AccountUsage{Fits: map[AccountRegion]int{east("1"): 0}}, nil, "two", "A new cluster is made in the account two. The others: one (no room now)."},
-		"rather room":      {[]profiles.Account{one, two}, AccountUsage{}, nil, "one", "A new cluster is made in the account one (room for 8). The others: two."},
-		"it waits":         {[]profiles.Account{two}, AccountUsage{Fits: map[AccountRegion]int{east("2"): 0}}, nil, "two", "A new cluster is made in the account two (no room now)."},
-		"as named":         {[]profiles.Account{one, two}, AccountUsage{}, func(r *Request) { r.Account = "two" }, "two", "A new cluster is made in the account two."},
-		"the higher first": {[]profiles.Account{two, {Name: "xyz", Number: "3", Priority: 1}}, AccountUsage{}, nil, "xyz", "A new cluster is made in the account xyz. The others: two."},
+		"as measured":       {[]profiles.Account{one, two}, AccountUsage{Fits: map[AccountRegion]int{east("1"): 3, east("2"): 5}}, nil, "two", "A new cluster is made in the account two (room for 5). The others: one (room for 3)."},
+		"less the accepted": {[]profiles.Account{one, two}, AccountUsage{Fits: map[AccountRegion]int{east("1"): 3, east("2"): 5}, Unasked: map[AccountRegion]int{east("2"): 4}}, nil, "one", "A new cluster is made in the account one (room for 3). The others: two (room for 1)."},
+		"for its profile":   {[]profiles.Account{one, two}, AccountUsage{Fits: map[AccountRegion]int{east("1"): 3, {Number: "1", Region: "us-east-1", Profile: "aws-minimal-test"}: 6, east("2"): 5}}, nil, "one", "A new cluster is made in the account one (room for 6). The others: two (room for 5)."},
+		"as the cap says":   {[]profiles.Account{one, two}, AccountUsage{Live: map[string]int{"one": 7}, Fits: map[AccountRegion]int{east("1"): 9, east("2"): 2}}, nil, "two", "A new cluster is made in the account two (room for 2). The others: one (room for 1)."},
+		"rather unknown":    {[]profiles.Account{one, two}, AccountUsage{Fits: map[AccountRegion]int{east("1"): 0}}, nil, "two", "A new cluster is made in the account two. The others: one (no room now)."},
+		"rather room":       {[]profiles.Account{one, two}, AccountUsage{}, nil, "one", "A new cluster is made in the account one (room for 8). The others: two."},
+		"it waits":          {[]profiles.Account{two}, AccountUsage{Fits: map[AccountRegion]int{east("2"): 0}}, nil, "two", "A new cluster is made in the account two (no room now)."},
+		"as named":          {[]profiles.Account{one, two}, AccountUsage{}, func(r *Request) { r.Account = "two" }, "two", "A new cluster is made in the account two."},
+		"the higher first":  {[]profiles.Account{two, {Name: "xyz", Number: "3", Priority: 1}}, AccountUsage{}, nil, "xyz", "A new cluster is made in the account xyz. The others: two."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := validRequest()

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+	"sync"
+	"time"
 
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/usage"
@@ -30,13 +32,44 @@ func (s *Store) UsedAccounts(ctx context.Context) ([]UsedAccount, error) {
 	return list, nil
 }
 
-// CountAccounts returns what the accounts hold, and what still fits.
+// CountAccounts returns what the accounts hold.
 func (s *Store) CountAccounts(ctx context.Context) (usage.Accounts, error) {
 	now, err := s.Now(ctx)
 	if err != nil {
 		return usage.Accounts{}, err
 	}
-	return usage.ReadAccounts(ctx, s.Pool(), now)
+	counted, err := usage.CountAt(ctx, s.Pool(), usage.Scope{Accounts: true}, nil, now)
+	return counted.Accounts, err
+}
+
+// fitsAge is how long the store uses what it counted of the room in the clouds. It is a hint: whether a cluster fits is decided when its runner
+// asks, under a lock.
+const fitsAge = 2 * time.Second
+
+// recentFits is what was counted last.
+type recentFits struct {
+	mu   sync.Mutex
+	at   time.Time
+	fits map[usage.AccountRegion]int
+}
+
+// Fits returns how many more clusters fit where it was measured in the last day, without those that have not asked for capacity yet, as it was at
+// most two seconds ago. Nobody may change the result.
+func (s *Store) Fits(ctx context.Context) (map[usage.AccountRegion]int, error) {
+	s.fits.mu.Lock()
+	defer s.fits.mu.Unlock()
+	if s.fits.fits != nil && time.Since(s.fits.at) < fitsAge {
+		return s.fits.fits, nil
+	}
+	now, err := s.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	fits, err := usage.ReadFits(ctx, s.Pool(), now)
+	if err == nil {
+		s.fits.at, s.fits.fits = time.Now(), fits
+	}
+	return fits, err
 }
 
 // Rooms returns how many more clusters of each profile fit where, as scans measured it in the last day.

@@ -101,8 +101,13 @@ func TestRoomIsWhatWasMeasuredWithoutWhatOthersHold(t *testing.T) {
 	fits := func() (n int, known bool) {
 		counted, err := s.CountAccounts(t.Context())
 		require.NoError(t, err)
-		n, known = counted.Fits[usage.AccountRegion{Number: "111111111111", Region: "us-east-1"}]
-		return n, known
+		now, err := s.Now(t.Context())
+		require.NoError(t, err)
+		all, err := usage.ReadFits(t.Context(), s.Pool(), now)
+		require.NoError(t, err)
+		at := usage.AccountRegion{Number: "111111111111", Region: "us-east-1"}
+		n, known = all[at]
+		return n - counted.Unasked[at], known
 	}
 	ask, g := inAccount("one", "aws-one", "111111111111")
 	row, err := storetest.Judge(s, ask, g)

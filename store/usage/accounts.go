@@ -4,11 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"time"
 
-	"github.com/jackc/pgx/v5"
-
-	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/db"
 )
 
@@ -16,18 +12,15 @@ import (
 // there.
 type AccountRegion struct{ Number, Region, Profile string }
 
-// Accounts is what the catalogue's cloud accounts hold, and what still fits into them.
+// Accounts is what the catalogue's cloud accounts hold.
 type Accounts struct {
-	Live map[string]int        // clusters that are not proven destroyed, by the catalogue's name of their account
-	Fits map[AccountRegion]int // how many more clusters fit, without those that were accepted and have not asked for capacity yet; only what was measured in the last day
+	Live    map[string]int        // clusters that are not proven destroyed, by the catalogue's name of their account
+	Unasked map[AccountRegion]int // of these, the accepted ones that have not asked for capacity yet; without a profile
 }
 
-// measureAge is how old a measurement may be: what others use changes meanwhile.
-const measureAge = 24 * time.Hour
-
-// ReadAccounts counts what the accounts hold.
-func ReadAccounts(ctx context.Context, from db.Source, now time.Time) (Accounts, error) {
-	out := Accounts{Live: map[string]int{}, Fits: map[AccountRegion]int{}}
+// readAccounts counts what the accounts hold.
+func readAccounts(ctx context.Context, from db.Source) (Accounts, error) {
+	out := Accounts{Live: map[string]int{}, Unasked: map[AccountRegion]int{}}
 	live, err := db.All[struct {
 		Name           string
 		Number, Region string
@@ -39,38 +32,11 @@ func ReadAccounts(ctx context.Context, from db.Source, now time.Time) (Accounts,
 	if err != nil {
 		return out, fmt.Errorf("count the clusters of each account: %w", err)
 	}
-	unasked := map[AccountRegion]int{}
 	for _, l := range live {
 		out.Live[l.Name] += l.Live
-		unasked[AccountRegion{Number: l.Number, Region: l.Region}] += l.Unasked
+		out.Unasked[AccountRegion{Number: l.Number, Region: l.Region}] += l.Unasked
 	}
-	holdings, err := readHoldings(ctx, from)
-	if err != nil {
-		return out, err
-	}
-	measured, err := db.All[struct {
-		Account, Region string
-		Quotas          []lifecycle.Quota
-		Gone            []string
-	}](ctx, from, `
-		SELECT DISTINCT ON (r.account, r.region) r.account, r.region, r.items AS quotas,
-			ARRAY(SELECT c.id FROM clusters c WHERE c.destroyed_at > r.asked_at AND c.region = r.region) AS gone
-		FROM reservations r WHERE r.asked_at > @since ORDER BY r.account, r.region, r.asked_at DESC`, pgx.NamedArgs{"since": now.Add(-measureAge)})
-	if err != nil {
-		return out, fmt.Errorf("read what was measured in each account: %w", err)
-	}
-	for _, m := range measured {
-		at := AccountRegion{Number: m.Account, Region: m.Region}
-		if n, _, known := lifecycle.CountRoom(m.Quotas, holdings[at], m.Gone); known {
-			out.Fits[at] = max(0, n-unasked[at])
-		}
-	}
-	rooms, err := readRooms(ctx, from, now, holdings)
-	for _, r := range rooms {
-		at := AccountRegion{Number: r.Account, Region: r.Region}
-		out.Fits[AccountRegion{r.Account, r.Region, r.Profile}] = max(0, r.Clusters-unasked[at])
-	}
-	return out, err
+	return out, nil
 }
 
 // add counts a cluster that was accepted after the count.
@@ -79,11 +45,7 @@ func (a Accounts) add(name string, at AccountRegion) {
 		return
 	}
 	a.Live[name]++
-	for of, n := range a.Fits {
-		if of.Number == at.Number && of.Region == at.Region {
-			a.Fits[of] = max(0, n-1)
-		}
-	}
+	a.Unasked[at]++
 }
 
-func (a Accounts) clone() Accounts { return Accounts{maps.Clone(a.Live), maps.Clone(a.Fits)} }
+func (a Accounts) clone() Accounts { return Accounts{maps.Clone(a.Live), maps.Clone(a.Unasked)} }

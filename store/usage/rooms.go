@@ -19,6 +19,9 @@ type Room struct {
 	MeasuredAt                         time.Time
 }
 
+// measureAge is how old a measurement may be: what others use changes meanwhile.
+const measureAge = 24 * time.Hour
+
 // ReadRooms returns what was measured in the last day, by profile, account and region.
 func ReadRooms(ctx context.Context, from db.Source, now time.Time) ([]Room, error) {
 	holdings, err := readHoldings(ctx, from)
@@ -48,6 +51,38 @@ func readRooms(ctx context.Context, from db.Source, now time.Time, holdings map[
 		}
 	}
 	return rooms, nil
+}
+
+// ReadFits returns how many more clusters fit where it was measured in the last day, without those that have not asked for capacity yet. It reads
+// what is set aside for every live cluster.
+func ReadFits(ctx context.Context, from db.Source, now time.Time) (map[AccountRegion]int, error) {
+	holdings, err := readHoldings(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	fits := map[AccountRegion]int{}
+	measured, err := db.All[struct {
+		Account, Region string
+		Quotas          []lifecycle.Quota
+		Gone            []string
+	}](ctx, from, `
+		SELECT DISTINCT ON (r.account, r.region) r.account, r.region, r.items AS quotas,
+			ARRAY(SELECT c.id FROM clusters c WHERE c.destroyed_at > r.asked_at AND c.region = r.region) AS gone
+		FROM reservations r WHERE r.asked_at > @since ORDER BY r.account, r.region, r.asked_at DESC`, pgx.NamedArgs{"since": now.Add(-measureAge)})
+	if err != nil {
+		return nil, fmt.Errorf("read what was measured in each account: %w", err)
+	}
+	for _, m := range measured {
+		at := AccountRegion{Number: m.Account, Region: m.Region}
+		if n, _, known := lifecycle.CountRoom(m.Quotas, holdings[at], m.Gone); known {
+			fits[at] = n
+		}
+	}
+	rooms, err := readRooms(ctx, from, now, holdings)
+	for _, r := range rooms {
+		fits[AccountRegion{r.Account, r.Region, r.Profile}] = r.Clusters
+	}
+	return fits, err
 }
 
 // readHoldings returns what is set aside for clusters.

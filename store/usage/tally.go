@@ -81,8 +81,8 @@ func ReadTally(ctx context.Context, from db.Source, scopes []Scope, identities m
 		t.Changes += l.Changes
 		t.sums[counter{l.Kind, l.Key}] = sum{l.Live, l.Creating, l.Waiting, price.Amount(l.Spent), price.Amount(l.ToCome), l.NodeHours}
 	}
-	if slices.ContainsFunc(scopes, func(s Scope) bool { return s.Accounts || s.Rooms }) {
-		t.accounts, err = ReadAccounts(ctx, from, now)
+	if slices.ContainsFunc(scopes, func(s Scope) bool { return s.Accounts }) {
+		t.accounts, err = readAccounts(ctx, from)
 	}
 	return t, err
 }

@@ -71,7 +71,6 @@ type Scope struct {
 	Person, Team, Repo string // principal id, team's name, owner/name
 	Everywhere         bool   // the whole installation too, if a rule needs that
 	Accounts           bool   // the cloud accounts too, if the catalogue has any
-	Rooms              bool   // what fits into them too, without a lock
 }
 
 // Counts is the usage of one person, team or repository, or of the whole installation.
