@@ -36,19 +36,31 @@ func (s Settings) Asked(d time.Duration) time.Duration {
 
 // Evaluate judges a request for a new cluster, with usage of quotas and budget counted under the request's locks. Every check runs,
 // whatever the earlier results; only those that need a profile are skipped if it is unknown. An empty profile means the one that a
-// rule fills in, otherwise the catalogue's default.
+// rule fills in, otherwise the catalogue's default. A region that takes the place of the usual one never has a request refused: then it waits in the
+// usual one.
 func Evaluate(r Request, u Usage, t Terms, s Settings) Verdict {
+	v, moved := evaluate(r, u, t, s, true)
+	if moved && !v.Allowed {
+		if usual, _ := evaluate(r, u, t, s, false); usual.Allowed {
+			return usual
+		}
+	}
+	return v
+}
+
+// evaluate judges a request. moved: another region than the usual one was chosen, which mayMove allows.
+func evaluate(r Request, u Usage, t Terms, s Settings, mayMove bool) (v Verdict, moved bool) {
 	j := prepareJudging(r, u, t)
 	j.settings = s
-	j = j.chooseRegion().priceLife().chooseAccount()
-	v := Verdict{Checks: append(j.runChecks(), j.usageChecks()...), Catalogue: t.Catalogue.Hash}
+	j = j.chooseRegion(mayMove).priceLife().chooseAccount()
+	v = Verdict{Checks: append(j.runChecks(), j.usageChecks()...), Catalogue: t.Catalogue.Hash}
 	v.Checks = append(v.Checks, checkName(j.r, j.profile.Name), checkTags(j.r, j.profile, j.known))
 	if v.Allowed = len(v.Refusals()) == 0; v.Allowed {
 		v.Grant = j.fillGrant()
 		v.Approval = mergeApprovals(v.Checks)
 		v.Grant.Limits, v.Waits = j.allLimits()
 	}
-	return v
+	return v, len(j.closed) > 0
 }
 
 // runChecks runs the checks of who asks and of what the profile allows.

@@ -22,10 +22,10 @@ func (t Terms) BrakeFor(a profiles.Account, platform, region, profile, team, ver
 
 // chooseRegion takes the region as requested, else the profile's default. If the default gets no new cluster now, the first of its fallbacks that
 // does takes its place. If none does, the cluster waits in the default.
-func (j judging) chooseRegion() judging {
+func (j judging) chooseRegion(mayMove bool) judging {
 	j.region = cmp.Or(j.r.Region, j.profile.DefaultRegion)
 	usual, known := j.profile.Region(j.region)
-	if !known || j.r.Region != "" || j.stranger || len(usual.Fallback) == 0 {
+	if !known || !mayMove || j.r.Region != "" || j.stranger || len(usual.Fallback) == 0 {
 		return j
 	}
 	var closed []closedRegion

@@ -64,3 +64,25 @@ func TestAFallbackTakesThePlaceOfARegionThatGetsNoNewCluster(t *testing.T) {
 		})
 	}
 }
+
+type noOhio struct{ Rules }
+
+func (noOhio) Defaults(in In) (Request, []Check) { return in.Request, nil }
+
+func (noOhio) Judge(in In) []Check {
+	if in.Request.Region == "us-east-2" {
+		return []Check{{Name: "acme/no-ohio", Result: Fail, Message: "Not there.", Next: "Ask."}}
+	}
+	return nil
+}
+
+func TestARegionThatARuleRefusesTakesNoPlaceOfAnother(t *testing.T) {
+	r := validRequest()
+	r.Profile = "aws-standard"
+	with := terms(t)
+	with.Rules = noOhio{}
+	with.Brakes = []lifecycle.Brake{{ID: "frz_1", Kind: lifecycle.Freeze, Where: lifecycle.Place{Region: "us-east-1"}, By: "Will", Since: noon, Until: noon.Add(time.Hour)}}
+	v := Evaluate(r, Usage{}, with, Settings{})
+	require.True(t, v.Allowed, v.Text())
+	require.Equal(t, "us-east-1", v.Grant.Region, "it waits there")
+}
