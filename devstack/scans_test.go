@@ -49,7 +49,9 @@ func TestWhatScansFindIsReportedAndRemovedOnlyIfThatIsAllowed(t *testing.T) {
 
 	w.reportsAll(first, cut, taken)
 	rooms := ask[v1.Rooms](w.as("admin"), http.MethodGet, "/api/v1/rooms", nil, http.StatusOK).Items
-	require.True(t, slices.ContainsFunc(rooms, func(r v1.Room) bool { return r.Profile == "aws-minimal-test" && r.Region == "us-east-1" && r.LimitedBy != "" }), rooms)
+	require.True(t, slices.ContainsFunc(rooms, func(r v1.Room) bool {
+		return r.Profile == "aws-minimal-test" && r.Region == "us-east-1" && r.LimitedBy != ""
+	}), rooms)
 	w.removesWhatIsApproved(first)
 
 	require.NoError(t, w.Configure(w.ctx, func(c *devstack.Config) { c.ScanDeletes = []string{"released", "unknown"} }))
