@@ -63,6 +63,9 @@ func (s *Store) Turns(ctx context.Context) (granted int, err error) {
 				clusters.NextTurns(c)
 			}
 		}
+		if err := lockChanged(ctx, c, line, turns, places); err != nil {
+			return err
+		}
 		if err := leaveQueue(ctx, c); err != nil {
 			return err
 		}
@@ -242,6 +245,29 @@ func giveTurns(ctx context.Context, c *db.Tx, ids []string) (granted int, err er
 	return len(had), nil
 }
 
+// lockChanged locks the clusters that a pass changes, in the order of their ids and before any row of turns: whoever gives one to another team, or
+// renames its repository, does it in that order.
+func lockChanged(ctx context.Context, c *db.Tx, line []waiter, turns []string, places map[string]lifecycle.Turn) error {
+	changed := slices.Clone(turns)
+	for _, w := range line {
+		if turn, waits := places[w.Cluster]; waits && (w.isMoved(turn) || w.isForeseen(turn)) {
+			changed = append(changed, w.Cluster)
+		}
+	}
+	if _, err := c.Exec(ctx, `SELECT FROM clusters WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE`, changed); err != nil {
+		return fmt.Errorf("lock what waits: %w", err)
+	}
+	return nil
+}
+
+// isMoved reports that the waiter stands elsewhere, or waits for something else, than it was told.
+func (w waiter) isMoved(now lifecycle.Turn) bool {
+	return now.Position != w.Position || now.For != w.Words
+}
+
+// isForeseen reports that only now it is known when its turn may come.
+func (w waiter) isForeseen(now lifecycle.Turn) bool { return w.ETA == nil && !now.ETA.IsZero() }
+
 // keepPlaces stores the positions, and reconciles the clusters whose position changed.
 func keepPlaces(ctx context.Context, c *db.Tx, line []waiter, places map[string]lifecycle.Turn) error {
 	var ids, words, moved, foreseen []string
@@ -254,9 +280,9 @@ func keepPlaces(ctx context.Context, c *db.Tx, line []waiter, places map[string]
 		}
 		ids, words, numbers, etas = append(ids, w.Cluster), append(words, turn.For), append(numbers, turn.Position), append(etas, db.Null(turn.ETA))
 		switch {
-		case turn.Position != w.Position || turn.For != w.Words:
+		case w.isMoved(turn):
 			moved = append(moved, w.Cluster)
-		case w.ETA == nil && !turn.ETA.IsZero():
+		case w.isForeseen(turn):
 			foreseen = append(foreseen, w.Cluster)
 		}
 	}
