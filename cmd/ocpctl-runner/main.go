@@ -189,7 +189,9 @@ func (r runtime) runScan(ctx context.Context, f flags) error {
 
 // meterOf opens a cloud as an attempt does, to measure its limits.
 func meterOf(open func(context.Context, string, cloud.Keys) (runner.Cloud, error)) scan.OpenMeter {
-	return func(ctx context.Context, region string, keys cloud.Keys) (scan.Meter, error) { return open(ctx, region, keys) }
+	return func(ctx context.Context, region string, keys cloud.Keys) (scan.Meter, error) {
+		return open(ctx, region, keys)
+	}
 }
 
 // seemly is an error that may be printed: it contains texts from the server, S3 or the cloud, redacted.
