@@ -354,7 +354,7 @@ func (s *Service) draftRow(r ClusterRequest, g policy.Grant, now time.Time) (clu
 			PullSecretRef: s.installs.PullSecretRef, SSHKey: cmp.Or(r.sshKey, s.installs.SSHKey), SSHKeyRef: s.installs.SSHKeyRef,
 			CloudCredsRef: cloud.CredentialsRef, Account: cmp.Or(account.Number, cloud.Account), ServiceAccounts: account.ServiceAccounts,
 			CreateDeadline: profile.Deadlines.Create, DestroyDeadline: profile.Deadlines.Destroy, AccessMost: profile.MaxAccess,
-			OffHoursChosen: r.Request.OffHours,
+			OffHoursChosen: r.Request.OffHours, RegionUsual: r.Request.Region == "",
 		},
 	}
 	if f := r.Request.File; f != nil {

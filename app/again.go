@@ -45,6 +45,9 @@ func (s *Service) Alike(row clusters.Row) CreateRequest {
 		Profile: row.Profile, Region: row.Region, Version: row.Release, BaseDomain: row.BaseDomain, Team: row.Team, CostCenter: row.CostCenter, Environment: row.Environment,
 		TTL: s.policy.Asked(row.TTL), Addons: &row.Addons, OffhoursOptIn: row.Spec.OffHoursChosen, Owner: row.Owner, Again: Again{Of: row.ID}, pull: row.PR,
 	}
+	if row.Spec.RegionUsual { // whatever keeps new clusters from there may have made it fail
+		r.Region = ""
+	}
 	if IsGone(row) && row.PR == nil {
 		r.Name = row.Name
 	}

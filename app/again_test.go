@@ -2,11 +2,13 @@ package app_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/clusters"
 )
@@ -57,4 +59,23 @@ func TestAClusterOfAPullRequestIsNotCreatedAgainForNobody(t *testing.T) {
 	require.Equal(t, app.Conflict, app.KindOf(err), "%v", err)
 	require.ErrorContains(t, err, "Nothing is known of acme/shop#41 any more")
 	require.Len(t, h.Clusters(), 1)
+}
+
+// A cluster that its region may have failed is made again in another, if nobody named the region.
+func TestAClusterThatIsCreatedAgainFallsBackUnlessItsRegionWasNamed(t *testing.T) {
+	for line, region := range map[string]string{"/ocp create aws-standard": "us-east-2", "/ocp create aws-standard --region us-east-1": "us-east-1"} {
+		t.Run(line, func(t *testing.T) {
+			h := servicetest.New(t)
+			h.Open()
+			h.Comment(1, "will", line)
+			row := h.Only()
+			require.Equal(t, "us-east-1", row.Region)
+			h.Release(row)
+			_, err := h.Store.Brakes.Freeze(t.Context(), lifecycle.Place{Region: "us-east-1"}, time.Hour, clusters.Origin{Actor: "saml:will", Why: "an outage"})
+			require.NoError(t, err)
+			made, _, err := h.Service.Retry(t.Context(), maya, row.ID, app.Origin{Source: policy.SourceWeb})
+			require.NoError(t, err)
+			require.Equal(t, region, made.Region)
+		})
+	}
 }

@@ -56,6 +56,7 @@ type Spec struct {
 	Advice          string              `json:"advice,omitempty"`         // policy's warnings, for the comment until it is ready; Markdown
 	Mention         []string            `json:"mention,omitempty"`        // when the requester is mentioned, as set in the repository's file
 	OffHoursChosen  *bool               `json:"offHoursChosen,omitempty"` // whether its request said that it sleeps outside working hours; nil: it did not say
+	RegionUsual     bool                `json:"regionUsual,omitempty"`    // no region was named, so that a cluster in its place may be made in another
 	Notify          map[string][]string `json:"notify,omitempty"`         // channels in Slack, by id, and the events that they hear of, as set in that file
 }
 

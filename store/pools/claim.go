@@ -172,5 +172,6 @@ func specOf(was made, next clusters.Row) clusters.Spec {
 	spec := was.Spec
 	spec.Grace, spec.RunGrace, spec.AccessMost = next.Spec.Grace, next.Spec.RunGrace, next.Spec.AccessMost
 	spec.Advice, spec.Mention, spec.OffHoursChosen, spec.Notify = next.Spec.Advice, next.Spec.Mention, next.Spec.OffHoursChosen, next.Spec.Notify
+	spec.RegionUsual = next.Spec.RegionUsual
 	return spec
 }
