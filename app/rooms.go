@@ -28,8 +28,8 @@ func (s *Service) VisibleRooms(ctx context.Context, who policy.Principal) ([]Roo
 	inForce := s.catalogue()
 	var out []RoomState
 	for _, r := range rooms {
-		p, known := inForce.Get(r.Profile)
-		if _, offered := p.Region(r.Region); !known || !offered || !p.Enabled || p.AdminOnly && !who.HasAnywhere(policy.PlatformAdmin, policy.Auditor) {
+		p, _ := inForce.Get(r.Profile)
+		if !s.Offers(r.Profile, r.Region) || p.AdminOnly && !who.HasAnywhere(policy.PlatformAdmin, policy.Auditor) {
 			continue
 		}
 		own := s.installs.Clouds[r.Platform].Account
@@ -42,6 +42,13 @@ func (s *Service) VisibleRooms(ctx context.Context, who policy.Principal) ([]Roo
 		}
 	}
 	return out, nil
+}
+
+// Offers reports that the catalogue has an enabled profile of that name with that region.
+func (s *Service) Offers(profile, region string) bool {
+	p, known := s.catalogue().Get(profile)
+	_, offered := p.Region(region)
+	return known && offered && p.Enabled
 }
 
 // ScanPlans returns the clusters for which a scan measures an account's limits: one of each enabled profile in each of its regions.

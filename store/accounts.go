@@ -3,7 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ocpctl/ocpctl/store/db"
@@ -42,32 +42,50 @@ func (s *Store) CountAccounts(ctx context.Context) (usage.Accounts, error) {
 	return counted.Accounts, err
 }
 
-// fitsAge is how long the store uses what it counted of the room in the clouds. It is a hint: whether a cluster fits is decided when its runner
-// asks, under a lock.
-const fitsAge = 2 * time.Second
+// How old what was counted of the room in the clouds may be: older than fitsAge it is counted anew beside its use, older than mostFitsAge before
+// it. It is a hint: whether a cluster fits is decided when its runner asks, under a lock.
+const (
+	fitsAge     = 2 * time.Second
+	mostFitsAge = 30 * time.Second
+)
 
 // recentFits is what was counted last.
 type recentFits struct {
-	mu   sync.Mutex
+	counting atomic.Bool // beside its use
+	kept     atomic.Pointer[keptFits]
+}
+
+type keptFits struct {
 	at   time.Time
 	fits map[usage.AccountRegion]int
 }
 
-// Fits returns how many more clusters fit where it was measured in the last day, without those that have not asked for capacity yet, as it was at
-// most two seconds ago. Nobody may change the result.
+// Fits returns how many more clusters fit where it was measured in the last day, without those that have not asked for capacity yet, as it was some
+// seconds ago. Nobody may change the result.
 func (s *Store) Fits(ctx context.Context) (map[usage.AccountRegion]int, error) {
-	s.fits.mu.Lock()
-	defer s.fits.mu.Unlock()
-	if s.fits.fits != nil && time.Since(s.fits.at) < fitsAge {
-		return s.fits.fits, nil
+	kept := s.fits.kept.Load()
+	if kept == nil || time.Since(kept.at) > mostFitsAge {
+		return s.countFits(ctx)
 	}
+	if time.Since(kept.at) > fitsAge && s.fits.counting.CompareAndSwap(false, true) {
+		go func() {
+			defer s.fits.counting.Store(false)
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), mostFitsAge)
+			defer cancel()
+			_, _ = s.countFits(ctx) // what keeps failing is an error once the count is too old
+		}()
+	}
+	return kept.fits, nil
+}
+
+func (s *Store) countFits(ctx context.Context) (map[usage.AccountRegion]int, error) {
 	now, err := s.Now(ctx)
 	if err != nil {
 		return nil, err
 	}
 	fits, err := usage.ReadFits(ctx, s.Pool(), now)
 	if err == nil {
-		s.fits.at, s.fits.fits = time.Now(), fits
+		s.fits.kept.Store(&keptFits{time.Now(), fits})
 	}
 	return fits, err
 }

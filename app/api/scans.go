@@ -145,6 +145,9 @@ func (s *server) ReportScan(w http.ResponseWriter, r *http.Request, id string) {
 		if err != nil {
 			return attempts.Lease{}, err
 		}
+		if room := row.Room; room != nil && !s.App.Offers(room.Profile, room.Region) { // the catalogue changed, or nobody asked for it
+			row.Room = nil
+		}
 		return s.Store.Scans.Report(r.Context(), id, claimsOf(r).TokenID, row)
 	})
 }

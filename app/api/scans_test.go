@@ -86,6 +86,7 @@ func TestAScanIsAskedForRunAndRead(t *testing.T) {
 	r.says("report", contract.ScanReport{Seq: 2, Room: &contract.ScanRoom{Profile: "aws-minimal-test", Region: "us-east-1", Quotas: []contract.Quota{
 		{Service: "vpc", Code: "L-F678F1CE", Name: "VPCs per region", Limit: 5, Used: 1, Need: 1, Lasting: 1}, {Service: "ec2", Code: "L-0263D0A3", Name: "addresses", Limit: 7, Used: 1, Need: 3, Lasting: 3},
 	}}}, &answer, http.StatusOK)
+	r.says("report", contract.ScanReport{Seq: 3, Room: &contract.ScanRoom{Profile: "invented", Region: "us-east-1", Quotas: []contract.Quota{{Service: "vpc", Code: "L-1", Limit: 5, Need: 1}}}}, &answer, http.StatusOK)
 	var rooms v1.Rooms
 	h.seenBy(oidc.Requester, "/api/v1/rooms", &rooms)
 	require.Len(t, rooms.Items, 1)
