@@ -22,19 +22,27 @@ type Accounts struct {
 func readAccounts(ctx context.Context, from db.Source) (Accounts, error) {
 	out := Accounts{Live: map[string]int{}, Unasked: map[AccountRegion]int{}}
 	live, err := db.All[struct {
-		Name           string
-		Number, Region string
-		Live, Unasked  int
-	}](ctx, from, `
-		SELECT c.account AS name, coalesce(c.spec ->> 'account', '') AS number, c.region, count(*)::int AS live, (count(*) FILTER (WHERE c.desired = 'present'
-			AND c.status IN ('PENDING', 'CREATING') AND NOT EXISTS (SELECT FROM reservations r WHERE r.cluster_id = c.id)))::int AS unasked
-		FROM clusters c WHERE c.account <> '' AND c.destroyed_at IS NULL GROUP BY 1, 2, 3`)
+		Name string
+		Live int
+	}](ctx, from, `SELECT account AS name, count(*)::int AS live FROM clusters WHERE account <> '' AND destroyed_at IS NULL GROUP BY 1`)
 	if err != nil {
 		return out, fmt.Errorf("count the clusters of each account: %w", err)
 	}
 	for _, l := range live {
-		out.Live[l.Name] += l.Live
-		out.Unasked[AccountRegion{Number: l.Number, Region: l.Region}] += l.Unasked
+		out.Live[l.Name] = l.Live
+	}
+	unasked, err := db.All[struct { // the specification, which is large, is read of these alone
+		Number, Region string
+		Unasked        int
+	}](ctx, from, `
+		SELECT coalesce(c.spec ->> 'account', '') AS number, c.region, count(*)::int AS unasked FROM clusters c
+		WHERE c.account <> '' AND c.destroyed_at IS NULL AND c.desired = 'present' AND c.status IN ('PENDING', 'CREATING')
+			AND NOT EXISTS (SELECT FROM reservations r WHERE r.cluster_id = c.id) GROUP BY 1, 2`)
+	if err != nil {
+		return out, fmt.Errorf("count the clusters that have not asked for capacity: %w", err)
+	}
+	for _, u := range unasked {
+		out.Unasked[AccountRegion{Number: u.Number, Region: u.Region}] = u.Unasked
 	}
 	return out, nil
 }
