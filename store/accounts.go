@@ -42,11 +42,11 @@ func (s *Store) CountAccounts(ctx context.Context) (usage.Accounts, error) {
 	return counted.Accounts, err
 }
 
-// How old what was counted of the room in the clouds may be: older than fitsAge it is counted anew beside its use, older than mostFitsAge before
-// it. It is a hint: whether a cluster fits is decided when its runner asks, under a lock.
+// How old what was counted of the room in the clouds may be: older than fitsAge, or ten times as old as counting takes, it is counted anew beside its
+// use; three times that old, before it. It is a hint: whether a cluster fits is decided when its runner asks, under a lock.
 const (
-	fitsAge     = 2 * time.Second
-	mostFitsAge = 30 * time.Second
+	fitsAge      = time.Second
+	fitsPatience = 30 * time.Second // for counting beside its use
 )
 
 // recentFits is what was counted last.
@@ -57,20 +57,24 @@ type recentFits struct {
 
 type keptFits struct {
 	at   time.Time
+	took time.Duration
 	fits map[usage.AccountRegion]int
 }
+
+// usual is after how long it is counted anew.
+func (k keptFits) usual() time.Duration { return max(fitsAge, 10*k.took) }
 
 // Fits returns how many more clusters fit where it was measured in the last day, without those that have not asked for capacity yet, as it was some
 // seconds ago. Nobody may change the result.
 func (s *Store) Fits(ctx context.Context) (map[usage.AccountRegion]int, error) {
 	kept := s.fits.kept.Load()
-	if kept == nil || time.Since(kept.at) > mostFitsAge {
+	if kept == nil || time.Since(kept.at) > 3*kept.usual() {
 		return s.countFits(ctx)
 	}
-	if time.Since(kept.at) > fitsAge && s.fits.counting.CompareAndSwap(false, true) {
+	if time.Since(kept.at) > kept.usual() && s.fits.counting.CompareAndSwap(false, true) {
 		go func() {
 			defer s.fits.counting.Store(false)
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), mostFitsAge)
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fitsPatience)
 			defer cancel()
 			_, _ = s.countFits(ctx) // what keeps failing is an error once the count is too old
 		}()
@@ -79,13 +83,14 @@ func (s *Store) Fits(ctx context.Context) (map[usage.AccountRegion]int, error) {
 }
 
 func (s *Store) countFits(ctx context.Context) (map[usage.AccountRegion]int, error) {
+	begun := time.Now()
 	now, err := s.Now(ctx)
 	if err != nil {
 		return nil, err
 	}
 	fits, err := usage.ReadFits(ctx, s.Pool(), now)
 	if err == nil {
-		s.fits.kept.Store(&keptFits{time.Now(), fits})
+		s.fits.kept.Store(&keptFits{begun, time.Since(begun), fits})
 	}
 	return fits, err
 }
