@@ -132,6 +132,13 @@ func TestAnEventSolvesTheChannelsProblemAndNotTheWorkspaces(t *testing.T) {
 	require.NoError(t, s.Notices.ChannelProblem(t.Context(), "T1", "", "token_revoked"))
 	require.NoError(t, s.Notices.ChannelProblem(t.Context(), "T1", "C1", ""))
 	require.NoError(t, s.Notices.ChannelProblem(t.Context(), "T1", "C2", ""), "there was none")
+	for took, refused := range map[time.Duration]bool{time.Minute: false, -time.Minute: true} { // sent before and after somebody put it right
+		require.NoError(t, s.Notices.ChannelRefused(t.Context(), "T1", "C1", "not_in_channel", took))
+		closed, err := s.Notices.Closed(t.Context(), "T1", "C1")
+		require.NoError(t, err)
+		require.Equal(t, refused, closed)
+		require.NoError(t, s.Notices.ChannelProblem(t.Context(), "T1", "C1", ""))
+	}
 	require.Equal(t, 10*time.Minute, turn(t, s, "T1", "C1"))
 	require.NoError(t, s.Notices.ChannelProblem(t.Context(), "T1", "", ""))
 	clock.Pass(time.Second)
