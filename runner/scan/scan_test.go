@@ -214,6 +214,20 @@ func TestAScanMeasuresTheRoomForEachPlan(t *testing.T) {
 	require.Contains(t, s.log.String(), "Service Quotas was not answered")
 }
 
+func TestAServerThatKnowsNoRoomDoesNotMakeAScanFail(t *testing.T) {
+	s := start(t)
+	s.spec.Plans = []contract.ScanPlan{{Profile: "small", Region: "us-east-1", Zones: []string{"us-east-1a"}}}
+	s.reply = func(what string, n int) int {
+		if what == "report" && n > 3 { // the parts are reported by then
+			return http.StatusBadRequest
+		}
+		return 0
+	}
+	require.NoError(t, s.run(t.Context()))
+	require.Equal(t, "succeeded", s.result.Outcome)
+	require.Contains(t, s.log.String(), "limits not reported")
+}
+
 // parts returns what was reported of each part: how many resources, and whether it is complete.
 func (s *server) parts() map[string]string {
 	out, count := map[string]string{}, map[string]int{}
