@@ -128,7 +128,7 @@ func take(ctx context.Context, c *db.Tx, cur usage.Held, r Request, lifetime tim
 	args := clusters.LifecycleArgs(next)
 	maps.Copy(args, pgx.NamedArgs{
 		"owner": r.Row.Owner, "team": r.Row.Team, "cost_center": r.Row.CostCenter, "environment": r.Row.Environment, "requested_by": r.Row.RequestedBy,
-		"source": r.Row.Source, "generation": max(r.Row.Generation, 1), "ttl": r.Row.TTL, "weight": max(r.Weight, 1), "user_tags": r.UserTags,
+		"source": r.Row.Source, "generation": max(r.Row.Generation, 1), "ttl": r.Row.TTL, "weight": max(r.Weight, 1), "priority": r.Row.Priority, "user_tags": r.UserTags,
 		"tags": tagsOf(was, r.Row), "spec": specOf(was, r.Row), "changed_work": clusters.ChangedWork(cur.Cluster, next),
 		"until": c.Now.Add(r.Row.TTL), "most": c.Now.Add(r.MaxTTL), "claim_ends": (*time.Time)(nil), "retry_of": r.RetryOf,
 		"installation": nil, "repo": nil, "number": nil, "head": nil,
@@ -149,7 +149,7 @@ func take(ctx context.Context, c *db.Tx, cur usage.Held, r Request, lifetime tim
 			'meter_month', meter_month, 'month_amount', month_amount, 'month_node_hours', month_node_hours),
 		pooled = false, claimed_at = @now, created_at = @now, ready_at = NULL, month_amount = 0, month_node_hours = 0,
 		owner = @owner, team = @team, cost_center = @cost_center, environment = @environment, requested_by = @requested_by, source = @source,
-		generation = @generation, ttl = @ttl, weight = @weight, request_tags = @user_tags, effective_tags = @tags, spec = @spec,
+		generation = @generation, ttl = @ttl, weight = @weight, priority = @priority, request_tags = @user_tags, effective_tags = @tags, spec = @spec,
 		installation = @installation, repo = @repo, pr_number = @number, pr_head = @head, retry_of = nullif(@retry_of, ''),
 		repo_id = coalesce((SELECT p.repo_id FROM pull_requests p WHERE p.repo = @repo AND p.number = @number), 0),
 		end_ttl = least(@until::timestamptz, @most::timestamptz), end_max = @most, end_claim = @claim_ends, end_hold = NULL, hold_why = '', hold_source = '',

@@ -67,7 +67,7 @@ func TestARequestTakesAWaitingClusterThatFits(t *testing.T) {
 	g.Answer = func(row clusters.Row) *clusters.Reply {
 		return &clusters.Reply{Cause: "comment:1", Installation: 5001, Repo: "acme/shop", Number: 41, Body: row.Name + " is yours"}
 	}
-	g.Reply = g.Answer(g.Row)
+	g.Reply, g.Row.Priority = g.Answer(g.Row), 50
 	made := judge(t, s, ask, g).Row
 	require.Equal(t, waits.ID, made.ID)
 	verdict, err := s.Verdict(t.Context(), made.ID)
@@ -77,6 +77,7 @@ func TestARequestTakesAWaitingClusterThatFits(t *testing.T) {
 	require.Equal(t, "ready-1", made.Name, "it keeps its name")
 	require.Equal(t, []string{"maya", "acme/platform", "github:maya", "pr_label"}, []string{made.Owner, made.Team, made.RequestedBy, made.Source})
 	require.Equal(t, 41, made.PR.Number)
+	require.Equal(t, 50, made.Priority, "as its request's")
 	require.False(t, made.Pooled)
 	require.False(t, made.Usable())
 	require.Equal(t, clock.Now(), made.ClaimedAt.UTC())
@@ -103,6 +104,20 @@ func TestARequestTakesAWaitingClusterThatFits(t *testing.T) {
 
 	ask, g = request(42)
 	require.NotEqual(t, waits.ID, judge(t, s, ask, g).Row.ID, "nothing waits any more")
+}
+
+// What waits is ready, whatever keeps new clusters from its region.
+func TestAClaimTakesWhatWaitsInTheRegionThatGetsNoNewCluster(t *testing.T) {
+	t.Parallel()
+	s, clock := storetest.Open(t)
+	waits := pooled(t, s, clock, "ready-1")
+	ask, g := request(41)
+	g.Row.Region = "us-east-2"
+	require.NotEqual(t, waits.ID, judge(t, s, ask, g).Row.ID, "it was asked for elsewhere")
+	ask, g = request(42)
+	g.Row.Region, g.Regions = "us-east-2", []string{"us-east-1"}
+	made := judge(t, s, ask, g).Row
+	require.Equal(t, []string{waits.ID, "us-east-1"}, []string{made.ID, made.Region})
 }
 
 func TestWhatWaitingCostsStaysThePools(t *testing.T) {
