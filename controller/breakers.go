@@ -2,11 +2,13 @@ package controller
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/riverqueue/river"
 
 	"github.com/ocpctl/ocpctl/internal/queue"
+	"github.com/ocpctl/ocpctl/lifecycle/breaker"
 )
 
 // breakersEvery is how often breakers are looked at without a trigger: a create that ended triggers a look itself.
@@ -21,7 +23,11 @@ type breakersWorker struct {
 func (w *breakersWorker) Work(ctx context.Context, _ *river.Job[queue.BreakersArgs]) error {
 	changes, err := w.c.Store.Brakes.Advance(ctx, w.c.Breaker)
 	for _, change := range changes {
-		w.c.Log.WarnContext(ctx, "breaker", "event", change.Event, "breaker", change.ID, "where", change.Where.String(), "code", change.Code, "cluster", change.Probe)
+		level := slog.LevelInfo
+		if change.Event == breaker.Opened || change.Event == breaker.ProbeFailed {
+			level = slog.LevelWarn
+		}
+		w.c.Log.Log(ctx, level, "breaker "+string(change.Event), "breaker", change.ID, "where", change.Where.String(), "code", change.Code, "cluster", change.Probe)
 	}
 	return err
 }
