@@ -212,6 +212,21 @@ func toRegions(counted map[usage.AccountRegion]int) map[policy.AccountRegion]int
 	return out
 }
 
+// lookAround completes a request with what keeps new clusters from somewhere now.
+func (s *Service) lookAround(ctx context.Context, r ClusterRequest) (ClusterRequest, error) {
+	brakes, err := s.store.Brakes.List(ctx)
+	if err != nil {
+		return r, err
+	}
+	r.brakes = brakes
+	if len(r.catalogue.Accounts) == 0 && !slices.ContainsFunc(r.catalogue.All(), profiles.Profile.FallsBack) {
+		return r, nil
+	}
+	fits, _, err := s.store.Room(ctx)
+	r.fits = toRegions(fits)
+	return r, err
+}
+
 // completeAsk completes a request with the catalogue and the person's name, and returns with it what is requested and whose usage it
 // counts toward. The request alone decides the scope; the usage is counted later, under the locks.
 func (s *Service) completeAsk(ctx context.Context, r ClusterRequest) (ClusterRequest, store.Ask, error) {
@@ -221,17 +236,9 @@ func (s *Service) completeAsk(ctx context.Context, r ClusterRequest) (ClusterReq
 	if err := s.keepPeople(ctx, r.catalogue); err != nil {
 		return ClusterRequest{}, store.Ask{}, err
 	}
-	brakes, err := s.store.Brakes.List(ctx)
+	r, err := s.lookAround(ctx, r)
 	if err != nil {
 		return ClusterRequest{}, store.Ask{}, err
-	}
-	r.brakes = brakes
-	if len(r.catalogue.Accounts) > 0 || slices.ContainsFunc(r.catalogue.All(), profiles.Profile.FallsBack) {
-		fits, err := s.store.Fits(ctx)
-		if err != nil {
-			return ClusterRequest{}, store.Ask{}, err
-		}
-		r.fits = toRegions(fits)
 	}
 	r.Request.Principal = withDisplayName(r.Request.Principal, r.catalogue.Catalogue)
 	content, err := json.Marshal(r.Request)

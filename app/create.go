@@ -95,7 +95,11 @@ func (s *Service) Judge(ctx context.Context, r policy.Request) (policy.Verdict, 
 	if err != nil {
 		return policy.Verdict{}, fmt.Errorf("count what is used: %w", err)
 	}
-	return s.evaluateRequest(ClusterRequest{Request: r, catalogue: inForce, explain: true}, ToPolicyUsage(used), now), nil
+	q, err := s.lookAround(ctx, ClusterRequest{Request: r, catalogue: inForce, explain: true})
+	if err != nil {
+		return policy.Verdict{}, err
+	}
+	return s.evaluateRequest(q, ToPolicyUsage(used), now), nil
 }
 
 // JudgeBy returns the verdict on a request by a catalogue, by what was used at a time.

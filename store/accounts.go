@@ -42,64 +42,61 @@ func (s *Store) CountAccounts(ctx context.Context) (usage.Accounts, error) {
 	return counted.Accounts, err
 }
 
-// How old what was counted of the room in the clouds may be: older than fitsAge, or ten times as old as counting takes, it is counted anew beside its
+// How old what was counted of the room in the clouds may be: older than roomAge, or ten times as old as counting takes, it is counted anew beside its
 // use; three times that old, before it. It is a hint: whether a cluster fits is decided when its runner asks, under a lock.
 const (
-	fitsAge      = time.Second
-	fitsPatience = 30 * time.Second // for counting beside its use
+	roomAge      = time.Second
+	roomPatience = 30 * time.Second // for counting beside its use
 )
 
-// recentFits is what was counted last.
-type recentFits struct {
+// recentRoom is what was counted last.
+type recentRoom struct {
 	counting atomic.Bool // beside its use
-	kept     atomic.Pointer[keptFits]
+	kept     atomic.Pointer[keptRoom]
 }
 
-type keptFits struct {
+type keptRoom struct {
 	at   time.Time
 	took time.Duration
 	fits map[usage.AccountRegion]int
+	all  []usage.Room
 }
 
 // usual is after how long it is counted anew.
-func (k keptFits) usual() time.Duration { return max(fitsAge, 10*k.took) }
+func (k keptRoom) usual() time.Duration { return max(roomAge, 10*k.took) }
 
-// Fits returns how many more clusters fit where it was measured in the last day, without those that have not asked for capacity yet, as it was some
-// seconds ago. Nobody may change the result.
-func (s *Store) Fits(ctx context.Context) (map[usage.AccountRegion]int, error) {
-	kept := s.fits.kept.Load()
+// Room returns how many more clusters fit where it was measured in the last day, without those that have not asked for capacity yet, as it was some
+// seconds ago, and what of that scans measured. Nobody may change the result.
+func (s *Store) Room(ctx context.Context) (fits map[usage.AccountRegion]int, measured []usage.Room, err error) {
+	kept := s.room.kept.Load()
 	if kept == nil || time.Since(kept.at) > 3*kept.usual() {
-		return s.countFits(ctx)
+		if kept, err = s.countRoom(ctx); err != nil {
+			return nil, nil, err
+		}
+		return kept.fits, kept.all, nil
 	}
-	if time.Since(kept.at) > kept.usual() && s.fits.counting.CompareAndSwap(false, true) {
+	if time.Since(kept.at) > kept.usual() && s.room.counting.CompareAndSwap(false, true) {
 		go func() {
-			defer s.fits.counting.Store(false)
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fitsPatience)
+			defer s.room.counting.Store(false)
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), roomPatience)
 			defer cancel()
-			_, _ = s.countFits(ctx) // what keeps failing is an error once the count is too old
+			_, _ = s.countRoom(ctx) // what keeps failing is an error once the count is too old
 		}()
 	}
-	return kept.fits, nil
+	return kept.fits, kept.all, nil
 }
 
-func (s *Store) countFits(ctx context.Context) (map[usage.AccountRegion]int, error) {
+func (s *Store) countRoom(ctx context.Context) (*keptRoom, error) {
 	begun := time.Now()
 	now, err := s.Now(ctx)
 	if err != nil {
 		return nil, err
 	}
-	fits, err := usage.ReadFits(ctx, s.Pool(), now)
-	if err == nil {
-		s.fits.kept.Store(&keptFits{begun, time.Since(begun), fits})
-	}
-	return fits, err
-}
-
-// Rooms returns how many more clusters of each profile fit where, as scans measured it in the last day.
-func (s *Store) Rooms(ctx context.Context) ([]usage.Room, error) {
-	now, err := s.Now(ctx)
+	fits, all, err := usage.ReadRoom(ctx, s.Pool(), now)
 	if err != nil {
 		return nil, err
 	}
-	return usage.ReadRooms(ctx, s.Pool(), now)
+	kept := &keptRoom{begun, time.Since(begun), fits, all}
+	s.room.kept.Store(kept)
+	return kept, nil
 }

@@ -39,7 +39,7 @@ func BenchmarkAccounts(b *testing.B) {
 			for b.Loop() {
 				now, err := s.Now(b.Context())
 				require.NoError(b, err)
-				fits, err := usage.ReadFits(b.Context(), s.Pool(), now)
+				fits, _, err := usage.ReadRoom(b.Context(), s.Pool(), now)
 				require.NoError(b, err)
 				require.NotEmpty(b, fits)
 			}

@@ -103,7 +103,7 @@ func TestRoomIsWhatWasMeasuredWithoutWhatOthersHold(t *testing.T) {
 		require.NoError(t, err)
 		now, err := s.Now(t.Context())
 		require.NoError(t, err)
-		all, err := usage.ReadFits(t.Context(), s.Pool(), now)
+		all, _, err := usage.ReadRoom(t.Context(), s.Pool(), now)
 		require.NoError(t, err)
 		at := usage.AccountRegion{Number: "111111111111", Region: "us-east-1"}
 		n, known = all[at]

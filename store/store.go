@@ -51,7 +51,7 @@ type Store struct {
 	Scans        *scans.Store
 	TestReports  *testreports.Store
 	ended        ended
-	fits         recentFits
+	room         recentRoom
 	group        *group
 	dead         atomic.Int64 // folded changes of usage since the last vacuum
 }

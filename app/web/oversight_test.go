@@ -49,8 +49,8 @@ func TestOnesOwnPageShowsSeatsAndAccounts(t *testing.T) {
 
 func TestLimitsShowWhatIsUsedOfThem(t *testing.T) {
 	h := newFixture(t)
-	h.make("maya", "shop", "platform", 24)
 	h.sql(`INSERT INTO rooms VALUES ($1, 'us-east-1', 'aws-standard', 'aws', '[{"service":"vpc","code":"L-1","name":"VPCs per region","limit":5,"used":2,"need":1}]', now())`, "123456789012")
+	h.make("maya", "shop", "platform", 24)
 	_, page, _ := h.as("maya").get("/limits")
 	for _, want := range []string{
 		`<meter min="0" max="4" high="3" value="1">1 of 4</meter>`, "clusters being created", "72 of 3000", "<td>you</td>", "VPCs per region: 1 needed, 3 of 5 free", "<td>team platform</td>",

@@ -22,15 +22,6 @@ type Room struct {
 // measureAge is how old a measurement may be: what others use changes meanwhile.
 const measureAge = 24 * time.Hour
 
-// ReadRooms returns what was measured in the last day, by profile, account and region.
-func ReadRooms(ctx context.Context, from db.Source, now time.Time) ([]Room, error) {
-	holdings, err := readHoldings(ctx, from)
-	if err != nil {
-		return nil, err
-	}
-	return readRooms(ctx, from, now, holdings)
-}
-
 func readRooms(ctx context.Context, from db.Source, now time.Time, holdings map[AccountRegion][]lifecycle.Holding) (rooms []Room, err error) {
 	measured, err := db.All[struct {
 		Platform, Account, Region, Profile string
@@ -53,14 +44,14 @@ func readRooms(ctx context.Context, from db.Source, now time.Time, holdings map[
 	return rooms, nil
 }
 
-// ReadFits returns how many more clusters fit where it was measured in the last day, without those that have not asked for capacity yet. It reads
-// what is set aside for every live cluster.
-func ReadFits(ctx context.Context, from db.Source, now time.Time) (map[AccountRegion]int, error) {
+// ReadRoom returns how many more clusters fit where it was measured in the last day, without those that have not asked for capacity yet, and what of
+// that scans measured, by profile, account and region. It reads what is set aside for every live cluster.
+func ReadRoom(ctx context.Context, from db.Source, now time.Time) (fits map[AccountRegion]int, rooms []Room, err error) {
 	holdings, err := readHoldings(ctx, from)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	fits := map[AccountRegion]int{}
+	fits = map[AccountRegion]int{}
 	measured, err := db.All[struct {
 		Account, Region string
 		Quotas          []lifecycle.Quota
@@ -70,7 +61,7 @@ func ReadFits(ctx context.Context, from db.Source, now time.Time) (map[AccountRe
 			ARRAY(SELECT c.id FROM clusters c WHERE c.destroyed_at > r.asked_at AND c.region = r.region) AS gone
 		FROM reservations r WHERE r.asked_at > @since ORDER BY r.account, r.region, r.asked_at DESC`, pgx.NamedArgs{"since": now.Add(-measureAge)})
 	if err != nil {
-		return nil, fmt.Errorf("read what was measured in each account: %w", err)
+		return nil, nil, fmt.Errorf("read what was measured in each account: %w", err)
 	}
 	for _, m := range measured {
 		at := AccountRegion{Number: m.Account, Region: m.Region}
@@ -78,11 +69,11 @@ func ReadFits(ctx context.Context, from db.Source, now time.Time) (map[AccountRe
 			fits[at] = n
 		}
 	}
-	rooms, err := readRooms(ctx, from, now, holdings)
+	rooms, err = readRooms(ctx, from, now, holdings)
 	for _, r := range rooms {
 		fits[AccountRegion{r.Account, r.Region, r.Profile}] = r.Clusters
 	}
-	return fits, err
+	return fits, rooms, err
 }
 
 // readHoldings returns what is set aside for clusters.
