@@ -78,7 +78,7 @@ func (s *Service) Thaw(ctx context.Context, who policy.Principal, id string, ori
 	}
 	ended, err := s.store.Brakes.Thaw(ctx, one, s.StoreOrigin(origin, who))
 	if errors.Is(err, db.ErrNotFound) {
-		return nil, Fail(NotFound, fmt.Sprintf("Nothing is frozen by %s: it ended, or never was. See ocpctl admin brakes.", id))
+		return nil, Fail(NotFound, fmt.Sprintf("There is no brake %s: it ended, or never was. See ocpctl admin brakes.", id))
 	}
 	return ended, err
 }

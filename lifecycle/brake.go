@@ -89,10 +89,11 @@ func (b Brake) String() string {
 	if b.IsZero() {
 		return ""
 	}
+	braked := strings.TrimSpace("new clusters " + b.Where.String())
 	if b.Kind == Breaker {
-		return fmt.Sprintf("%s wait since %s: %d creates in a row failed with %s; one is tried from %s on", strings.TrimSpace("new clusters "+b.Where.String()), sayMoment(b.Since), b.Failures, b.Code, sayMoment(b.Until))
+		return fmt.Sprintf("%s have had to wait since %s, because %d creates in a row failed with %s; one is tried from %s", braked, sayMoment(b.Since), b.Failures, b.Code, sayMoment(b.Until))
 	}
-	return addWords(fmt.Sprintf("%s are frozen by %s since %s, until %s", strings.TrimSpace("new clusters "+b.Where.String()), b.By, sayMoment(b.Since), sayMoment(b.Until)), b.Words)
+	return addWords(fmt.Sprintf("%s froze %s from %s until %s", b.By, braked, sayMoment(b.Since), sayMoment(b.Until)), b.Words)
 }
 
 // sayMoment writes a time as reasons do.

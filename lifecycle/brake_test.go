@@ -100,8 +100,8 @@ func TestABrakeHoldsWhereItIsAskedFor(t *testing.T) {
 		require.NotNil(t, found, what)
 		require.Equal(t, one.want, found.ID, what)
 	}
-	require.Equal(t, "new clusters on aws in the region us-east-1 are frozen by Ada since 08:00 UTC on 1 January, until 11:00 UTC on 1 January: the API is down", brakes[1].String())
-	require.Equal(t, "new clusters are frozen by Ada since 08:00 UTC on 1 January, until 09:00 UTC on 1 January", Brake{Kind: Freeze, By: "Ada", Since: since, Until: since.Add(time.Hour)}.String())
+	require.Equal(t, "Ada froze new clusters on aws in the region us-east-1 from 08:00 UTC on 1 January until 11:00 UTC on 1 January: the API is down", brakes[1].String())
+	require.Equal(t, "Ada froze new clusters from 08:00 UTC on 1 January until 09:00 UTC on 1 January", Brake{Kind: Freeze, By: "Ada", Since: since, Until: since.Add(time.Hour)}.String())
 }
 
 func TestAFrozenClusterBeginsWhenTheFreezeEnds(t *testing.T) {
@@ -122,7 +122,7 @@ func TestABreakerHoldsUntilItCloses(t *testing.T) {
 	brake := &Brake{ID: "brk_1", Kind: Breaker, Where: Place{Platform: "aws", Version: "4.20.1"}, Code: "BootstrapTimeout", Failures: 3, Since: epoch, Until: epoch.Add(10 * time.Minute)}
 	d := Decide(c, Facts{Now: epoch, Brake: brake}, limits)
 	require.Equal(t, brake.Until, d.Next.WakeAt)
-	require.Equal(t, "new clusters of the version 4.20.1 on aws wait since 08:00 UTC on 1 January: 3 creates in a row failed with BootstrapTimeout; one is tried from 08:10 UTC on 1 January on", d.Next.Why.String())
+	require.Equal(t, "new clusters of the version 4.20.1 on aws have had to wait since 08:00 UTC on 1 January, because 3 creates in a row failed with BootstrapTimeout; one is tried from 08:10 UTC on 1 January", d.Next.Why.String())
 	now := brake.Until.Add(time.Hour) // another cluster is tried
 	d = Decide(d.Next, Facts{Now: now, Brake: brake}, limits)
 	require.Empty(t, d.Open)

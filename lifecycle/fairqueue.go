@@ -59,8 +59,8 @@ func (l *tally) count(team string, uses []use) (filled bool) {
 }
 
 // grant gives a place to everybody whose limits all have one, and returns who got one and who did not. No limit is ever exceeded.
-// The highest priority comes first; among equals the team that has the fewest relative to its weight; within a team it is first come, first served. One with a full
-// limit holds up only those who need the same limit.
+// The highest priority comes first; among equals the team that has the fewest relative to its weight; within a team it is first come, first served.
+// One with a full limit holds up only those who need the same limit.
 func (l *tally) grant(waiting []claim) (granted []string, left []claim) {
 	h := l.newFairHeap(nil)
 	h.queues, left = l.setAside(queue(waiting), left)

@@ -85,8 +85,8 @@ type Waiter struct {
 // Take returns whose turn it is now, and the positions of the others.
 //
 // Everybody whose limits all have a free place gets a turn, and no limit is ever exceeded. The highest priority comes first; among equals the team
-// with the fewest live clusters relative to its weight; within a team it is first come, first served. A waiter with a full limit holds up only those
-// who need the same limit. A waiter without approval has a place kept when its turn comes, but gets no turn and no position before it
+// with the fewest live clusters relative to its weight; within a team it is first come, first served. A waiter with a full limit holds up only
+// those who need the same limit. A waiter without approval has a place kept when its turn comes, but gets no turn and no position before it
 // is approved.
 func Take(waiting []Waiter, held []Holder) (granted []string, places map[string]Turn) {
 	claims := make([]claim, len(waiting))

@@ -42,8 +42,8 @@ type AccountFit struct {
 	Brake *lifecycle.Brake // for which it would wait; nil: for none
 }
 
-// RankAccounts returns the accounts that the team may use, the best first: those that fit and wait for no brake, then the most room, where an unknown one comes before
-// none, then priority, then name. It depends on nothing else.
+// RankAccounts returns the accounts that the team may use, the best first: those that fit and wait for no brake, then the most room, where an
+// unknown one comes before none, then priority, then name. It depends on nothing else.
 func RankAccounts(all []profiles.Account, w AccountWish, u AccountUsage) (ranked []AccountFit) {
 	for _, a := range all {
 		if a.Platform == w.Profile.Platform && a.MayUse(w.Team) && (w.Name == "" || w.Name == a.Name) {

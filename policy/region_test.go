@@ -17,7 +17,7 @@ func TestAFallbackTakesThePlaceOfARegionThatGetsNoNewCluster(t *testing.T) {
 	room := func(n int) AccountUsage {
 		return AccountUsage{Fits: map[AccountRegion]int{{Number: "1", Region: "us-east-1", Profile: "aws-standard"}: n}}
 	}
-	const frozen = "us-east-1 gets no new cluster now (new clusters in the region us-east-1 are frozen by Will since 12:00 UTC on 15 January, until 13:00 UTC on 15 January)"
+	const frozen = "us-east-1 gets no new cluster now (Will froze new clusters in the region us-east-1 from 12:00 UTC on 15 January until 13:00 UTC on 15 January)"
 	for name, c := range map[string]struct {
 		brakes   []lifecycle.Brake
 		used     AccountUsage
@@ -27,12 +27,12 @@ func TestAFallbackTakesThePlaceOfARegionThatGetsNoNewCluster(t *testing.T) {
 		says     string
 	}{
 		"nothing keeps it":          {region: "us-east-1", says: "us-east-1"},
-		"a freeze":                  {brakes: []lifecycle.Brake{freeze("", "us-east-1")}, region: "us-east-2", says: frozen + ", so it is made in us-east-2. Name a region to wait for it."},
+		"a freeze":                  {brakes: []lifecycle.Brake{freeze("", "us-east-1")}, region: "us-east-2", says: frozen + ", so it is made in us-east-2. To wait for us-east-1, name it as the region."},
 		"of the own account":        {brakes: []lifecycle.Brake{freeze("1", "us-east-1")}, region: "us-east-2", says: "in the account 1 in the region us-east-1"},
 		"of another account":        {brakes: []lifecycle.Brake{freeze("2", "us-east-1")}, region: "us-east-1", says: "us-east-1"},
 		"two of them":               {brakes: []lifecycle.Brake{freeze("", "us-east-1"), freeze("", "us-east-2")}, region: "us-west-2", says: "; us-east-2 gets no new cluster now"},
 		"all of them: it waits":     {brakes: []lifecycle.Brake{freeze("", "")}, region: "us-east-1", says: "us-east-1"},
-		"no room":                   {used: room(0), region: "us-east-2", says: "us-east-1 gets no new cluster now (no room, as measured), so it is made in us-east-2."},
+		"no room":                   {used: room(0), region: "us-east-2", says: "us-east-1 gets no new cluster now (no room for another, as last measured), so it is made in us-east-2."},
 		"room":                      {used: room(1), region: "us-east-1", says: "us-east-1"},
 		"a named region waits":      {brakes: []lifecycle.Brake{freeze("", "us-east-1")}, change: func(r *Request) { r.Region = "us-east-1" }, region: "us-east-1", says: "us-east-1"},
 		"an account that is braked": {brakes: []lifecycle.Brake{freeze("2", "us-east-1")}, accounts: []profiles.Account{{Name: "two", Number: "2", Cap: 5}, {Name: "three", Number: "3"}}, region: "us-east-1", says: "us-east-1"},

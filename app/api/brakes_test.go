@@ -23,7 +23,7 @@ func TestAnAdminFreezesAndARequestHearsThatItWillWait(t *testing.T) {
 	h.does(http.MethodPost, "/api/v1/dry-run", h.as(oidc.Requester), body, http.StatusOK, &verdict)
 	require.True(t, verdict.Allowed)
 	require.True(t, verdict.Waits)
-	require.Contains(t, verdict.Message, "It waits: New clusters of the profile aws-minimal-test are frozen by "+brake.By)
+	require.Contains(t, verdict.Message, "It waits: "+brake.By+" froze new clusters of the profile aws-minimal-test from")
 	require.Contains(t, verdict.Message, "AWS has an outage")
 	var made v1.Accepted
 	h.does(http.MethodPost, "/api/v1/clusters", h.as(oidc.Requester), body, http.StatusAccepted, &made, "Idempotency-Key", "one")

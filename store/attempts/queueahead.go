@@ -13,9 +13,8 @@ import (
 )
 
 // Capacity is given by priority, and then in the order of acceptance. Ahead of a cluster are those in the queue that come before it, and those
-// of its own team that come before it and have not asked yet: their runners may only be slower to start. What these will
-// need is unknown, so each is taken to need what the newest cluster of its profile needed there, or else what the one that asks
-// needs.
+// of its own team that come before it and have not asked yet: their runners may only be slower to start. What these will need is unknown, so each
+// is taken to need what the newest cluster of its profile needed there, or else what the one that asks needs.
 
 // inLine selects the waiting reservations r of an account and region, with their clusters c. One that a brake holds delays nobody.
 const inLine = ` FROM reservations r JOIN clusters c ON c.id = r.cluster_id

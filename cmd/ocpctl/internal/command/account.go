@@ -52,7 +52,7 @@ func (a *app) printRooms(res *http.Response, err error) error {
 			}
 			return []any{one.Profile, cmp.Or(one.Account, one.Number), one.Region, fits, one.LimitedBy, humanize.When(one.MeasuredAt, s.Now)}
 		},
-		none: "Nothing was measured in the last day. Scans measure it, see scan.every in the configuration.",
+		none: "Nothing was measured in the last day. Scans of the cloud accounts measure it; a platform admin sets scan.every, or starts one with ocpctl admin scan.",
 	}.showAnswer(a)(res, err)
 }
 

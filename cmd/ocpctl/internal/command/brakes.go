@@ -64,7 +64,7 @@ func (a *app) newThawCommand() *cobra.Command {
 					{Name: "ID", Detail: "Exactly one of them is required.", Accepted: []string{"an id of ocpctl admin brakes", "--all"}},
 				}})
 			}
-			return a.printBrakes("Nothing was frozen.")(api.Thaw(ctx, id, said))
+			return a.printBrakes("There was no brake to end.")(api.Thaw(ctx, id, said))
 		}),
 	}
 	c.Flags().BoolVar(&all, "all", false, "end all of them")
@@ -73,7 +73,7 @@ func (a *app) newThawCommand() *cobra.Command {
 }
 
 func (a *app) newBrakesCommand() *cobra.Command {
-	return a.newSimpleCommand("brakes", "List what keeps new clusters from being created", (*connect.API).ListBrakes, a.printBrakes("Nothing is frozen."))
+	return a.newSimpleCommand("brakes", "List what keeps new clusters from being created", (*connect.API).ListBrakes, a.printBrakes("No brakes: new clusters are created as they are requested."))
 }
 
 func (a *app) printBrakes(none string) func(*http.Response, error) error {
