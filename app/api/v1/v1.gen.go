@@ -1113,6 +1113,21 @@ type ClusterSignalKind string
 // ClusterSignalTold What was told last; absent if nothing was yet.
 type ClusterSignalTold string
 
+// CohortShare What a team has of the quotas of its cohort, whose teams lend each other live clusters.
+type CohortShare struct {
+	// Borrowed Live clusters beyond that.
+	Borrowed int `json:"borrowed" yaml:"borrowed"`
+
+	// Guaranteed Live clusters that the team's quota guarantees.
+	Guaranteed int `json:"guaranteed" yaml:"guaranteed"`
+
+	// Lent Guaranteed places that other teams use.
+	Lent int `json:"lent" yaml:"lent"`
+
+	// Name The cohort.
+	Name string `json:"name" yaml:"name"`
+}
+
 // Condition defines model for Condition.
 type Condition struct {
 	Message string          `json:"message" yaml:"message"`
@@ -1959,7 +1974,9 @@ type QuestionAnswer struct {
 
 // Quota defines model for Quota.
 type Quota struct {
-	Creating Used `json:"creating,omitempty,omitzero" yaml:"creating,omitempty"`
+	// Cohort What a team has of the quotas of its cohort, whose teams lend each other live clusters.
+	Cohort   CohortShare `json:"cohort,omitempty,omitzero" yaml:"cohort,omitempty"`
+	Creating Used        `json:"creating,omitempty,omitzero" yaml:"creating,omitempty"`
 
 	// Key Person or team of the quota; empty if it applies everywhere.
 	Key       string     `json:"key" yaml:"key"`
