@@ -73,8 +73,8 @@ func (l *tally) withCohort(uses []use) []use {
 	return uses
 }
 
-// borrows reports that the team has all that it is guaranteed, counting those before the claim, so that it would borrow a place.
-func (l *tally) borrows(c claim) bool {
+// isBorrowing reports that the team has all that it is guaranteed, counting those before the claim, so that it would borrow a place.
+func (l *tally) isBorrowing(c claim) bool {
 	if c.cohort == nil {
 		return false
 	}

@@ -157,8 +157,10 @@ func (h *fairHeap) Len() int { return len(h.queues) }
 // Less implements heap.Interface.
 func (h *fairHeap) Less(i, j int) bool {
 	a, b := h.queues[i][0], h.queues[j][0]
-	if borrows := h.borrows(a); borrows != h.borrows(b) {
-		return !borrows
+	if a.cohort != nil || b.cohort != nil {
+		if borrows := h.isBorrowing(a); borrows != h.isBorrowing(b) {
+			return !borrows
+		}
 	}
 	order := cmp.Or(cmp.Compare(b.priority, a.priority), cmp.Compare(h.teams[a.team]*max(b.weight, 1), h.teams[b.team]*max(a.weight, 1)))
 	return order < 0 || order == 0 && earlier(a, b) < 0
@@ -216,7 +218,7 @@ func (l *tally) turn(c claim) Turn {
 		}
 	}
 	turn.For = by.Text()
-	if by.Scope == ScopeCohort && !l.borrows(c) {
+	if by.Scope == ScopeCohort && !l.isBorrowing(c) {
 		turn.For += l.nameBorrowers(c)
 	}
 	return turn

@@ -30,13 +30,13 @@ func CohortOf(team string, u Usage, c profiles.Catalogue) (CohortUse, bool) {
 	return CohortUse{cohort, team, used}, true
 }
 
-// cohort returns that of the request's team; like the team's quotas it is not revealed to strangers.
-func (j judging) cohort() (CohortUse, bool) {
+// cohortUse returns that of the request's team; like the team's quotas it is not revealed to strangers.
+func (j judging) cohortUse() (CohortUse, bool) {
 	c, has := CohortOf(j.own.Team, j.usage, j.terms.Catalogue)
 	return c, has && !j.stranger
 }
 
-func (c CohortUse) limit() Limit {
+func (c CohortUse) toLimit() Limit {
 	return Limit{Scope: lifecycle.ScopeCohort, Key: c.Name, What: LimitLive, Most: c.Most(), Own: c.Own}
 }
 

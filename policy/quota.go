@@ -96,10 +96,10 @@ func (j judging) allLimits() (all, full []Limit) {
 			}
 		}
 	}
-	if c, has := j.cohort(); has {
-		all = append(all, c.limit())
+	if c, has := j.cohortUse(); has {
+		all = append(all, c.toLimit())
 		if c.isFull() {
-			full = append(full, c.limit())
+			full = append(full, c.toLimit())
 		}
 	}
 	return all, full
@@ -116,7 +116,7 @@ func (j judging) checkQuotas() Check {
 			checks = append(checks, j.checkNodeHours(b))
 		}
 	}
-	if c, has := j.cohort(); has {
+	if c, has := j.cohortUse(); has {
 		checks = append(checks, j.checkCohort(c))
 	}
 	fine := "No quota applies."

@@ -35,8 +35,8 @@ func TeamLimits(team string, c profiles.Catalogue) (limits []Limit) {
 			limits = append(limits, b.waitableLimits()...)
 		}
 	}
-	if cohort, has := j.cohort(); has {
-		limits = append(limits, cohort.limit())
+	if cohort, has := j.cohortUse(); has {
+		limits = append(limits, cohort.toLimit())
 	}
 	return limits
 }
@@ -64,7 +64,7 @@ func JudgeTransfer(team string, h Held, u Usage, c profiles.Catalogue) Check {
 			checks = append(checks, j.checkNodeHours(b))
 		}
 	}
-	if cohort, has := j.cohort(); has && cohort.Own[h.From] == 0 {
+	if cohort, has := j.cohortUse(); has && cohort.Own[h.From] == 0 {
 		checks = append(checks, j.checkCohort(cohort))
 	}
 	if j.team.Budget.MonthlyCents > 0 {

@@ -38,7 +38,7 @@ func (c Catalogue) CohortOf(team string) (Cohort, bool) {
 	out := Cohort{Name: t.Cohort, Own: map[string]int{}}
 	for _, name := range c.teamsOf(t.Cohort) {
 		for _, q := range c.Quotas {
-			if q.guarantees(name) && (out.Own[name] == 0 || q.Live < out.Own[name]) {
+			if q.limitsLive(name) && (out.Own[name] == 0 || q.Live < out.Own[name]) {
 				out.Own[name] = q.Live
 			}
 		}
@@ -46,8 +46,8 @@ func (c Catalogue) CohortOf(team string) (Cohort, bool) {
 	return out, true
 }
 
-// guarantees reports whether the quota says how many live clusters a team may have.
-func (q Quota) guarantees(team string) bool {
+// limitsLive reports whether the quota says how many live clusters a team may have.
+func (q Quota) limitsLive(team string) bool {
 	return q.Scope == ScopeTeam && q.Live > 0 && q.Holds(team)
 }
 
@@ -65,7 +65,7 @@ func (l *loader) agreeCohorts() {
 		if in[cohort] == 1 {
 			t.from.failAt("cohort", fmt.Sprintf("%q, which no other team has", cohort), "the cohort of another team, or none")
 		}
-		if !slices.ContainsFunc(l.quotas, func(q entry[Quota]) bool { return q.value.guarantees(t.value.Name) }) {
+		if !slices.ContainsFunc(l.quotas, func(q entry[Quota]) bool { return q.value.limitsLive(t.value.Name) }) {
 			t.from.failAt("cohort", fmt.Sprintf("%q, and no quota limits the live clusters of team %s", cohort, t.value.Name), "a quota with scope: team and live that matches the team, or no cohort")
 		}
 	}
