@@ -72,6 +72,10 @@ func (j judging) checkPrice() Check {
 	region, _ := j.profile.Region(j.region)
 	check := Check{Name: "price", Result: Pass, Asked: price.Dollars(j.price), Message: fmt.Sprintf("About %s an hour and %s until its end, by list prices of %s.",
 		price.Dollars(int64(region.HourlyCents)), price.Dollars(j.price), j.profile.PricesAsOf)}
+	if region.OnDemand != nil {
+		check.Message += fmt.Sprintf(" Its workers are spot machines: that saves about %s an hour, AWS may take them back with two minutes' notice, and the last of %d tries is on demand.",
+			price.Dollars(int64(*region.OnDemand-region.HourlyCents)), j.profile.Attempts)
+	}
 	if budget := j.team.Budget.MonthlyCents; budget > 0 {
 		left := max(0, budget-j.teamSpending())
 		check.Have = price.Dollars(j.teamSpending())

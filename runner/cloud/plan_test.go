@@ -24,7 +24,7 @@ func TestAPlanIsReadFromTheInstallConfig(t *testing.T) {
 		"no YAML": {`[`, cloud.Plan{Zones: []string{"spec"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, c.want, cloud.ReadPlan("aws", "m6i.xlarge", c.config, []string{"spec"}))
+			require.Equal(t, c.want, cloud.ReadPlan("aws", "m6i.xlarge", c.config, []string{"spec"}, false))
 		})
 	}
 }
