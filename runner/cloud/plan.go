@@ -74,11 +74,13 @@ func addMachines(all []Machines, more Machines) []Machines {
 	return append(all, more)
 }
 
-// Types lists the instance types.
+// Types lists the instance types, each once.
 func (p Plan) Types() []string {
 	var types []string
 	for _, each := range p.Machines {
-		types = append(types, each.Type)
+		if !slices.Contains(types, each.Type) {
+			types = append(types, each.Type)
+		}
 	}
 	return types
 }

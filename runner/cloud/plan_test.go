@@ -28,3 +28,9 @@ func TestAPlanIsReadFromTheInstallConfig(t *testing.T) {
 		})
 	}
 }
+
+func TestWorkersOfAPlanMayBeSpotMachines(t *testing.T) {
+	plan := cloud.ReadPlan("aws", "m6i.xlarge", `{controlPlane: {replicas: 3}, compute: [{replicas: 2}]}`, []string{"spec"}, true)
+	require.Equal(t, []cloud.Machines{{Type: "m6i.xlarge", Lasting: 3, Transient: 1}, {Type: "m6i.xlarge", Lasting: 2, Spot: true}}, plan.Machines)
+	require.Equal(t, []string{"m6i.xlarge"}, plan.Types())
+}
