@@ -398,6 +398,9 @@ func (s *Service) draftRow(r ClusterRequest, g policy.Grant, now time.Time) (clu
 	if profile.Sleep != profiles.SleepNever {
 		row.SleepMode = lifecycle.SleepMode(profile.Sleep)
 	}
+	if profile.Spot != "" {
+		row.Spot, row.OnDemandCents = lifecycle.SpotWorkers, g.OnDemand
+	}
 	row.OffHours, row.UseExtends = g.OffHours, profile.TTLFrom == profiles.TTLFromActivity
 	row.Idle = lifecycle.Idle{
 		TellAfter: s.policy.Scale(profile.Idle.TellAfter), SleepAfter: s.policy.Scale(profile.Idle.SleepAfter), EndAfter: s.policy.Scale(profile.Idle.EndAfter),

@@ -69,7 +69,7 @@ func (s *Service) ScanPlans(platform string, regions []string) (plans []contract
 				s.log.Warn("the room for a profile is not measured", "profile", p.Name, "region", region.Name, "err", err)
 				continue
 			}
-			plans = append(plans, contract.ScanPlan{Profile: p.Name, Region: region.Name, Zones: region.Zones, InstallConfig: string(config)})
+			plans = append(plans, contract.ScanPlan{Profile: p.Name, Region: region.Name, Zones: region.Zones, InstallConfig: string(config), Spot: p.Spot != ""})
 		}
 	}
 	return plans

@@ -316,7 +316,11 @@ func costs(c lifecycle.Card) string {
 }
 
 func hourly(c lifecycle.Card) string {
-	return "about " + price.Dollars(int64(c.HourlyCents)) + " an hour by list price"
+	text := "about " + price.Dollars(int64(c.HourlyCents)) + " an hour by list price"
+	if c.SpotSaves > 0 {
+		text += ", " + price.Dollars(int64(c.SpotSaves)) + " less than without spot machines"
+	}
+	return text
 }
 
 // describeCost says what it has cost, or has cost so far; empty: nothing runs yet, or the place is not edited as time passes. While the

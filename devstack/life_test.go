@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/devstack"
+	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
@@ -47,10 +48,11 @@ func newLifeOf(t testing.TB, cfg devstack.Config) *life {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background()) // t.Context ends before the clean-up that still looks around
 	t.Cleanup(cancel)
-	cfg.Dir, cfg.Bin, cfg.Fast = t.TempDir(), programs, true
+	cfg.Dir, cfg.Bin, cfg.Fast = pgtest.TempDir(t), programs, true
 	cfg.Grace, cfg.Pace, cfg.VerifyGap = 1500*time.Millisecond, cmp.Or(cfg.Pace, 25*time.Millisecond), 200*time.Millisecond
 	cfg.OrphanAge = 500 * time.Millisecond
 	cfg.Lease, cfg.RetryBase, cfg.LookAgain = 10*time.Second, 200*time.Millisecond, 500*time.Millisecond
+	require.NoError(t, pgtest.Prepare(ctx, filepath.Join(cfg.Dir, "postgres")))
 	h, err := devstack.Start(ctx, cfg)
 	require.NoError(t, err)
 	l := &life{Stack: h, t: t, ctx: ctx}

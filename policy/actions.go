@@ -58,6 +58,7 @@ const (
 	NoOffHours   Obstacle = "no_off_hours"   // it does not sleep outside working hours
 	AsleepByHand Obstacle = "asleep_by_hand" // a person put it to sleep
 	CannotSleep  Obstacle = "cannot_sleep"   // its profile has no way to put it to sleep
+	SpotMachines Obstacle = "spot_machines"  // its profile orders spot machines, which cannot be stopped
 	IsAsleep     Obstacle = "asleep"         // it is asleep, or going to sleep
 	IsAwake      Obstacle = "awake"          // it is awake, or waking up
 	FixedWorkers Obstacle = "fixed_workers"  // its profile fixes the number of its workers
@@ -179,7 +180,7 @@ func obstacleToScale(c lifecycle.Card, _ time.Time) Obstacle {
 }
 
 func obstacleToSleep(c lifecycle.Card, _ time.Time) Obstacle {
-	return cmp.Or(isReady(c), when(c.SleepMode == "", CannotSleep), when(c.SleepWanted, IsAsleep))
+	return cmp.Or(isReady(c), when(c.SleepMode == "" && c.Spot != lifecycle.NoSpot, SpotMachines), when(c.SleepMode == "", CannotSleep), when(c.SleepWanted, IsAsleep))
 }
 
 func obstacleToRetry(c lifecycle.Card, _ time.Time) Obstacle {

@@ -72,12 +72,24 @@ func (j judging) checkPrice() Check {
 	region, _ := j.profile.Region(j.region)
 	check := Check{Name: "price", Result: Pass, Asked: price.Dollars(j.price), Message: fmt.Sprintf("About %s an hour and %s until its end, by list prices of %s.",
 		price.Dollars(int64(region.HourlyCents)), price.Dollars(j.price), j.profile.PricesAsOf)}
+	if spot := (Grant{HourlyCents: region.HourlyCents, OnDemand: region.OnDemand, MaxTries: j.profile.Attempts}).DescribeSpot(); spot != "" {
+		check.Message += " " + spot
+	}
 	if budget := j.team.Budget.MonthlyCents; budget > 0 {
 		left := max(0, budget-j.teamSpending())
 		check.Have = price.Dollars(j.teamSpending())
 		check.Message += fmt.Sprintf(" Before this, team %s has %s of its %s left this month.", j.own.Team, price.Dollars(left), price.Dollars(budget))
 	}
 	return check
+}
+
+// DescribeSpot says what spot machines save and risk; empty: the cluster gets none.
+func (g Grant) DescribeSpot() string {
+	if g.OnDemand == nil {
+		return ""
+	}
+	return fmt.Sprintf("Its workers are spot machines: that saves about %s an hour, AWS may take them back with two minutes' notice, and the last of %d tries is on demand.",
+		price.Dollars(int64(*g.OnDemand-g.HourlyCents)), g.MaxTries)
 }
 
 // NameCheck checks the form of a name that a person chose.

@@ -143,6 +143,7 @@ func (j judging) fillGrant() Grant {
 		RunGrace:    min(s.Scale(p.RunGrace), s.Scale(p.MaxTTL)),
 		MaxTries:    p.Attempts,
 		HourlyCents: region.HourlyCents,
+		OnDemand:    region.OnDemand,
 		PriceCents:  j.price,
 		Tags:        r.Tags,
 		Ownership:   j.own,

@@ -196,8 +196,9 @@ type Grant struct {
 	RunGrace     time.Duration     `json:"runGrace"` // after a failed run of a pipeline
 	MaxTries     int               `json:"maxTries"`
 	HourlyCents  int               `json:"hourlyCents"`
-	PriceCents   int64             `json:"priceCents"` // until its end, by list prices
-	Tags         map[string]string `json:"tags"`       // the user's own, checked
+	OnDemand     *int              `json:"onDemandCents,omitempty"` // HourlyCents if no machine is a spot machine; nil: none is
+	PriceCents   int64             `json:"priceCents"`              // until its end, by list prices
+	Tags         map[string]string `json:"tags"`                    // the user's own, checked
 	Ownership    Ownership         `json:"ownership"`
 	Nodes        int               `json:"nodes"`              // machines
 	Limits       []Limit           `json:"limits"`             // every limit that applies, for waiting

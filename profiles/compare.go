@@ -52,6 +52,7 @@ func compare(r *reader, p Profile) {
 	}
 	compareMachines(r, p)
 	compareSleep(r, p)
+	compareSpot(r, p)
 	compareNetworks(r, p)
 }
 

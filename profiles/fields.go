@@ -57,7 +57,7 @@ func readProfile(r *reader, body []byte) Profile {
 	compare(r, p)
 	if p.Sleep == "" {
 		p.Sleep = SleepNever
-		if p.Workers.Least < p.Workers.Most && p.Workers.Replicas > 0 {
+		if p.Workers.Least < p.Workers.Most && p.Workers.Replicas > 0 && p.Spot == "" {
 			p.Sleep = SleepWorkers
 		}
 	}
@@ -84,6 +84,7 @@ func profileFields(r *reader, p *Profile) []field {
 		idle(r, &p.Idle),
 		optional(choice("ttlFrom", &p.TTLFrom, TTLFromAccepted, TTLFromActivity)),
 		optional(r.inner("sleep", choice("mode", &p.Sleep, SleepWorkers, SleepStopped, SleepNever))),
+		spot(r, &p.Spot),
 		allowList(r, "versions", &p.Versions, "a version such as \"4.20.3\", in quotes", versionForm.MatchString),
 		allowList(r, "baseDomains", &p.BaseDomains, "a lowercase DNS domain", domain),
 		regions(r, p),

@@ -152,7 +152,11 @@ func (l *loader) agreePool(e *entry[Pool]) {
 		r.failAt("version", fmt.Sprintf("%q, which %s does not allow", p.Version, of.Name), "one of "+strings.Join(of.Versions.Allow, ", "))
 	}
 	if r.good("size", "running") && p.Running < p.Size && of.Sleep == SleepNever {
-		r.failAt("running", fmt.Sprintf("%d of %d for clusters that cannot sleep", p.Running, p.Size), "none, or a profile with workers that can be scaled, or with sleep: {mode: stopped}")
+		accept := "none, or a profile with workers that can be scaled, or with sleep: {mode: stopped}"
+		if of.Spot != "" {
+			accept = acceptSleep(of)
+		}
+		r.failAt("running", fmt.Sprintf("%d of %d for clusters that cannot sleep", p.Running, p.Size), accept)
 	}
 	for _, one := range []struct {
 		name string

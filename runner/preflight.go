@@ -60,7 +60,7 @@ func (a *attempt) lookAround(ctx context.Context) (s surroundings) {
 	if len(a.spec.ShortZones) > 0 {
 		a.noteLine("zones: %s, because earlier attempts found no capacity in %s", strings.Join(a.spec.Zones, ", "), strings.Join(a.spec.ShortZones, ", "))
 	}
-	plan := cloud.ReadPlan(a.spec.Platform, a.platform.DefaultType(), a.spec.InstallConfig, a.spec.Zones)
+	plan := cloud.ReadPlan(a.spec.Platform, a.platform.DefaultType(), a.spec.InstallConfig, a.spec.Zones, a.spec.Spot)
 	var together sync.WaitGroup
 	together.Go(func() {
 		s.problems, s.problemsErr = a.cloud.Preflight(ctx, a.cloudTarget(), a.spec.Zones, plan.Types())

@@ -24,6 +24,7 @@ var obstacleTexts = map[policy.Obstacle]string{
 	policy.NoOffHours:   "The cluster does not sleep outside working hours.",
 	policy.AsleepByHand: "A person put the cluster to sleep.",
 	policy.CannotSleep:  "The cluster's profile does not let it sleep.",
+	policy.SpotMachines: "The cluster's profile orders spot machines, which AWS ends instead of stopping them.",
 	policy.IsAsleep:     "The cluster is asleep.",
 	policy.IsAwake:      "The cluster is awake.",
 	policy.FixedWorkers: "The cluster's profile fixes the number of workers.",

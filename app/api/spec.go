@@ -50,7 +50,7 @@ func toSpec(row attempts.SpecRow, set RunnerSettings) contract.Spec {
 		out.Card = toCard(row.Row, set)
 	}
 	if out.Kind == contract.KindCreate {
-		out.InstallConfig, out.ShortZones = row.Row.Spec.InstallConfig, row.ShortZones
+		out.InstallConfig, out.ShortZones, out.Spot = row.Row.Spec.InstallConfig, row.ShortZones, row.Spot
 		if out.Zones = profiles.ZonesWithout(row.Row.Spec.Zones, row.Row.Spec.SpareZones, row.ShortZones); !slices.Equal(out.Zones, row.Row.Spec.Zones) {
 			out.InstallConfig = profiles.MoveZones(out.InstallConfig, out.Zones)
 		}

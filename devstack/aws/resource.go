@@ -147,7 +147,7 @@ func (w *world) tombstoneOf(r *Resource) time.Duration {
 func (r *Resource) Bills() []meter.Used {
 	switch r.Type {
 	case "instance":
-		return meter.One("instance", r.Attrs["instance-type"])
+		return meter.One("instance", strings.TrimSpace(r.Attrs["instance-type"]+" "+r.Attrs["instance-lifecycle"]))
 	case "volume":
 		return meter.One("volume", r.Attrs["type"]+" "+r.Attrs["size"])
 	case "natgateway":

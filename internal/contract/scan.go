@@ -36,7 +36,8 @@ type ScanPlan struct {
 	Profile       string   `json:"profile"`
 	Region        string   `json:"region"`
 	Zones         []string `json:"zones"`
-	InstallConfig string   `json:"installConfig"` // YAML; only its machines and zones count
+	InstallConfig string   `json:"installConfig"`  // YAML; only its machines and zones count
+	Spot          bool     `json:"spot,omitempty"` // the workers are spot machines
 }
 
 // ClaimedScan is the response to the claim of a scan.

@@ -176,9 +176,9 @@ func (l Limits) pause(failed int) time.Duration {
 	return wait
 }
 
-// counts reports a failure that is not its requester's.
+// counts reports a failure that is not its requester's. One for want of spot machines says nothing about creates, whose last try needs none.
 func (t Try) counts() bool {
-	return (t.Outcome == lifecycle.Failure || t.Outcome == lifecycle.Lost) && t.Code != "" && len(t.keys()) > 0
+	return (t.Outcome == lifecycle.Failure || t.Outcome == lifecycle.Lost) && t.Code != "" && t.Code != lifecycle.SpotUnavailable && len(t.keys()) > 0
 }
 
 // keys are the places whose creates wait if this one keeps failing: what the cloud or a quota caused, in the account and region; what the installer

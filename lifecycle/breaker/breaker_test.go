@@ -55,6 +55,7 @@ func TestItOpensAfterSoManyFailuresOfOneClassInARow(t *testing.T) {
 		"a success elsewhere":                 {with(2, succeeded(2, "c", elsewhere)), []lifecycle.Place{region}},
 		"another class between":               {with(2, failed(2, "c", "Throttled", "cloud", here)), []lifecycle.Place{region}},
 		"of the requester":                    {as("user", here, other, here, other), nil},
+		"of spot machines":                    {[]Try{failed(1, "a", lifecycle.SpotUnavailable, "cloud", here), failed(2, "b", lifecycle.SpotUnavailable, "cloud", here), failed(3, "c", lifecycle.SpotUnavailable, "cloud", here)}, nil},
 		"of nobody that is known":             {as("", here, other, here, other), nil},
 		"a quota's":                           {as("quota", here, other, here), []lifecycle.Place{region}},
 		"ours, with one profile":              {as("ocpctl", here, here, here), []lifecycle.Place{{Profile: "small"}}},

@@ -22,8 +22,8 @@ type machines struct {
 }
 
 // ReadPlan reads from an install-config which machines it requests on a platform and where. The bootstrap machine has the control plane's
-// type. A pool without machines needs no type, but the installer still makes a subnet in its zones.
-func ReadPlan(platform, defaultType, config string, zones []string) Plan {
+// type. A pool without machines needs no type, but the installer still makes a subnet in its zones. spot: the workers are spot machines.
+func ReadPlan(platform, defaultType, config string, zones []string, spot bool) Plan {
 	var parsed struct {
 		ControlPlane pool   `yaml:"controlPlane"`
 		Compute      []pool `yaml:"compute"`
@@ -48,7 +48,7 @@ func ReadPlan(platform, defaultType, config string, zones []string) Plan {
 		plan.Zones = append(plan.Zones, here.Zones...)
 		name := cmp.Or(here.Type, usual.Type, defaultType)
 		if *each.Replicas > 0 {
-			plan.Machines = addMachines(plan.Machines, Machines{Type: name, Lasting: *each.Replicas})
+			plan.Machines = addMachines(plan.Machines, Machines{Type: name, Lasting: *each.Replicas, Spot: spot && i > 0})
 		}
 		if i == 0 {
 			plan.Machines = addMachines(plan.Machines, Machines{Type: name, Transient: 1})
@@ -62,10 +62,10 @@ func ReadPlan(platform, defaultType, config string, zones []string) Plan {
 	return plan
 }
 
-// addMachines adds machines, combining those of one type.
+// addMachines adds machines, combining those of one type that are paid alike.
 func addMachines(all []Machines, more Machines) []Machines {
 	for i := range all {
-		if all[i].Type == more.Type {
+		if all[i].Type == more.Type && all[i].Spot == more.Spot {
 			all[i].Lasting += more.Lasting
 			all[i].Transient += more.Transient
 			return all
@@ -74,11 +74,13 @@ func addMachines(all []Machines, more Machines) []Machines {
 	return append(all, more)
 }
 
-// Types lists the instance types.
+// Types lists the instance types, each once.
 func (p Plan) Types() []string {
 	var types []string
 	for _, each := range p.Machines {
-		types = append(types, each.Type)
+		if !slices.Contains(types, each.Type) {
+			types = append(types, each.Type)
+		}
 	}
 	return types
 }

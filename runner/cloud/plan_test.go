@@ -24,7 +24,13 @@ func TestAPlanIsReadFromTheInstallConfig(t *testing.T) {
 		"no YAML": {`[`, cloud.Plan{Zones: []string{"spec"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, c.want, cloud.ReadPlan("aws", "m6i.xlarge", c.config, []string{"spec"}))
+			require.Equal(t, c.want, cloud.ReadPlan("aws", "m6i.xlarge", c.config, []string{"spec"}, false))
 		})
 	}
+}
+
+func TestWorkersOfAPlanMayBeSpotMachines(t *testing.T) {
+	plan := cloud.ReadPlan("aws", "m6i.xlarge", `{controlPlane: {replicas: 3}, compute: [{replicas: 2}]}`, []string{"spec"}, true)
+	require.Equal(t, []cloud.Machines{{Type: "m6i.xlarge", Lasting: 3, Transient: 1}, {Type: "m6i.xlarge", Lasting: 2, Spot: true}}, plan.Machines)
+	require.Equal(t, []string{"m6i.xlarge"}, plan.Types())
 }

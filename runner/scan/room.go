@@ -15,7 +15,7 @@ import (
 func (s *scan) measureRoom(ctx context.Context) error {
 	measured := map[string][]contract.Quota{} // by region and plan: profiles may need the same
 	for _, p := range s.spec.Plans {
-		plan := cloud.ReadPlan(s.spec.Platform, s.platform.DefaultType(), p.InstallConfig, p.Zones)
+		plan := cloud.ReadPlan(s.spec.Platform, s.platform.DefaultType(), p.InstallConfig, p.Zones, p.Spot)
 		key := fmt.Sprint(p.Region, plan)
 		quotas, known := measured[key]
 		if !known {

@@ -30,10 +30,10 @@ func (s *Store) AttemptSpec(ctx context.Context, attempt string) (SpecRow, error
 	var cluster string
 	err := s.db.Pool().QueryRow(ctx, `
 		SELECT cluster_id, id, number, kind, job_id, token_id, closed_at IS NULL, coalesce(lease_until, '0001-01-01 00:00:00Z'),
-			coalesce(workers_wanted, 0), correlation, traceparent,
+			coalesce(workers_wanted, 0), spot, correlation, traceparent,
 			ARRAY(SELECT DISTINCT e.zone FROM attempts e WHERE e.cluster_id = a.cluster_id AND a.kind = 'create' AND e.number < a.number AND e.zone <> '' ORDER BY e.zone)
 		FROM attempts a WHERE id = $1`, attempt).
-		Scan(&cluster, &spec.Attempt, &spec.Number, &spec.Kind, &spec.Job, &spec.Token, &spec.Open, &spec.LeaseUntil, &spec.Workers,
+		Scan(&cluster, &spec.Attempt, &spec.Number, &spec.Kind, &spec.Job, &spec.Token, &spec.Open, &spec.LeaseUntil, &spec.Workers, &spec.Spot,
 			&spec.Cause.Correlation, &spec.Cause.Traceparent, &spec.ShortZones)
 	if err != nil {
 		return SpecRow{}, fmt.Errorf("read attempt %s: %w", attempt, db.Plain(err))

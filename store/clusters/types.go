@@ -18,6 +18,7 @@ type Row struct {
 	Spec                    Spec
 	ListAsleep              *int      // list price of an hour asleep at acceptance, US cents; nil: not known
 	WorkerMicros            *int      // what each worker adds to the list price, millionths of a dollar; nil: not known
+	OnDemandCents           *int      // list price of an hour without spot machines, US cents; nil: it was to have none
 	Outputs                 *Outputs  // nil until a create succeeded
 	Account                 string    // the catalogue's name of the cloud account in which it is; empty: the installation's own
 	Priority                int       // who waits with a higher one comes first

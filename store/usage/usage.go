@@ -42,7 +42,7 @@ func monthOf(t time.Time) time.Time {
 
 // RateChanges reports a move after which a cluster may cost a different amount per hour.
 func RateChanges(was, next lifecycle.Cluster) bool {
-	return was.Status != next.Status || was.Power != next.Power || !reflect.DeepEqual(was.Workers, next.Workers)
+	return was.Status != next.Status || was.Power != next.Power || was.Spot != next.Spot || !reflect.DeepEqual(was.Workers, next.Workers)
 }
 
 // forgive removes the cost of a released cluster for which nothing was ever created: no attempt recorded an identity.

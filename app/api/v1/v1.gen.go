@@ -985,12 +985,15 @@ type Cluster struct {
 	Signal ClusterSignal `json:"signal,omitempty,omitzero" yaml:"signal,omitempty"`
 
 	// Sleep How it sleeps; absent if its profile has no way to sleep.
-	Sleep      Sleep     `json:"sleep,omitempty,omitzero" yaml:"sleep,omitempty"`
-	Source     string    `json:"source" yaml:"source"`
-	Status     Status    `json:"status" yaml:"status"`
-	Team       string    `json:"team" yaml:"team"`
-	TTLSeconds int64     `json:"ttlSeconds" yaml:"ttlSeconds"`
-	UpdatedAt  time.Time `json:"updatedAt" yaml:"updatedAt"`
+	Sleep  Sleep  `json:"sleep,omitempty,omitzero" yaml:"sleep,omitempty"`
+	Source string `json:"source" yaml:"source"`
+
+	// SpotSavesCents What an hour costs less than without spot machines, in US cents; absent if it has none.
+	SpotSavesCents int       `json:"spotSavesCents,omitempty,omitzero" yaml:"spotSavesCents,omitempty"`
+	Status         Status    `json:"status" yaml:"status"`
+	Team           string    `json:"team" yaml:"team"`
+	TTLSeconds     int64     `json:"ttlSeconds" yaml:"ttlSeconds"`
+	UpdatedAt      time.Time `json:"updatedAt" yaml:"updatedAt"`
 
 	// Usable It is READY, awake, and not about to sleep.
 	Usable  bool   `json:"usable" yaml:"usable"`

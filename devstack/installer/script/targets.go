@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
@@ -73,6 +75,7 @@ func (r *run) consumeManifests(a *assets) (err error) {
 		}
 	}
 	must.Do(r.takeCredentials(a))
+	must.Do(r.takeWorkers(a))
 	must.Do(os.RemoveAll(r.path("manifests")))
 	return os.RemoveAll(r.path("openshift"))
 }
@@ -199,6 +202,40 @@ func (r *run) takeCredentials(a *assets) (err error) {
 		return nil
 	}
 	return r.save(a)
+}
+
+// takeWorkers reads the workers' machine sets, which people may have edited.
+func (r *run) takeWorkers(a *assets) (err error) {
+	defer must.Catch(&err)
+	names := must.Get(filepath.Glob(r.path("openshift", "99_openshift-cluster-api_worker-machineset-*.yaml")))
+	for _, name := range names {
+		raw := must.Get(os.ReadFile(name))
+		a.workers = append(a.workers, stateFile{Filename: "openshift/" + filepath.Base(name), Data: raw})
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return r.save(a)
+}
+
+// ordersSpot reports that a machine set orders spot machines.
+func (a *assets) ordersSpot() bool {
+	return slices.ContainsFunc(a.workers, func(set stateFile) bool {
+		var read struct {
+			Spec struct {
+				Template struct {
+					Spec struct {
+						ProviderSpec struct {
+							Value struct {
+								Spot *struct{} `yaml:"spotMarketOptions"`
+							} `yaml:"value"`
+						} `yaml:"providerSpec"`
+					} `yaml:"spec"`
+				} `yaml:"template"`
+			} `yaml:"spec"`
+		}
+		return yaml.Unmarshal(set.Data, &read) == nil && read.Spec.Template.Spec.ProviderSpec.Value.Spot != nil
+	})
 }
 
 var roleARN = regexp.MustCompile(`role_arn = (\S+)`)
