@@ -6,9 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops"
@@ -192,35 +190,6 @@ func (s *Service) evaluateRequest(r ClusterRequest, u policy.Usage, now time.Tim
 	return v
 }
 
-// ToPolicyUsage is what the store counted, as policy reads it.
-func ToPolicyUsage(u usage.Usage) policy.Usage {
-	var cohort map[string]policy.Counts
-	if u.Cohort != nil {
-		cohort = map[string]policy.Counts{}
-		for team, used := range u.Cohort {
-			cohort[team] = policy.Counts(used)
-		}
-	}
-	return policy.Usage{
-		Cohort: cohort,
-		Person: policy.Counts(u.Person), Team: policy.Counts(u.Team),
-		Repository: policy.Counts(u.Repository), Everywhere: policy.Counts(u.Everywhere), Identities: u.Identities,
-		Accounts: toAccountUsage(u.Accounts),
-	}
-}
-
-func toAccountUsage(u usage.Accounts) policy.AccountUsage {
-	return policy.AccountUsage{Live: u.Live, Unasked: toRegions(u.Unasked)}
-}
-
-func toRegions(counted map[usage.AccountRegion]int) map[policy.AccountRegion]int {
-	out := make(map[policy.AccountRegion]int, len(counted))
-	for at, n := range counted {
-		out[policy.AccountRegion(at)] = n
-	}
-	return out
-}
-
 // lookAround completes a request with what keeps new clusters from somewhere now.
 func (s *Service) lookAround(ctx context.Context, r ClusterRequest) (ClusterRequest, error) {
 	brakes, err := s.store.Brakes.List(ctx)
@@ -259,24 +228,6 @@ func (s *Service) completeAsk(ctx context.Context, r ClusterRequest) (ClusterReq
 		Principal: r.Request.Principal.ID, Source: string(r.Request.Source), Request: content, Key: r.Key, Once: r.once, Run: r.run, Pull: r.pull, Signal: r.signal, Wait: r.wait, Asker: r.asker,
 		RetryOf: r.again.Of, RetryOnce: r.again.Once, Claims: r.claims(),
 	}, nil
-}
-
-// scopeOf returns whose usage counts. The whole installation is counted and locked only if a quota or a rule needs that.
-func scopeOf(person, team, repo string, c profiles.Catalogue) usage.Scope {
-	everywhere := slices.ContainsFunc(c.Quotas, func(q profiles.Quota) bool { return q.Scope == profiles.ScopeEverywhere }) ||
-		slices.ContainsFunc(c.Policies, func(p profiles.Policy) bool {
-			return slices.ContainsFunc(p.Rules, func(r profiles.Rule) bool { return strings.Contains(r.When, "everywhere") })
-		})
-	return usage.Scope{Person: person, Team: team, Repo: repo, Everywhere: everywhere, Accounts: len(c.Accounts) > 0, Cohort: CohortScope(team, c)}
-}
-
-// CohortScope returns the team's cohort, whose usage counts with the team's; nil: it has none.
-func CohortScope(team string, c profiles.Catalogue) *usage.Cohort {
-	cohort, has := c.CohortOf(team)
-	if !has {
-		return nil
-	}
-	return &usage.Cohort{Name: cohort.Name, Teams: slices.Sorted(maps.Keys(cohort.Own))}
 }
 
 // toJudgement turns the verdict into what the store writes.
