@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -193,7 +194,15 @@ func (s *Service) evaluateRequest(r ClusterRequest, u policy.Usage, now time.Tim
 
 // ToPolicyUsage is what the store counted, as policy reads it.
 func ToPolicyUsage(u usage.Usage) policy.Usage {
+	var cohort map[string]policy.Counts
+	if u.Cohort != nil {
+		cohort = map[string]policy.Counts{}
+		for team, used := range u.Cohort {
+			cohort[team] = policy.Counts(used)
+		}
+	}
 	return policy.Usage{
+		Cohort: cohort,
 		Person: policy.Counts(u.Person), Team: policy.Counts(u.Team),
 		Repository: policy.Counts(u.Repository), Everywhere: policy.Counts(u.Everywhere), Identities: u.Identities,
 		Accounts: toAccountUsage(u.Accounts),
@@ -258,7 +267,16 @@ func scopeOf(person, team, repo string, c profiles.Catalogue) usage.Scope {
 		slices.ContainsFunc(c.Policies, func(p profiles.Policy) bool {
 			return slices.ContainsFunc(p.Rules, func(r profiles.Rule) bool { return strings.Contains(r.When, "everywhere") })
 		})
-	return usage.Scope{Person: person, Team: team, Repo: repo, Everywhere: everywhere, Accounts: len(c.Accounts) > 0}
+	return usage.Scope{Person: person, Team: team, Repo: repo, Everywhere: everywhere, Accounts: len(c.Accounts) > 0, Cohort: CohortScope(team, c)}
+}
+
+// CohortScope returns the team's cohort, whose usage counts with the team's; nil: it has none.
+func CohortScope(team string, c profiles.Catalogue) *usage.Cohort {
+	cohort, has := c.CohortOf(team)
+	if !has {
+		return nil
+	}
+	return &usage.Cohort{Name: cohort.Name, Teams: slices.Sorted(maps.Keys(cohort.Own))}
 }
 
 // toJudgement turns the verdict into what the store writes.

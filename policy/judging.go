@@ -61,7 +61,7 @@ func prepareJudging(r Request, u Usage, t Terms) judging {
 // withoutTeamData clears the team's data for requesters who may not create for it, so that no answer reveals what the team has.
 func (j judging) withoutTeamData(team string) judging {
 	if j.stranger = !j.r.MayFor(team); j.stranger {
-		j.usage.Team = Counts{}
+		j.usage.Team, j.usage.Cohort = Counts{}, nil
 	}
 	return j
 }

@@ -147,10 +147,12 @@ type Approval struct {
 // Limit is one bound of one quota, as it applies to a request.
 type Limit struct {
 	Quota string `json:"quota"` // the quota's name
-	Scope string `json:"scope"` // person, team, repository, everywhere
+	Scope string `json:"scope"` // person, team, repository, everywhere, cohort
 	Key   string `json:"key"`   // which one; empty for everywhere
 	What  string `json:"what"`  // live or creating
 	Most  int    `json:"most"`
+
+	Own map[string]int `json:"own,omitempty"` // of a cohort: how many live clusters each of its teams is guaranteed
 }
 
 // Counts is what one person, team, repository or everybody holds now.
@@ -169,6 +171,8 @@ type Usage struct {
 	Team       Counts `json:"team"`
 	Repository Counts `json:"repository"`
 	Everywhere Counts `json:"everywhere"`
+
+	Cohort map[string]Counts `json:"cohort,omitempty"` // of each team of the team's cohort, what is live and what waits
 
 	Accounts AccountUsage `json:"-"` // of all teams: no answer has it whole
 

@@ -77,7 +77,7 @@ func claimFor(ctx context.Context, c *db.Tx, a Ask, j Judgement) (id string, err
 // it needs, the first usage sample and the subscribers. A claimed cluster is there, and gets a PREPARE job.
 func queueAccepted(ctx context.Context, c *db.Tx, b *db.Batch, a Ask, again string, j Judgement, place *runs.Binding) (row clusters.Row, request string, err error) {
 	row = fill(c, j)
-	if counted := (usage.Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.Repo(), Everywhere: a.Scope.Everywhere, Accounts: a.Scope.Accounts}); counted != a.Scope {
+	if counted := (usage.Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.Repo(), Everywhere: a.Scope.Everywhere, Accounts: a.Scope.Accounts, Cohort: a.Scope.Cohort}); counted != a.Scope {
 		return row, "", fmt.Errorf("%w: counted for %+v and accepted for %+v", db.ErrConflict, a.Scope, counted)
 	}
 	request = queueRequest(ctx, c, b, a, again, j, row.ID)

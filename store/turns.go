@@ -145,7 +145,13 @@ func locksOf(line []waiter, which []string) (names []string) {
 			continue
 		}
 		everywhere := slices.ContainsFunc(w.Limits, func(l lifecycle.Limit) bool { return l.Scope == lifecycle.ScopeEverywhere })
-		names = append(names, usage.Scope{Person: w.Person, Team: w.Team, Repo: w.Repo, Everywhere: everywhere}.Locks()...)
+		scope := usage.Scope{Person: w.Person, Team: w.Team, Repo: w.Repo, Everywhere: everywhere}
+		for _, l := range w.Limits {
+			if l.Scope == lifecycle.ScopeCohort {
+				scope.Cohort = &usage.Cohort{Name: l.Key}
+			}
+		}
+		names = append(names, scope.Locks()...)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)

@@ -208,6 +208,19 @@ func TestAFullQuotaRefusesOrMakesWaitWithItsFigures(t *testing.T) {
 	require.Zero(t, v.StartsAt, "nothing is known yet of how long a create takes")
 }
 
+func TestACohortsPlacesAreSaid(t *testing.T) {
+	files := map[string]string{"quotas/quotas.yaml": "quotas:\n  - {name: team, scope: team, live: 1, borrow: 1}\n"}
+	for _, team := range []string{"platform", "team-a"} {
+		files["teams/"+team+".yaml"] = "name: " + team + "\nowner: maya\ncostCenters: [sandbox]\nenvironments: [test]\ncohort: payments\n"
+	}
+	h := fixtureWith(t, servicetest.Catalogue(t, files), nil)
+	h.make(oidc.Requester, "shop-1")
+	require.Contains(t, h.make(oidc.Requester, "shop-2").Message, "1 over the quota of team platform: borrowed from the cohort payments, which has 1 of 2 free.")
+	var quotas v1.Quotas
+	h.get("/api/v1/quotas", &quotas)
+	require.Equal(t, []v1.Quota{{Name: "team", Scope: "team", Key: "platform", Live: v1.Used{Used: 2, Most: 2}, Cohort: v1.CohortShare{Name: "payments", Guaranteed: 1, Borrowed: 1}}}, quotas.Items)
+}
+
 func TestADryRunSaysEverythingAndKeepsNothing(t *testing.T) {
 	h := fixtureWith(t, teams(t), nil)
 	var v v1.Verdict

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"testing"
@@ -61,6 +62,18 @@ func TestLimitsShowWhatIsUsedOfThem(t *testing.T) {
 	require.NotContains(t, page, "team payments")
 	_, page, _ = h.as("ada").get("/limits")
 	require.NotContains(t, page, "/new?profile", "an auditor creates nothing")
+}
+
+func TestLimitsShowWhatACohortLends(t *testing.T) {
+	h := newFixtureWith(t, func(h *fixture) { h.cohort = "both" })
+	for i := range 5 {
+		h.accept(fmt.Sprintf("shop-%d", i), "platform") // whatever the limits
+	}
+	_, page, _ := h.as("maya").get("/limits")
+	require.Contains(t, page, `<th scope="col">Cohort</th><th scope="col" class="num">Guaranteed</th><th scope="col" class="num">Borrowed</th><th scope="col" class="num">Lent</th>`)
+	require.Contains(t, page, `<td>both</td><td class="num">4</td><td class="num">1</td><td class="num">0</td><td><code>team</code></td></tr>`)
+	_, page, _ = h.as("maya").get("/policy")
+	require.Contains(t, page, ", cohort both")
 }
 
 func TestUsageIsReportedByGroupWithBars(t *testing.T) {

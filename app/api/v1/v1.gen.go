@@ -985,12 +985,15 @@ type Cluster struct {
 	Signal ClusterSignal `json:"signal,omitempty,omitzero" yaml:"signal,omitempty"`
 
 	// Sleep How it sleeps; absent if its profile has no way to sleep.
-	Sleep      Sleep     `json:"sleep,omitempty,omitzero" yaml:"sleep,omitempty"`
-	Source     string    `json:"source" yaml:"source"`
-	Status     Status    `json:"status" yaml:"status"`
-	Team       string    `json:"team" yaml:"team"`
-	TTLSeconds int64     `json:"ttlSeconds" yaml:"ttlSeconds"`
-	UpdatedAt  time.Time `json:"updatedAt" yaml:"updatedAt"`
+	Sleep  Sleep  `json:"sleep,omitempty,omitzero" yaml:"sleep,omitempty"`
+	Source string `json:"source" yaml:"source"`
+
+	// SpotSavesCents What an hour costs less than without spot machines, in US cents; absent if it has none.
+	SpotSavesCents int       `json:"spotSavesCents,omitempty,omitzero" yaml:"spotSavesCents,omitempty"`
+	Status         Status    `json:"status" yaml:"status"`
+	Team           string    `json:"team" yaml:"team"`
+	TTLSeconds     int64     `json:"ttlSeconds" yaml:"ttlSeconds"`
+	UpdatedAt      time.Time `json:"updatedAt" yaml:"updatedAt"`
 
 	// Usable It is READY, awake, and not about to sleep.
 	Usable  bool   `json:"usable" yaml:"usable"`
@@ -1112,6 +1115,21 @@ type ClusterSignalKind string
 
 // ClusterSignalTold What was told last; absent if nothing was yet.
 type ClusterSignalTold string
+
+// CohortShare What a team has of the quotas of its cohort, whose teams lend each other live clusters.
+type CohortShare struct {
+	// Borrowed Live clusters beyond that.
+	Borrowed int `json:"borrowed" yaml:"borrowed"`
+
+	// Guaranteed Live clusters that the team's quota guarantees.
+	Guaranteed int `json:"guaranteed" yaml:"guaranteed"`
+
+	// Lent Guaranteed places that other teams use.
+	Lent int `json:"lent" yaml:"lent"`
+
+	// Name The cohort.
+	Name string `json:"name" yaml:"name"`
+}
 
 // Condition defines model for Condition.
 type Condition struct {
@@ -1959,7 +1977,9 @@ type QuestionAnswer struct {
 
 // Quota defines model for Quota.
 type Quota struct {
-	Creating Used `json:"creating,omitempty,omitzero" yaml:"creating,omitempty"`
+	// Cohort What a team has of the quotas of its cohort, whose teams lend each other live clusters.
+	Cohort   CohortShare `json:"cohort,omitempty,omitzero" yaml:"cohort,omitempty"`
+	Creating Used        `json:"creating,omitempty,omitzero" yaml:"creating,omitempty"`
 
 	// Key Person or team of the quota; empty if it applies everywhere.
 	Key       string     `json:"key" yaml:"key"`
