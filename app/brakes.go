@@ -126,10 +126,15 @@ func (s *Service) checkPlace(where lifecycle.Place) (wrong []Field) {
 	return wrong
 }
 
+// brakeOn returns the brake that an accepted cluster would wait for; nil: none.
+func (s *Service) brakeOn(r ClusterRequest, g policy.Grant, now time.Time) *lifecycle.Brake {
+	account, _ := r.catalogue.Account(g.Account)
+	return s.terms(r, now).BrakeFor(account, g.Platform, g.Region, g.Profile, g.Ownership.Team, g.Version)
+}
+
 // checkBrakes says that an accepted cluster would wait for a brake.
 func (s *Service) checkBrakes(r ClusterRequest, g policy.Grant, now time.Time) []policy.Check {
-	account, _ := r.catalogue.Account(g.Account)
-	brake := s.terms(r, now).BrakeFor(account, g.Platform, g.Region, g.Profile, g.Ownership.Team, g.Version)
+	brake := s.brakeOn(r, g, now)
 	if brake == nil {
 		return nil
 	}

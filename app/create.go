@@ -129,7 +129,7 @@ func (s *Service) Rehearse(ctx context.Context, r ClusterRequest) (Preview, erro
 	if made.Reused {
 		return Preview{Verdict: verdictOfReuse(made.Row)}, nil
 	}
-	return Preview{Verdict: made.Verdict, Forecast: made.Forecast}, nil
+	return Preview{Verdict: made.Verdict, Forecast: made.Forecast.Braked(s.brakeOn(r, made.Verdict.Grant, time.Now()))}, nil
 }
 
 // verdictOfReuse is the verdict on a request that gets a cluster which its run has.

@@ -129,3 +129,13 @@ func TestABreakerHoldsUntilItCloses(t *testing.T) {
 	require.Equal(t, now.Add(limits.LookAgain), d.Next.WakeAt)
 	require.Equal(t, Create, Decide(d.Next, Facts{Now: now}, limits).Open)
 }
+
+func TestAForecastKnowsWhatABrakeKeeps(t *testing.T) {
+	until := epoch.Add(time.Hour)
+	freeze := &Brake{Kind: Freeze, Until: until}
+	require.Equal(t, until, Forecast{StartsAt: epoch}.Braked(freeze).StartsAt)
+	require.Equal(t, until.Add(1), Forecast{StartsAt: until.Add(1)}.Braked(freeze).StartsAt, "the queue is longer than the freeze")
+	require.Zero(t, Forecast{}.Braked(freeze).StartsAt, "what is not known stays so")
+	require.Zero(t, Forecast{StartsAt: epoch}.Braked(&Brake{Kind: Breaker, Until: until}).StartsAt, "nobody knows when it closes")
+	require.Equal(t, epoch, Forecast{StartsAt: epoch}.Braked(nil).StartsAt)
+}

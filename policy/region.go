@@ -75,7 +75,7 @@ func (j judging) checkRegion() Check {
 		for _, c := range j.closed {
 			why = append(why, fmt.Sprintf("%s gets no new cluster now (%s)", c.name, c.why))
 		}
-		check.Message = fmt.Sprintf("%s, so it is made in %s. To wait for %s, name it as the region.", strings.Join(why, "; "), j.region, j.closed[0].name)
+		check.Result, check.Message = Warn, fmt.Sprintf("%s, so it is made in %s. To wait for %s, name it as the region.", strings.Join(why, "; "), j.region, j.closed[0].name)
 	}
 	if len(region.SpareZones) > 0 && p.Attempts > 1 {
 		check.Message += fmt.Sprintf(" If %s has no capacity, the next try takes %s.", oneOf(region.Zones), oneOf(region.SpareZones))

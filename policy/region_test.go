@@ -50,6 +50,7 @@ func TestAFallbackTakesThePlaceOfARegionThatGetsNoNewCluster(t *testing.T) {
 			require.True(t, v.Allowed, v.Text())
 			require.Equal(t, c.region, v.Grant.Region)
 			require.Contains(t, find(t, v, "region").Message, c.says)
+			require.Equal(t, c.region != "us-east-1", len(v.Warnings()) > 0, "an acceptance says that it is made elsewhere")
 			profile, _ := with.Catalogue.Get("aws-standard")
 			granted, _ := profile.Region(c.region)
 			require.Equal(t, granted.HourlyCents, v.Grant.HourlyCents, "its price is that of the region")

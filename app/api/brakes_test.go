@@ -25,6 +25,7 @@ func TestAnAdminFreezesAndARequestHearsThatItWillWait(t *testing.T) {
 	require.True(t, verdict.Waits)
 	require.Contains(t, verdict.Message, "It waits: "+brake.By+" froze new clusters of the profile aws-minimal-test from")
 	require.Contains(t, verdict.Message, "AWS has an outage")
+	require.Equal(t, brake.Until.UTC(), verdict.StartsAt.UTC(), "it starts after the freeze")
 	var made v1.Accepted
 	h.does(http.MethodPost, "/api/v1/clusters", h.as(oidc.Requester), body, http.StatusAccepted, &made, "Idempotency-Key", "one")
 	require.Contains(t, made.Message, "AWS has an outage")
