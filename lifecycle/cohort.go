@@ -96,5 +96,5 @@ func (l *tally) nameBorrowers(c claim) string {
 		}
 		parts = append(parts, part)
 	}
-	return fmt.Sprintf("; team %s is within its quota of %d and comes first; %s", c.team, c.cohort.Own[c.team], strings.Join(parts, "; "))
+	return strings.Join(append([]string{fmt.Sprintf("; team %s is within its quota of %d and comes first", c.team, c.cohort.Own[c.team])}, parts...), "; ")
 }
