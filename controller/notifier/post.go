@@ -175,7 +175,7 @@ func laterIf(wait time.Duration, err error) error {
 	if err != nil || wait == 0 {
 		return err
 	}
-	return later{wait}
+	return later{min(wait, notices.AskAgain)}
 }
 
 // recordAnswer records what Slack said to a request that began then, for everything else that is to be posted there. After an error that goes away, or that a person has to

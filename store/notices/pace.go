@@ -84,6 +84,10 @@ const takeTurn = `
 		ELSE greatest((SELECT max(next_at) FROM whole), (SELECT max(next_at) FROM here), (SELECT max(next_at) FROM tier), (TABLE pressed), clock.now + @soon::interval) - clock.now
 		END FROM clock`
 
+// AskAgain is how long at most to wait before asking for a turn again. A longer wait is for a problem. When that is solved, the jobs that wait are
+// brought forward, but not one that runs at that moment and is about to wait.
+const AskAgain = 30 * time.Second
+
 // TakeTurn asks for one message in a channel, across all processes and by the database's clock. Zero: it may be posted now, and is
 // counted; otherwise ask again after that time. The channel may also be a person's id: answers that they alone see have turns of
 // their own.
