@@ -82,6 +82,9 @@ func toCreated(judged store.Judged, last *policy.Verdict) (Created, error) {
 			return Created{}, fmt.Errorf("read the verdict: %w", err)
 		}
 	}
+	if !judged.Row.ClaimedAt.IsZero() {
+		made.Verdict = made.Verdict.Served()
+	}
 	return made, nil
 }
 
@@ -271,11 +274,11 @@ func (s *Service) toJudgement(r ClusterRequest, asked []byte, v policy.Verdict, 
 	var reply *clusters.Reply
 	var answer func(clusters.Row) *clusters.Reply
 	if r.say != nil {
-		answer = func(row clusters.Row) *clusters.Reply { return r.say(v, row) }
-		reply = answer(row)
+		answer = func(row clusters.Row) *clusters.Reply { return r.say(v.Served(), row) }
+		reply = r.say(v, row)
 	}
 	return store.Judgement{
-		Reply: reply, Answer: answer, Show: r.show, Access: s.accessAsk(r, row), Pools: s.poolsFor(r, v.Grant), Accounts: claimAccounts(r.Request, v.Grant), AnyDomain: v.Grant.ClaimFrom.AnyDomain, Regions: v.Grant.ClaimFrom.Regions, ClaimOnly: v.Grant.ClaimFrom.Only,
+		Reply: reply, Answer: answer, Show: r.show, Access: s.accessAsk(r, row), Pools: s.poolsFor(r, v.Grant), Accounts: claimAccounts(r.Request, v.Grant), AnyDomain: v.Grant.ClaimFrom.AnyDomain, Regions: v.Grant.ClaimFrom.Regions, ClaimOnly: v.Grant.ClaimFrom.Only, Advice: chatops.AdviceText(v.Served()),
 		Allowed: true, Verdict: encoded, Usage: counted, Checks: checks, Row: row, MaxTTL: v.Grant.MaxTTL, UserTags: v.Grant.Tags, Weight: v.Grant.Weight, Addons: addons,
 		Budget:   reachThresholds(row.Team, u, v.Grant.PriceCents, r.catalogue.Catalogue),
 		Approval: approvalAsk(r, v, asked), Turn: turnAsk(v, ToPolicyUsage(u)),

@@ -129,7 +129,10 @@ func (s *Service) Rehearse(ctx context.Context, r ClusterRequest) (Preview, erro
 	if made.Reused {
 		return Preview{Verdict: verdictOfReuse(made.Row)}, nil
 	}
-	return Preview{Verdict: made.Verdict, Forecast: made.Forecast.Braked(s.brakeOn(r, made.Verdict.Grant, time.Now()))}, nil
+	if made.Row.ClaimedAt.IsZero() {
+		made.Forecast = made.Forecast.Braked(s.brakeOn(r, made.Verdict.Grant, time.Now()))
+	}
+	return Preview{Verdict: made.Verdict, Forecast: made.Forecast}, nil
 }
 
 // verdictOfReuse is the verdict on a request that gets a cluster which its run has.

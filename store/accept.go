@@ -65,7 +65,7 @@ func claimFor(ctx context.Context, c *db.Tx, a Ask, j Judgement) (id string, err
 		return "", nil
 	}
 	row := j.Row
-	row.Addons = addonNames(j.Addons)
+	row.Addons, row.Spec.Advice = addonNames(j.Addons), j.Advice
 	c.Enqueue(queue.PoolsArgs{})
 	return pools.Claim(ctx, c, pools.Request{
 		Accounts: j.Accounts, AnyDomain: j.AnyDomain, Regions: j.Regions,

@@ -185,11 +185,7 @@ const signingKey = "bound-service-account-signing-key.key"
 // takeCredentials reads what ccoctl created: Secrets among the manifests and the key in tls/.
 func (r *run) takeCredentials(a *assets) (err error) {
 	defer must.Catch(&err)
-	names := must.Get(filepath.Glob(r.path("manifests", "*-credentials.yaml")))
-	for _, name := range names {
-		raw := must.Get(os.ReadFile(name))
-		a.credentials = append(a.credentials, stateFile{Filename: "manifests/" + filepath.Base(name), Data: raw})
-	}
+	a.credentials = append(a.credentials, must.Get(r.readFiles("manifests/*-credentials.yaml"))...)
 	key, err := os.ReadFile(r.path("tls", signingKey))
 	switch {
 	case err == nil:
@@ -198,7 +194,7 @@ func (r *run) takeCredentials(a *assets) (err error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	if len(names) == 0 && key == nil {
+	if len(a.credentials) == 0 && key == nil {
 		return nil
 	}
 	return r.save(a)
@@ -207,15 +203,22 @@ func (r *run) takeCredentials(a *assets) (err error) {
 // takeWorkers reads the workers' machine sets, which people may have edited.
 func (r *run) takeWorkers(a *assets) (err error) {
 	defer must.Catch(&err)
-	names := must.Get(filepath.Glob(r.path("openshift", "99_openshift-cluster-api_worker-machineset-*.yaml")))
-	for _, name := range names {
-		raw := must.Get(os.ReadFile(name))
-		a.workers = append(a.workers, stateFile{Filename: "openshift/" + filepath.Base(name), Data: raw})
-	}
-	if len(names) == 0 {
+	read := must.Get(r.readFiles("openshift/99_openshift-cluster-api_worker-machineset-*.yaml"))
+	a.workers = append(a.workers, read...)
+	if len(read) == 0 {
 		return nil
 	}
 	return r.save(a)
+}
+
+// readFiles reads the files of the install directory that match a pattern.
+func (r *run) readFiles(pattern string) (files []stateFile, err error) {
+	defer must.Catch(&err)
+	for _, name := range must.Get(filepath.Glob(r.path(pattern))) {
+		raw := must.Get(os.ReadFile(name))
+		files = append(files, stateFile{Filename: filepath.Join(filepath.Dir(pattern), filepath.Base(name)), Data: raw})
+	}
+	return files, nil
 }
 
 // ordersSpot reports that a machine set orders spot machines.
