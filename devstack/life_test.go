@@ -121,7 +121,7 @@ func (l *life) reached(phase lifecycle.Phase) (step, bool) {
 // runUntil waits for a condition that is asked of the outside, and fails with its name when it does not come.
 func (l *life) runUntil(what string, within time.Duration, cond func() bool) {
 	l.t.Helper()
-	l.askUntil(what, within, 20*time.Millisecond, cond)
+	l.askUntil(what, within, 50*time.Millisecond, cond)
 }
 
 // askUntil is runUntil for what must not be asked all the time.
