@@ -17,7 +17,7 @@ import (
 // solved it, and everything that waits there is tried at once.
 func (s *Store) ChannelProblem(ctx context.Context, workspace, channel, code string) error {
 	if code != "" {
-		return s.ChannelRefused(ctx, workspace, channel, code, 0)
+		return s.recordProblem(ctx, workspace, channel, code, 0)
 	}
 	if channel != "" { // a message may be on its way that will be refused
 		_, err := s.db.Pool().Exec(ctx, `UPDATE slack_channels SET healed_at = `+db.PaceClock+` WHERE workspace = @workspace AND channel = @channel`,
@@ -29,15 +29,23 @@ func (s *Store) ChannelProblem(ctx context.Context, workspace, channel, code str
 	return s.forgetProblems(ctx, workspace, []string{channel})
 }
 
+// lateness is how long it may take at most until an answer of Slack is recorded. What is still wrong is found by the next try.
+const lateness = 10 * time.Second
+
 // ChannelRefused is ChannelProblem for the answer to a request that took so long. If the channel was put right meanwhile, it is old news.
 func (s *Store) ChannelRefused(ctx context.Context, workspace, channel, code string, took time.Duration) error {
+	return s.recordProblem(ctx, workspace, channel, code, took+lateness)
+}
+
+// recordProblem records a problem of a channel that was seen at some time within the last so long, unless the channel was put right since.
+func (s *Store) recordProblem(ctx context.Context, workspace, channel, code string, within time.Duration) error {
 	_, err := s.db.Pool().Exec(ctx, `
 		INSERT INTO slack_channels AS s (workspace, channel, next_at, problem, problem_since)
 		VALUES (@workspace, @channel, `+db.PaceClock+` + @probe::interval, @code, `+db.PaceClock+`)
 		ON CONFLICT (workspace, channel) DO UPDATE SET problem = excluded.problem, problem_since = coalesce(s.problem_since, excluded.problem_since),
 			next_at = greatest(s.next_at, CASE WHEN s.problem = '' THEN excluded.next_at ELSE s.next_at END)
-		WHERE s.healed_at IS NULL OR s.healed_at <= `+db.PaceClock+` - @took::interval`,
-		pgx.NamedArgs{"workspace": workspace, "channel": channel, "code": code, "probe": probeEvery, "took": took, "fixed": s.db.Fixed()})
+		WHERE s.healed_at IS NULL OR s.healed_at <= `+db.PaceClock+` - @within::interval`,
+		pgx.NamedArgs{"workspace": workspace, "channel": channel, "code": code, "probe": probeEvery, "within": within, "fixed": s.db.Fixed()})
 	if err != nil {
 		return fmt.Errorf("record the problem of %q of %s: %w", channel, workspace, err)
 	}

@@ -132,7 +132,7 @@ func TestAnEventSolvesTheChannelsProblemAndNotTheWorkspaces(t *testing.T) {
 	require.NoError(t, s.Notices.ChannelProblem(t.Context(), "T1", "", "token_revoked"))
 	require.NoError(t, s.Notices.ChannelProblem(t.Context(), "T1", "C1", ""))
 	require.NoError(t, s.Notices.ChannelProblem(t.Context(), "T1", "C2", ""), "there was none")
-	for took, refused := range map[time.Duration]bool{time.Minute: false, -time.Minute: true} { // sent before and after somebody put it right
+	for took, refused := range map[time.Duration]bool{time.Minute: false, -time.Minute: true, 0: false} { // sent before and after somebody put it right, and a moment ago
 		require.NoError(t, s.Notices.ChannelRefused(t.Context(), "T1", "C1", "not_in_channel", took))
 		closed, err := s.Notices.Closed(t.Context(), "T1", "C1")
 		require.NoError(t, err)
