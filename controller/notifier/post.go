@@ -115,12 +115,12 @@ func (n *Notifier) lookFor(ctx context.Context, at spot, list []notices.Notice, 
 }
 
 // updateMessage brings a posted message up to date. One that somebody deleted is not posted again.
-func (n *Notifier) updateMessage(ctx context.Context, seen *sights, one notices.Notice) error {
+func (n *Notifier) updateMessage(ctx context.Context, one notices.Notice) error {
 	list, err := n.Store.Notices.Together(ctx, one)
 	if err != nil {
 		return err
 	}
-	m, err := n.renderNotices(ctx, seen, list)
+	m, err := n.renderNotices(ctx, newSights(n.Store), list) // what was looked at before may be older than these rows say
 	if err != nil {
 		return err
 	}
