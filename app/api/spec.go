@@ -145,10 +145,10 @@ func toAddon(a clusters.Addon) contract.Addon {
 	return out
 }
 
-// accountFor returns the account that the runner must use: for a destroy, the account of the newest record.
+// accountFor returns the account that the runner must use: for a destroy, the account of the newest record, if it has one.
 func accountFor(row attempts.SpecRow) string {
 	if n := len(row.Identities); n > 0 && string(row.Kind) == contract.KindDestroy {
-		return row.Identities[n-1].Account
+		return cmp.Or(row.Identities[n-1].Account, row.Row.Spec.Account)
 	}
 	return row.Row.Spec.Account
 }

@@ -78,13 +78,15 @@ func (s *Store) AttemptScope(ctx context.Context, attempt string) (AttemptScope,
 	return scope, nil
 }
 
+// identities returns the recorded names, the oldest first; last that of the create that succeeded, because recovery and cleanups add names that
+// were found later, and nobody installed the cluster with those.
 func (s *Store) identities(ctx context.Context, cluster string) ([]IdentityRow, error) {
 	out, err := db.All[IdentityRow](ctx, s.db.Pool(), `
 		SELECT coalesce(infra_id, '') AS infra_id, coalesce(cluster_uuid, '') AS cluster_uuid, coalesce(cco_name, '') AS cco_name,
 			coalesce(account, '') AS account, coalesce(region, '') AS region, coalesce(release_digest, '') AS release_digest,
 			coalesce(metadata, '') AS metadata, coalesce(installer_sha256, '') AS installer_sha256,
 			coalesce(resource_group_id, '') AS resource_group_id
-		FROM attempts WHERE cluster_id = $1 AND recorded_at IS NOT NULL ORDER BY number`, cluster)
+		FROM attempts WHERE cluster_id = $1 AND recorded_at IS NOT NULL ORDER BY coalesce(outcome = 'succeeded', false), number`, cluster)
 	if err != nil {
 		return nil, fmt.Errorf("read identities of %s: %w", cluster, err)
 	}
