@@ -49,11 +49,12 @@ type State struct {
 	ClosedAt time.Time // zero: it is open
 }
 
-// Waiter is a cluster whose create waits for a breaker.
+// Waiter is a cluster whose create waits for a brake.
 type Waiter struct {
 	Cluster string
-	Breaker string // that it shows
-	Since   time.Time
+	lifecycle.Place
+	Brake string // that it shows: of several, the one that holds longest
+	Since time.Time
 }
 
 // Probing is what is known of a cluster that is tried.
@@ -81,7 +82,7 @@ const (
 	ProbeFailed Event = "failed"      // it stays open for longer
 	Withdrawn   Event = "withdrawn"   // the one that was chosen says nothing; another is
 	Succeeded   Event = "succeeded"   // closed: a create succeeded
-	NobodyWaits Event = "nobody_left" // closed: its time passed, and nobody waits
+	NobodyWaits Event = "nobody_left" // closed: its time passed, and nobody waits, not for another brake either
 )
 
 // Change is a breaker as it is to be stored, and what happened to it.
@@ -132,7 +133,7 @@ func (f Facts) advance(s *State, l Limits) Event {
 	}
 	var next *Waiter
 	for i, w := range f.Waiting {
-		if w.Breaker == s.ID && (next == nil || cmp.Or(w.Since.Compare(next.Since), cmp.Compare(w.Cluster, next.Cluster)) < 0) {
+		if w.Brake == s.ID && (next == nil || cmp.Or(w.Since.Compare(next.Since), cmp.Compare(w.Cluster, next.Cluster)) < 0) {
 			next = &f.Waiting[i]
 		}
 	}
@@ -140,7 +141,7 @@ func (f Facts) advance(s *State, l Limits) Event {
 	case next != nil:
 		s.Probe, s.ProbeAt = next.Cluster, f.Now
 		return Probes
-	case !f.Now.Before(s.Until.Add(l.pause(s.Probes))):
+	case !f.Now.Before(s.Until.Add(l.pause(s.Probes))) && !slices.ContainsFunc(f.Waiting, func(w Waiter) bool { return s.Where.Covers(w.Place) }):
 		s.ClosedAt = f.Now
 		return NobodyWaits
 	}

@@ -78,7 +78,8 @@ func TestItOpensAfterSoManyFailuresOfOneClassInARow(t *testing.T) {
 
 func TestOneClusterIsTriedAndWhatBecomesOfItDecides(t *testing.T) {
 	open := State{ID: "b1", Where: lifecycle.Place{Region: "us-east-1"}, Code: "NoCapacity", Whose: "cloud", Failures: 3, Since: start, Until: start.Add(10 * time.Minute)}
-	waiting := []Waiter{{"late", "b1", start.Add(2 * time.Minute)}, {"early", "b1", start.Add(time.Minute)}, {"other", "b2", start}}
+	here, elsewhere := lifecycle.Place{Platform: "aws", Region: "us-east-1"}, lifecycle.Place{Platform: "aws", Region: "us-east-2"}
+	waiting := []Waiter{{"late", here, "b1", start.Add(2 * time.Minute)}, {"early", here, "b1", start.Add(time.Minute)}, {"other", elsewhere, "b2", start}}
 	decide := func(after time.Duration, s State, change func(*Facts)) Change {
 		f := Facts{Now: start.Add(after), States: []State{s}, Waiting: waiting, Probing: map[string]Probing{"early": {Wanted: true}}}
 		if change != nil {
@@ -123,6 +124,8 @@ func TestOneClusterIsTriedAndWhatBecomesOfItDecides(t *testing.T) {
 	nobody := func(f *Facts) { f.Waiting = waiting[2:] }
 	require.Empty(t, decide(19*time.Minute, open, nobody).Event)
 	require.Equal(t, NobodyWaits, decide(20*time.Minute, open, nobody).Event)
+	frozen := func(f *Facts) { f.Waiting = []Waiter{{"frozen", here, "frz_1", start}} }
+	require.Empty(t, decide(5*time.Hour, open, frozen).Event, "who waits here for a freeze would begin untried after it")
 	require.Equal(t, time.Hour, limits.pause(9), "a pause is bounded")
 }
 
@@ -240,7 +243,7 @@ func (w *world) facts() Facts {
 	for _, id := range w.waiting() {
 		f.Probing[id] = Probing{Wanted: true}
 		if by := w.held(id); by != nil {
-			f.Waiting = append(f.Waiting, Waiter{id, by.ID, w.since[id]})
+			f.Waiting = append(f.Waiting, Waiter{id, w.waits[id], by.ID, w.since[id]})
 		}
 	}
 	for id := range w.runs {

@@ -93,7 +93,7 @@ func readFacts(ctx context.Context, c *db.Tx) (f breaker.Facts, err error) {
 		f.Tries = append(f.Tries, breaker.Try(t))
 	}
 	if f.Waiting, err = db.All[breaker.Waiter](ctx, c, `
-		SELECT id AS cluster, why #>> '{brake,id}' AS breaker, created_at AS since FROM clusters
+		SELECT id AS cluster, platform, coalesce(spec ->> 'account', '') AS account, region, profile, version, team, why #>> '{brake,id}' AS brake, created_at AS since FROM clusters
 		WHERE destroyed_at IS NULL AND desired = 'present' AND why ? 'brake' AND status IN ('PENDING', 'CREATING')`); err != nil {
 		return f, fmt.Errorf("read who waits for breakers: %w", err)
 	}

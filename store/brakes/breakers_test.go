@@ -102,6 +102,43 @@ func TestABreakerOpensTriesOneClusterAndCloses(t *testing.T) {
 	storetest.Refuses(t, s, "is closed", `UPDATE breakers SET closed_at = NULL`)
 }
 
+func TestABreakerStaysOpenBehindAFreeze(t *testing.T) {
+	t.Parallel()
+	s, clock := storetest.Open(t)
+	for i := range 3 {
+		row, _ := storetest.Launched(t, s, fmt.Sprintf("broken-%d", i))
+		clock.Pass(time.Minute)
+		ends(t, s, row.ID, attempts.ResultRow{Outcome: lifecycle.Failure, Reason: "ReleaseBroken", Message: "x", Whose: "installer"})
+	}
+	advance(t, s)
+	var waiting []string
+	for i := range 3 {
+		row := storetest.Accept(t, s, storetest.Granted(fmt.Sprintf("waits-%d", i)))
+		waiting = append(waiting, row.ID)
+		require.Empty(t, storetest.Step(t, s, row.ID).Open)
+	}
+	_, err := s.Brakes.Freeze(t.Context(), lifecycle.Place{Region: "us-east-1"}, 2*time.Hour, admin)
+	require.NoError(t, err)
+	for range 2 {
+		for _, id := range waiting {
+			require.Empty(t, storetest.Step(t, s, id).Open)
+		}
+		clock.Pass(40 * time.Minute)
+		require.Empty(t, advance(t, s), "three wait, for the freeze and then for it")
+	}
+	begun := 0
+	for range 4 {
+		clock.Pass(20 * time.Minute)
+		advance(t, s)
+		for _, id := range waiting {
+			if storetest.Step(t, s, id).Open == lifecycle.Create {
+				begun++
+			}
+		}
+	}
+	require.Equal(t, 1, begun, "one is tried")
+}
+
 func TestAnAdminClosesABreaker(t *testing.T) {
 	t.Parallel()
 	s, clock := storetest.Open(t)
