@@ -221,6 +221,11 @@ func (s *Service) completeAsk(ctx context.Context, r ClusterRequest) (ClusterReq
 	if err != nil {
 		return ClusterRequest{}, store.Ask{}, err
 	}
+	if pr := r.Request.PR; pr != nil && pr.AuthorID != 0 && pr.NeedsAgreement() {
+		if r.Request.ByAuthor, err = s.isSamePerson(ctx, r.Request.Principal, profiles.GitHubPrincipal(pr.AuthorID)); err != nil {
+			return ClusterRequest{}, store.Ask{}, err
+		}
+	}
 	r.Request.Principal = withDisplayName(r.Request.Principal, r.catalogue.Catalogue)
 	content, err := json.Marshal(r.Request)
 	if err != nil {

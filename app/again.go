@@ -13,9 +13,9 @@ import (
 )
 
 // Retry does what people mean by it: the next try of a teardown starts now, or a cluster that failed or is gone is requested once more, by
-// whoever asks first. It returns the cluster, or the new one and true.
+// whoever asks first and may act on that cluster. It returns the cluster, or the new one and true.
 func (s *Service) Retry(ctx context.Context, p policy.Principal, ref string, origin Origin) (row clusters.Row, again bool, err error) {
-	row, err = s.Cluster(ctx, p, ref)
+	row, origin, err = s.Authorize(ctx, p, ref, policy.ActRetry, origin)
 	if err != nil {
 		return clusters.Row{}, false, err
 	}
@@ -35,7 +35,8 @@ func (s *Service) Retry(ctx context.Context, p policy.Principal, ref string, ori
 	if made.Row.ID == "" {
 		return clusters.Row{}, false, Refused(made.Verdict, nil)
 	}
-	return made.Row, true, nil
+	row, err = s.Cluster(ctx, p, made.Row.ID) // somebody else may have asked first, and handed theirs to another team
+	return row, true, err
 }
 
 // Alike returns the request for a cluster like an earlier one, in its place: with the same choices and for the same owner, because who helps

@@ -65,6 +65,7 @@ type Request struct {
 	Bot        bool              `json:"bot,omitempty"`        // the actor is a GitHub bot, which may act for people unknown to ocpctl
 	Takes      string            `json:"takes,omitempty"`      // the lowest of Permissions that is enough; empty: the first
 	PR         *PullRequest      `json:"pr,omitempty"`
+	ByAuthor   bool              `json:"byAuthor,omitempty"` // an identity of the requester is the pull request's author; asked only if its code is a stranger's
 	Ownership  Ownership         `json:"ownership"`
 	Profile    string            `json:"profile"`
 	Generation int               `json:"generation"` // 1 for the first cluster of this PR and profile
