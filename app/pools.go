@@ -137,6 +137,11 @@ func (s *Service) decidePool(ctx context.Context, p *PoolState, c catalogue.Cata
 			ID: one.ID, State: poolStateOf(one), Begun: one.Begun, AcceptedAt: one.AcceptedAt, ReadyAt: db.Zero(one.ReadyAt), Digest: one.Digest, Healthy: one.Healthy,
 		})
 	}
+	if p.ByClaims {
+		if p.Running, err = s.runningByClaims(ctx, *p, c, f.Now); err != nil {
+			return err
+		}
+	}
 	want := pool.Pool{
 		Size: p.WantedSize(), Running: p.Running, Max: p.Max, MaxConcurrent: p.MaxConcurrent, MaxAge: s.policy.Scale(p.MaxAge), Digest: p.Digest,
 		Paused: p.Paused || p.Settings.Paused, Draining: p.Settings.Draining || p.Gone,

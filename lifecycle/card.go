@@ -69,6 +69,9 @@ func (c Card) End() time.Time {
 	return c.DestroyAt
 }
 
+// WaitsInPool reports that nobody has claimed the cluster from its pool yet, and that somebody may.
+func (c Card) WaitsInPool() bool { return c.Pooled && c.Desired == Present }
+
 // NeverReady reports that it failed before it was ready, and that people need not expect more.
 func (c Card) NeverReady() bool {
 	over := c.Status == Destroyed || c.Phase == CreateFailed

@@ -27,10 +27,11 @@ type Pool struct {
 	// Whose the waiting clusters are, and who pays for them. Team is set if teams are declared; the rest is as the team says if it is empty.
 	Team, Owner, CostCenter, Environment string
 
-	Size          int // clusters that wait, or are being made for that
-	Running       int // of them, how many are awake; less than Size only if the profile's clusters can sleep
-	Max           int // waiting and claimed clusters together; at least Size
-	MaxConcurrent int // that are made at once
+	Size          int  // clusters that wait, or are being made for that
+	Running       int  // of them, how many are awake; less than Size only if the profile's clusters can sleep
+	ByClaims      bool // more than Running are awake in hours in which the last weeks' claims needed it
+	Max           int  // waiting and claimed clusters together; at least Size
+	MaxConcurrent int  // that are made at once
 
 	MaxAge        time.Duration      // an unclaimed cluster is replaced at that age
 	ClaimLifetime time.Duration      // a claimed cluster ends that long after its claim at the latest; zero: as its request says
@@ -108,6 +109,7 @@ func poolFields(r *reader, p *Pool) []field {
 		optional(text("environment", &p.Environment, tagText, tagValue)),
 		whole("size", &p.Size, 0, mostPoolClusters),
 		optional(whole("running", &p.Running, 0, mostPoolClusters)),
+		optional(boolean("runningByClaims", &p.ByClaims)),
 		whole("max", &p.Max, 0, mostPoolClusters),
 		optional(whole("maxConcurrent", &p.MaxConcurrent, 1, mostPoolClusters)),
 		optional(span("maxAge", &p.MaxAge, mostTTLHours*time.Hour)),
@@ -157,6 +159,9 @@ func (l *loader) agreePool(e *entry[Pool]) {
 			accept = acceptSleep(of)
 		}
 		r.failAt("running", fmt.Sprintf("%d of %d for clusters that cannot sleep", p.Running, p.Size), accept)
+	}
+	if r.good("size", "runningByClaims") && p.ByClaims && p.Running >= p.Size {
+		r.failAt("runningByClaims", "true, although all are awake always", "false, or running below size")
 	}
 	for _, one := range []struct {
 		name string

@@ -98,6 +98,7 @@ func TestAPoolThatCannotBeIsRefused(t *testing.T) {
 		"less than nothing":           {"size: 2", "size: -1", "size: -1; accepted: a whole number from 0 to 1000"},
 		"a maximum below the size":    {"max: 6", "max: 1", "max: 1; accepted: at least size, 2"},
 		"more awake than there are":   {"size: 2", "size: 2\nrunning: 3", "running: 3; accepted: at most size, 2"},
+		"awake by claims, and always": {"max: 6", "max: 6\nrunningByClaims: true", "runningByClaims: true, although all are awake always; accepted: false, or running below size"},
 		"older than its profile lets": {"max: 6", "max: 6\nmaxAge: 73h", "maxAge: 73h; accepted: at most ttl.maxHours of aws-minimal-test, 72h"},
 		"claimed for too long":        {"max: 6", "max: 6\nclaimLifetime: 73h", "claimLifetime: 73h; accepted: at most ttl.maxHours of aws-minimal-test, 72h"},
 		"none at once":                {"max: 6", "max: 6\nmaxConcurrent: 0", "maxConcurrent: 0; accepted: a whole number from 1 to 1000"},

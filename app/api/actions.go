@@ -12,6 +12,7 @@ var obstacleTexts = map[policy.Obstacle]string{
 	policy.IsEnding:     "The cluster is being destroyed.",
 	policy.IsWanted:     "The cluster is not being destroyed.",
 	policy.NoTeardown:   "Nothing of the cluster waits to be torn down.",
+	policy.IsPooled:     "The cluster waits in its pool, and nobody uses or changes it before it is claimed.",
 	policy.NotReady:     "The cluster is not READY.",
 	policy.NotStarted:   "The installation has not started.",
 	policy.OutOfReach:   "The cluster's machines are stopped.",

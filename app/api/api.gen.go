@@ -153,6 +153,8 @@ type operations interface {
 	GetPool(w http.ResponseWriter, r *http.Request, name string)
 	// ChangePool Pause, resume, drain or resize a pool (platform admins of every team).
 	ChangePool(w http.ResponseWriter, r *http.Request, name string)
+	// AdvisePool Say how many clusters of a pool should wait, and how many of them awake, by the requests of the last 28 days.
+	AdvisePool(w http.ResponseWriter, r *http.Request, name string)
 	// ListProfiles List the profiles with limits and prices.
 	ListProfiles(w http.ResponseWriter, r *http.Request)
 	// GetProfile Get one profile.
@@ -485,6 +487,9 @@ func routes(s operations, add func(method, path string, handle func(w http.Respo
 	})
 	add(http.MethodPost, "/api/v1/pools/{name}", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		s.ChangePool(w, r, r.PathValue("name"))
+	})
+	add(http.MethodGet, "/api/v1/pools/{name}/advice", func(w http.ResponseWriter, r *http.Request, p *parameters) {
+		s.AdvisePool(w, r, r.PathValue("name"))
 	})
 	add(http.MethodGet, "/api/v1/accounts", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		s.ListAccounts(w, r)

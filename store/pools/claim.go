@@ -12,6 +12,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/usage"
@@ -108,6 +109,38 @@ type made struct {
 	Spec          clusters.Spec
 }
 
+// leaves takes a cluster out of its pool, and keeps what it was there.
+const leaves = `
+	waited = jsonb_build_object('requested_by', requested_by, 'team', team, 'owner', owner, 'cost_center', cost_center, 'environment', environment,
+		'source', source, 'installation', installation, 'repo', repo, 'pr_number', pr_number, 'pr_head', pr_head, 'effective_tags', effective_tags,
+		'request_tags', request_tags, 'created_at', created_at, 'ready_at', ready_at, 'destroyed_at', @now::timestamptz, 'desired', 'absent',
+		'meter_month', meter_month, 'month_amount', month_amount, 'month_node_hours', month_node_hours),
+	pooled = false, claimed_at = @now, month_amount = 0, month_node_hours = 0`
+
+// Claimed is who claimed a cluster after the backup from which the database was restored. An empty field is not known.
+type Claimed struct {
+	Owner, Team, CostCenter, Environment, RequestedBy, Source string
+	Tags                                                      map[string]string
+	Until                                                     time.Time // its end
+}
+
+// RestoreClaim takes a locked cluster out of its pool that was claimed after the backup, so that nobody else gets it and its pool does not end
+// it. What is not known of the claim stays as it was. From now on it costs whoever claimed it.
+func RestoreClaim(ctx context.Context, c *db.Tx, cur usage.Held, by Claimed) error {
+	if err := usage.Sample(ctx, c, cur, cur.Cluster); err != nil {
+		return err
+	}
+	return clusters.SetDesired(ctx, c, cur.ID, leaves+`,
+		owner = coalesce(nullif(@owner, ''), owner), team = coalesce(nullif(@team, ''), team), cost_center = coalesce(nullif(@cost_center, ''), cost_center),
+		environment = coalesce(nullif(@environment, ''), environment), requested_by = coalesce(nullif(@requested_by, ''), requested_by),
+		source = coalesce(nullif(@source, ''), source), effective_tags = CASE WHEN @owner = '' THEN effective_tags ELSE @tags END,
+		end_max = greatest(end_max, @until), end_ttl = coalesce(@until, end_ttl)`,
+		pgx.NamedArgs{
+			"owner": by.Owner, "team": by.Team, "cost_center": by.CostCenter, "environment": by.Environment, "requested_by": by.RequestedBy, "source": by.Source,
+			"tags": by.Tags, "until": db.Null(by.Until), "now": c.Now,
+		})
+}
+
 // take makes the locked cluster that of the claim.
 func take(ctx context.Context, c *db.Tx, cur usage.Held, r Request, lifetime time.Duration) error {
 	was, err := db.One[made](ctx, c, `SELECT effective_tags, spec FROM clusters WHERE id = $1`, cur.ID)
@@ -142,12 +175,7 @@ func take(ctx context.Context, c *db.Tx, cur usage.Held, r Request, lifetime tim
 	if r.UserTags == nil {
 		args["user_tags"] = map[string]string{}
 	}
-	return clusters.SetDesired(ctx, c, cur.ID, `
-		waited = jsonb_build_object('requested_by', requested_by, 'team', team, 'owner', owner, 'cost_center', cost_center, 'environment', environment,
-			'source', source, 'installation', installation, 'repo', repo, 'pr_number', pr_number, 'pr_head', pr_head, 'effective_tags', effective_tags,
-			'request_tags', request_tags, 'created_at', created_at, 'ready_at', ready_at, 'destroyed_at', @now::timestamptz, 'desired', 'absent',
-			'meter_month', meter_month, 'month_amount', month_amount, 'month_node_hours', month_node_hours),
-		pooled = false, claimed_at = @now, created_at = @now, ready_at = NULL, month_amount = 0, month_node_hours = 0,
+	err = clusters.SetDesired(ctx, c, cur.ID, leaves+`, created_at = @now, ready_at = NULL,
 		owner = @owner, team = @team, cost_center = @cost_center, environment = @environment, requested_by = @requested_by, source = @source,
 		generation = @generation, ttl = @ttl, weight = @weight, priority = @priority, request_tags = @user_tags, effective_tags = @tags, spec = @spec,
 		installation = @installation, repo = @repo, pr_number = @number, pr_head = @head, retry_of = nullif(@retry_of, ''),
@@ -156,6 +184,22 @@ func take(ctx context.Context, c *db.Tx, cur usage.Held, r Request, lifetime tim
 		warn_before = @warn_before, warned_end = NULL, warned_before = '0', off_hours = @off_hours, idle_tell = @idle_tell, idle_sleep = @idle_sleep,
 		idle_end = @idle_end, use_extends = @use_extends, active_at = NULL, active_what = '', idle_told = NULL, awake_until = NULL,
 		sleep_wanted = false, sleep_until = NULL, sleep_why = '', power_by = '', work = work || @changed_work`, args)
+	if err != nil {
+		return err
+	}
+	return endRights(ctx, c, cur.ID)
+}
+
+// endRights ends what others hold of a cluster that was just claimed. Policy gives nobody any of it while it waits, but a release before this one did.
+func endRights(ctx context.Context, c *db.Tx, cluster string) error {
+	d := clusters.Origin{Actor: db.Lifecycle, Why: "it was claimed from its pool"}
+	if _, err := access.Revoke(ctx, c, cluster, access.Every, nil, d); err != nil {
+		return err
+	}
+	if _, err := c.Exec(ctx, `DELETE FROM shares WHERE cluster_id = $1`, cluster); err != nil {
+		return fmt.Errorf("end the shares of %s: %w", cluster, err)
+	}
+	return clusters.WithdrawHandover(ctx, c, cluster, d)
 }
 
 // tagsOf are the cluster's tags from now on: its new owner's, with what names the cluster itself as it was.

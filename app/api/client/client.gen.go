@@ -360,6 +360,11 @@ func (c *Client) ChangePool(ctx context.Context, name string, body v1.PoolChange
 	return c.send(ctx, http.MethodPost, pathOf("/api/v1/pools/%s", name), nil, body)
 }
 
+// AdvisePool Say how many clusters of a pool should wait, and how many of them awake, by the requests of the last 28 days.
+func (c *Client) AdvisePool(ctx context.Context, name string) (*http.Response, error) {
+	return c.send(ctx, http.MethodGet, pathOf("/api/v1/pools/%s/advice", name), nil, nil)
+}
+
 // ListProfiles List the profiles with limits and prices.
 func (c *Client) ListProfiles(ctx context.Context) (*http.Response, error) {
 	return c.send(ctx, http.MethodGet, pathOf("/api/v1/profiles"), nil, nil)

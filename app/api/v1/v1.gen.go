@@ -1801,6 +1801,43 @@ type PoolMode string
 // PoolReasons defines model for Pool.Reasons.
 type PoolReasons string
 
+// PoolAdvice defines model for PoolAdvice.
+type PoolAdvice struct {
+	// AdvisedSize The most requests during one install on nine of ten days.
+	AdvisedSize int `json:"advisedSize" yaml:"advisedSize"`
+
+	// Anew Requests of teams that may claim which named no cluster and refused no pool, and got a new cluster of the pool's profile, region and version.
+	Anew int `json:"anew" yaml:"anew"`
+
+	// Claims Requests that took a cluster of the pool.
+	Claims int `json:"claims" yaml:"claims"`
+
+	// Hours The 24 hours of a day.
+	Hours []PoolHour `json:"hours" yaml:"hours"`
+
+	// InstallSeconds How long half of the installs took.
+	InstallSeconds int64  `json:"installSeconds" yaml:"installSeconds"`
+	Name           string `json:"name" yaml:"name"`
+
+	// Running Clusters that are awake now if they can sleep.
+	Running int `json:"running" yaml:"running"`
+
+	// RunningByClaims The pool follows the advice for its hours.
+	RunningByClaims bool `json:"runningByClaims" yaml:"runningByClaims"`
+
+	// Since Requests from then on count: 28 days, or as long as there is the pool.
+	Since time.Time `json:"since" yaml:"since"`
+
+	// Size Clusters that wait.
+	Size int `json:"size" yaml:"size"`
+
+	// WakeSeconds How long it took half of the clusters to wake.
+	WakeSeconds int64 `json:"wakeSeconds" yaml:"wakeSeconds"`
+
+	// Zone The time zone of the hours: that of the pool's working hours, else UTC.
+	Zone string `json:"zone" yaml:"zone"`
+}
+
 // PoolChange defines model for PoolChange.
 type PoolChange struct {
 	// Action pause: nothing is made or replaced, and what waits can be claimed. resume: neither paused nor drained. drain: what waits ends, and nothing is made. resize: another number of clusters than the catalogue's.
@@ -1835,6 +1872,19 @@ type PoolDetail struct {
 	// Embedded fields due to inline allOf schema
 	// Clusters Those that you may see, the oldest first.
 	Clusters []PoolCluster `json:"clusters" yaml:"clusters"`
+}
+
+// PoolHour defines model for PoolHour.
+type PoolHour struct {
+	Hour            int `json:"hour" yaml:"hour"`
+	WeekendRequests int `json:"weekendRequests" yaml:"weekendRequests"`
+	WeekendRunning  int `json:"weekendRunning" yaml:"weekendRunning"`
+
+	// WorkdayRequests From Monday to Friday.
+	WorkdayRequests int `json:"workdayRequests" yaml:"workdayRequests"`
+
+	// WorkdayRunning The most requests while a cluster wakes on nine of ten days.
+	WorkdayRunning int `json:"workdayRunning" yaml:"workdayRunning"`
 }
 
 // Pools defines model for Pools.

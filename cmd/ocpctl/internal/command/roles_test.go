@@ -103,6 +103,7 @@ var acts = []act{
 	{line: "account show none", want: "4 4 4 4 4 4 3 3 3 3 3"},
 	{line: "pool list", want: "0 0 0 0 0 0 3 3 3 3 3"},
 	{line: "pool show none", want: "4 4 4 4 4 4 3 3 3 3 3"},
+	{line: "pool advise none", want: "4 4 4 4 4 4 3 3 3 3 3"},
 	{line: "pool pause none --reason x", want: "3 4 3 3 3 3 3 3 3 3 3"},
 	{line: "pool resume none --reason x", want: "3 4 3 3 3 3 3 3 3 3 3"},
 	{line: "pool drain none --reason x --yes", want: "3 4 3 3 3 3 3 3 3 3 3"},
