@@ -52,7 +52,8 @@ type ClusterRequest struct {
 
 	anew   bool                         // no pool serves it
 	brakes []lifecycle.Brake            // that hold now, anywhere
-	fits   map[policy.AccountRegion]int // how many more clusters fit where, as counted just now
+	fits   map[policy.AccountRegion]int // how many more clusters fit where, as counted lately
+	fitsAt time.Time                    // when that was
 
 	explain bool // the verdict has the rules that do not apply, too; only for a rehearsal
 }
@@ -181,7 +182,7 @@ func (s *Service) terms(r ClusterRequest, now time.Time) policy.Terms {
 }
 
 func (s *Service) evaluateRequest(r ClusterRequest, u policy.Usage, now time.Time) policy.Verdict {
-	u.Accounts.Fits = r.fits
+	u.Accounts.Fits, u.Accounts.Counted = r.fits, r.fitsAt
 	v := policy.Evaluate(r.Request, u, s.terms(r, now), s.policy)
 	v.Checks = append(v.Checks, r.Notes...)
 	if v.Allowed {
@@ -203,8 +204,8 @@ func (s *Service) lookAround(ctx context.Context, r ClusterRequest) (ClusterRequ
 	if len(r.catalogue.Accounts) == 0 && !slices.ContainsFunc(r.catalogue.All(), profiles.Profile.FallsBack) {
 		return r, nil
 	}
-	fits, _, err := s.store.Room(ctx)
-	r.fits = toRegions(fits)
+	fits, _, at, err := s.store.Room(ctx)
+	r.fits, r.fitsAt = toRegions(fits), at
 	return r, err
 }
 

@@ -59,7 +59,7 @@ func (s *Service) Alike(row clusters.Row) CreateRequest {
 func (r CreateRequest) OfPull() bool { return r.pull != nil }
 
 // againOnPull makes a request one for the pull request of an earlier cluster. As for runs, the state of the pull request is the newest that was
-// seen, and the repository's file does not count.
+// seen, and the repository's file does not count. It may refuse forks, so of them only a comment there is taken, which reads it.
 func (s *Service) againOnPull(ctx context.Context, r ClusterRequest, of clusters.PRRef) (ClusterRequest, error) {
 	pr, err := s.store.PullRequests.PullRequest(ctx, of.Repo, of.Number)
 	switch {
@@ -69,6 +69,8 @@ func (s *Service) againOnPull(ctx context.Context, r ClusterRequest, of clusters
 		return r, fmt.Errorf("read the pull request: %w", err)
 	case !pr.Open:
 		return r, Fail(Conflict, messages.PullRequestClosed(of.Repo, of.Number))
+	case pr.Fork:
+		return r, Fail(Conflict, fmt.Sprintf("%s#%d comes from a fork, and the repository's file says whether it gets a cluster. Comment /ocp retry on the pull request.", of.Repo, of.Number))
 	}
 	r.Request.Ownership = s.OwnershipOf(pr.Repo)
 	return s.attachPull(ctx, r, pr, func(row clusters.Row) error {

@@ -55,6 +55,13 @@ func TestAClusterOfAPullRequestIsNotCreatedAgainForNobody(t *testing.T) {
 	require.Equal(t, app.Conflict, app.KindOf(err), "%v", err)
 	require.ErrorContains(t, err, "acme/shop#41 is closed")
 
+	e := h.Event("reopened", "will", true)
+	e.PR.Fork = true
+	h.Sync(e)
+	_, _, err = h.Service.Retry(t.Context(), maya, row.ID, byWeb)
+	require.Equal(t, app.Conflict, app.KindOf(err), "%v", err)
+	require.ErrorContains(t, err, "acme/shop#41 comes from a fork, and the repository's file says whether it gets a cluster. Comment /ocp retry on the pull request.")
+
 	h.Query(`DELETE FROM pull_requests RETURNING number::text`)
 	_, _, err = h.Service.Retry(t.Context(), maya, row.ID, byWeb)
 	require.Equal(t, app.Conflict, app.KindOf(err), "%v", err)

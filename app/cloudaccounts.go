@@ -29,7 +29,7 @@ func (s *Service) VisibleAccounts(ctx context.Context, who policy.Principal) ([]
 	if err != nil {
 		return nil, err
 	}
-	fits, _, err := s.store.Room(ctx)
+	fits, _, _, err := s.store.Room(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ func (s *Service) VisibleRooms(ctx context.Context, who policy.Principal) ([]Roo
 	if err := MayForEverybody(who, policy.ActProfiles, "see the room in the cloud accounts"); err != nil {
 		return nil, err
 	}
-	_, rooms, err := s.store.Room(ctx)
+	_, rooms, _, err := s.store.Room(ctx)
 	if err != nil {
 		return nil, err
 	}

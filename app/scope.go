@@ -28,7 +28,11 @@ func ToPolicyUsage(u usage.Usage) policy.Usage {
 }
 
 func toAccountUsage(u usage.Accounts) policy.AccountUsage {
-	return policy.AccountUsage{Live: u.Live, Unasked: toRegions(u.Unasked)}
+	out := policy.AccountUsage{Live: u.Live, Unasked: toRegions(u.Unasked)}
+	for _, a := range u.Asked {
+		out.Asked = append(out.Asked, policy.AccountAsk(a))
+	}
+	return out
 }
 
 func toRegions(counted map[usage.AccountRegion]int) map[policy.AccountRegion]int {

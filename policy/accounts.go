@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -21,6 +22,26 @@ type AccountUsage struct {
 	Fits map[AccountRegion]int // how many more fit as measured; without an entry it is not known
 
 	Unasked map[AccountRegion]int // of the live ones, those that were accepted and for which nothing is set aside yet; without a profile
+
+	Counted time.Time // when Fits were counted
+	Asked   []AccountAsk
+}
+
+// AccountAsk is a live cluster for which something was set aside in the last minutes.
+type AccountAsk struct {
+	Number, Region string
+	Since          time.Time
+}
+
+// taken is how many clusters of an account and region Fits do not know of: nothing was set aside for them when it was counted.
+func (u AccountUsage) taken(number, region string) int {
+	n := u.Unasked[AccountRegion{Number: number, Region: region}]
+	for _, a := range u.Asked {
+		if a.Number == number && a.Region == region && a.Since.After(u.Counted) {
+			n++
+		}
+	}
+	return n
 }
 
 // AccountWish is what a cluster needs of its cloud account.
@@ -63,7 +84,7 @@ func fitAccount(a profiles.Account, w AccountWish, u AccountUsage) AccountFit {
 	if f.Room, f.Known = u.Fits[AccountRegion{a.Number, w.Region, w.Profile.Name}]; !f.Known {
 		f.Room, f.Known = u.Fits[AccountRegion{Number: a.Number, Region: w.Region}]
 	}
-	f.Room = max(0, f.Room-u.Unasked[AccountRegion{Number: a.Number, Region: w.Region}])
+	f.Room = max(0, f.Room-u.taken(a.Number, w.Region))
 	if left := a.Cap - u.Live[a.Name]; a.Cap > 0 && (!f.Known || left < f.Room) {
 		f.Room, f.Known = max(0, left), true
 	}

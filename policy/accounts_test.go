@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -53,6 +54,20 @@ func TestANewClusterGoesToTheAccountWithTheMostRoom(t *testing.T) {
 			require.Equal(t, c.says, find(t, v, "account").Message)
 			require.False(t, v.Grant.ClaimFrom.Only)
 		})
+	}
+}
+
+// What fits is counted every few seconds. A cluster that was accepted and has asked since is in neither count.
+func TestRoomThatWasTakenAfterItWasCountedIsNotGivenAgain(t *testing.T) {
+	counted := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+	with := ofAWS(t, profiles.Account{Name: "one", Number: "1"}, profiles.Account{Name: "two", Number: "2"})
+	u := AccountUsage{Counted: counted, Fits: map[AccountRegion]int{{Number: "1", Region: "us-east-1"}: 3, {Number: "2", Region: "us-east-1"}: 2}}
+	for n, want := range map[int]string{0: "one", 1: "one", 2: "two"} {
+		u.Asked = []AccountAsk{{"1", "us-east-1", counted}, {"1", "us-west-2", counted.Add(time.Second)}}
+		for range n {
+			u.Asked = append(u.Asked, AccountAsk{"1", "us-east-1", counted.Add(time.Second)})
+		}
+		require.Equal(t, want, Evaluate(validRequest(), Usage{Accounts: u}, with, Settings{}).Grant.Account, n)
 	}
 }
 

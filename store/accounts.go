@@ -57,6 +57,7 @@ type recentRoom struct {
 
 type keptRoom struct {
 	at   time.Time
+	now  time.Time // on the database's clock, before it was counted
 	took time.Duration
 	fits map[usage.AccountRegion]int
 	all  []usage.Room
@@ -66,14 +67,14 @@ type keptRoom struct {
 func (k keptRoom) usual() time.Duration { return max(roomAge, 10*k.took) }
 
 // Room returns how many more clusters fit where it was measured in the last day, without those that have not asked for capacity yet, as it was some
-// seconds ago, and what of that scans measured. Nobody may change the result.
-func (s *Store) Room(ctx context.Context) (fits map[usage.AccountRegion]int, measured []usage.Room, err error) {
+// seconds ago, at that time, and what of that scans measured. Nobody may change the result.
+func (s *Store) Room(ctx context.Context) (fits map[usage.AccountRegion]int, measured []usage.Room, at time.Time, err error) {
 	kept := s.room.kept.Load()
 	if kept == nil || time.Since(kept.at) > 3*kept.usual() {
 		if kept, err = s.countRoom(ctx); err != nil {
-			return nil, nil, err
+			return nil, nil, at, err
 		}
-		return kept.fits, kept.all, nil
+		return kept.fits, kept.all, kept.now, nil
 	}
 	if time.Since(kept.at) > kept.usual() && s.room.counting.CompareAndSwap(false, true) {
 		go func() {
@@ -83,7 +84,7 @@ func (s *Store) Room(ctx context.Context) (fits map[usage.AccountRegion]int, mea
 			_, _ = s.countRoom(ctx) // what keeps failing is an error once the count is too old
 		}()
 	}
-	return kept.fits, kept.all, nil
+	return kept.fits, kept.all, kept.now, nil
 }
 
 func (s *Store) countRoom(ctx context.Context) (*keptRoom, error) {
@@ -96,7 +97,7 @@ func (s *Store) countRoom(ctx context.Context) (*keptRoom, error) {
 	if err != nil {
 		return nil, err
 	}
-	kept := &keptRoom{begun, time.Since(begun), fits, all}
+	kept := &keptRoom{begun, now, time.Since(begun), fits, all}
 	s.room.kept.Store(kept)
 	return kept, nil
 }

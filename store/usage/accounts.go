@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"time"
 
 	"github.com/ocpctl/ocpctl/store/db"
 )
@@ -16,10 +17,20 @@ type AccountRegion struct{ Number, Region, Profile string }
 type Accounts struct {
 	Live    map[string]int        // clusters that are not proven destroyed, by the catalogue's name of their account
 	Unasked map[AccountRegion]int // of these, the accepted ones that have not asked for capacity yet; without a profile
+	Asked   []Asked               // of these, the ones that first asked for capacity in the last minutes
 }
 
+// Asked is since when something is set aside for a cluster.
+type Asked struct {
+	Number, Region string
+	Since          time.Time
+}
+
+// lately is how long ago a cluster asked that Accounts has in Asked: no count of the room that is still in use is older.
+const lately = 5 * time.Minute
+
 // readAccounts counts what the accounts hold.
-func readAccounts(ctx context.Context, from db.Source) (Accounts, error) {
+func readAccounts(ctx context.Context, from db.Source, now time.Time) (Accounts, error) {
 	out := Accounts{Live: map[string]int{}, Unasked: map[AccountRegion]int{}}
 	live, err := db.All[struct {
 		Name string
@@ -44,6 +55,12 @@ func readAccounts(ctx context.Context, from db.Source) (Accounts, error) {
 	for _, u := range unasked {
 		out.Unasked[AccountRegion{Number: u.Number, Region: u.Region}] = u.Unasked
 	}
+	out.Asked, err = db.All[Asked](ctx, from, `
+		SELECT r.account AS number, r.region, r.since FROM reservations r JOIN clusters c ON c.id = r.cluster_id
+		WHERE r.since > $1 AND c.account <> '' AND c.destroyed_at IS NULL ORDER BY r.since`, now.Add(-lately))
+	if err != nil {
+		return out, fmt.Errorf("read which clusters asked for capacity: %w", err)
+	}
 	return out, nil
 }
 
@@ -56,4 +73,6 @@ func (a Accounts) add(name string, at AccountRegion) {
 	a.Unasked[at]++
 }
 
-func (a Accounts) clone() Accounts { return Accounts{maps.Clone(a.Live), maps.Clone(a.Unasked)} }
+func (a Accounts) clone() Accounts {
+	return Accounts{maps.Clone(a.Live), maps.Clone(a.Unasked), a.Asked}
+}

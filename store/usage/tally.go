@@ -82,7 +82,7 @@ func ReadTally(ctx context.Context, from db.Source, scopes []Scope, identities m
 		t.sums[counter{l.Kind, l.Key}] = sum{l.Live, l.Creating, l.Waiting, price.Amount(l.Spent), price.Amount(l.ToCome), l.NodeHours}
 	}
 	if slices.ContainsFunc(scopes, func(s Scope) bool { return s.Accounts }) {
-		t.accounts, err = readAccounts(ctx, from)
+		t.accounts, err = readAccounts(ctx, from, now)
 	}
 	return t, err
 }
