@@ -254,9 +254,17 @@ func (l *life) logState() {
 	for _, r := range l.clusters() {
 		l.t.Logf("cluster %s %s %s/%s desired=%s why=%s", r.ID, r.Name, r.Status, r.Phase, r.Desired, r.Why)
 	}
-	if rows, err := l.pool.Query(l.ctx, "SELECT format('orphan %s %s %s%s %s: %s', id, class, cluster_tag, identity, state, state_why) FROM orphans"); err == nil {
-		orphans, _ := pgx.CollectRows(rows, pgx.RowTo[string])
-		l.t.Log(strings.Join(orphans, "\n"))
+	for _, query := range []string{
+		"SELECT format('orphan %s %s %s%s %s: %s', id, class, cluster_tag, identity, state, state_why) FROM orphans",
+		"SELECT format('in Slack: channel %s, next at %s, awaited until %s, %s since %s, put right at %s', channel, next_at, awaited_until, problem, problem_since, healed_at) FROM slack_channels",
+		"SELECT format('%s %s in %s shows %s of %s, asked for again at %s', kind, id, channel, shown_version, wanted_version, nudge_at) FROM subscribers WHERE NOT muted",
+		"SELECT format('notice %s of %s in %s%s shows %s of %s: %s', kind, cluster_id, channel, person, shown_version, wanted_version, given_up) FROM notices",
+		"SELECT format('job %s %s %s at %s, try %s: %s', kind, args, state, scheduled_at, attempt, errors[array_upper(errors, 1)]) FROM river_job WHERE finalized_at IS NULL",
+	} {
+		if rows, err := l.pool.Query(l.ctx, query); err == nil {
+			lines, _ := pgx.CollectRows(rows, pgx.RowTo[string])
+			l.t.Log(strings.Join(lines, "\n"))
+		}
 	}
 	log, err := os.ReadFile(filepath.Join(l.Dir, "log", "server.log"))
 	if err == nil {

@@ -83,7 +83,7 @@ func (s *Store) forgetProblems(ctx context.Context, workspace string, channels [
 
 func solve(ctx context.Context, c *db.Tx, args pgx.NamedArgs) error {
 	healed, err := db.All[struct{ Channel string }](ctx, c, `
-		UPDATE slack_channels SET problem = '', problem_since = NULL, next_at = `+db.PaceClock+` + @every::interval
+		UPDATE slack_channels SET problem = '', problem_since = NULL, awaited_until = '-infinity', next_at = `+db.PaceClock+` + @every::interval
 		WHERE workspace = @workspace AND channel = ANY (@channels) AND problem <> '' RETURNING channel`, args)
 	if err != nil {
 		return fmt.Errorf("clear them: %w", err)

@@ -75,7 +75,7 @@ const takeTurn = `
 			WHERE s.next_at + @gap::interval <= ` + db.PaceClock + ` AND (@awaited OR s.awaited_until <= ` + db.PaceClock + `) RETURNING true),
 	kept AS (
 		UPDATE slack_channels s SET awaited_until = s.next_at + @keep::interval FROM clock
-		WHERE @awaited AND s.workspace = @workspace AND s.channel = @channel AND s.next_at > clock.now AND NOT EXISTS (SELECT FROM taken)),
+		WHERE @awaited AND s.problem = '' AND s.workspace = @workspace AND s.channel = @channel AND s.next_at > clock.now AND NOT EXISTS (SELECT FROM taken)),
 	counted AS (
 		INSERT INTO slack_channels AS s (workspace, channel, next_at) SELECT @workspace, @edits, clock.now + @edit_every::interval FROM clock
 		WHERE @edit AND EXISTS (SELECT FROM taken)

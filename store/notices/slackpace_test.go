@@ -145,6 +145,19 @@ func TestAnEventSolvesTheChannelsProblemAndNotTheWorkspaces(t *testing.T) {
 	require.Zero(t, turn(t, s, "T1", "C1"))
 }
 
+// An edit that somebody waits for keeps the next turn. Where something is wrong, that turn is ten minutes away.
+func TestNoTurnIsKeptWhereSomethingIsWrong(t *testing.T) {
+	t.Parallel()
+	s, clock := storetest.Open(t)
+	require.NoError(t, s.Notices.ChannelProblem(t.Context(), "T1", "C1", "not_in_channel"))
+	wait, err := s.Notices.TakeEdit(t.Context(), "T1", "C1", notices.Awaited)
+	require.NoError(t, err)
+	require.Equal(t, 10*time.Minute, wait)
+	require.NoError(t, s.Notices.ChannelProblem(t.Context(), "T1", "C1", ""))
+	clock.Pass(time.Second)
+	require.Zero(t, turn(t, s, "T1", "C1"), "others need not wait for it any more")
+}
+
 func TestTheEditThatAPersonWaitsForGoesFirst(t *testing.T) {
 	t.Parallel()
 	s, clock := storetest.Open(t)
