@@ -53,7 +53,7 @@ func (r *run) planKnown(c *cluster, known store.RecoveryRow) plan {
 	p.write.Attempts = append(p.write.Attempts, r.addUnrecorded(of, c, names, max(top+1, 1))...)
 	slices.SortFunc(p.write.Attempts, func(a, b store.RecoveredAttempt) int { return a.Number - b.Number })
 	if known.Pooled {
-		p.write.Claimed = c.claimedAfter(known.Newest)
+		p.write.Claimed = r.claimedAfter(c, known.Newest)
 	}
 	p.done, p.write.Why = "attempts added", "the database was restored from a backup, and attempts of this cluster are newer"
 	if known.Status == lifecycle.Ready && known.Desired == lifecycle.Present && c.hasTeardownAfter(known.Newest) {
@@ -63,14 +63,15 @@ func (r *run) planKnown(c *cluster, known store.RecoveryRow) plan {
 	return p
 }
 
-// claimedAfter returns who claimed a cluster from its pool, if an attempt after that one prepared it for them; else nil.
-func (c *cluster) claimedAfter(newest int) *pools.Claimed {
+// claimedAfter returns who claimed a cluster from its pool, if an attempt after that one prepared it for them; else nil. Its end may have been
+// extended since, so it comes no sooner than that of any other ready cluster.
+func (r *run) claimedAfter(c *cluster, newest int) *pools.Claimed {
 	for _, number := range slices.Backward(c.attemptNumbers()) {
 		a := c.attempts[number]
 		if number <= newest || a.kind != contract.KindPrepare {
 			continue
 		}
-		by := &pools.Claimed{}
+		by := &pools.Claimed{Until: r.view.Now.Add(r.Keep)}
 		if a.record == nil {
 			return by
 		}
@@ -79,7 +80,9 @@ func (c *cluster) claimedAfter(newest int) *pools.Claimed {
 		if accepted := a.record.Accepted; accepted != nil {
 			by.RequestedBy, by.Source = accepted.RequestedBy, accepted.Source
 		}
-		by.Until, _ = time.Parse(time.RFC3339, tags[tagkey.TTLExpiry])
+		if until, err := time.Parse(time.RFC3339, tags[tagkey.TTLExpiry]); err == nil && until.After(by.Until) {
+			by.Until = until
+		}
 		return by
 	}
 	return nil

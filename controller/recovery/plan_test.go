@@ -14,6 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/pools"
 )
 
 var (
@@ -210,8 +211,10 @@ func TestAClusterThatWasClaimedAfterTheBackupIsInNoPool(t *testing.T) {
 	by := newRun().planKnown(c, known).write.Claimed
 	require.Equal(t, []string{"maya", "platform", "saml:maya", "web"}, []string{by.Owner, by.Team, by.RequestedBy, by.Source})
 	require.Equal(t, now.Add(24*time.Hour), by.Until)
+	c.attempts[2].record.Tags[tagkey.TTLExpiry] = now.Add(-time.Hour).Format(time.RFC3339)
+	require.Equal(t, now.Add(8*time.Hour), newRun().planKnown(c, known).write.Claimed.Until, "it may have been extended")
 	c.attempts[2].record = nil
-	require.NotNil(t, newRun().planKnown(c, known).write.Claimed, "whoever it was")
+	require.Equal(t, &pools.Claimed{Until: now.Add(8 * time.Hour)}, newRun().planKnown(c, known).write.Claimed, "whoever it was")
 	known.Pooled = false
 	require.Nil(t, newRun().planKnown(c, known).write.Claimed)
 }

@@ -121,7 +121,7 @@ const leaves = `
 type Claimed struct {
 	Owner, Team, CostCenter, Environment, RequestedBy, Source string
 	Tags                                                      map[string]string
-	Until                                                     time.Time // its end
+	Until                                                     time.Time // its end; always known
 }
 
 // RestoreClaim takes a locked cluster out of its pool that was claimed after the backup, so that nobody else gets it and its pool does not end
@@ -134,10 +134,10 @@ func RestoreClaim(ctx context.Context, c *db.Tx, cur usage.Held, by Claimed) err
 		owner = coalesce(nullif(@owner, ''), owner), team = coalesce(nullif(@team, ''), team), cost_center = coalesce(nullif(@cost_center, ''), cost_center),
 		environment = coalesce(nullif(@environment, ''), environment), requested_by = coalesce(nullif(@requested_by, ''), requested_by),
 		source = coalesce(nullif(@source, ''), source), effective_tags = CASE WHEN @owner = '' THEN effective_tags ELSE @tags END,
-		end_max = greatest(end_max, @until), end_ttl = coalesce(@until, end_ttl)`,
+		end_max = greatest(end_max, @until), end_ttl = @until`,
 		pgx.NamedArgs{
 			"owner": by.Owner, "team": by.Team, "cost_center": by.CostCenter, "environment": by.Environment, "requested_by": by.RequestedBy, "source": by.Source,
-			"tags": by.Tags, "until": db.Null(by.Until), "now": c.Now,
+			"tags": by.Tags, "until": by.Until, "now": c.Now,
 		})
 }
 

@@ -139,7 +139,7 @@ func TestAClaimAfterTheBackupIsRestored(t *testing.T) {
 	require.Equal(t, []string{"maya", "acme/platform", "saml:maya", "web", "maya"}, []string{row.Owner, row.Team, row.RequestedBy, row.Source, row.Tags["Owner"]})
 	require.Equal(t, until, row.Ends.DestroyAt().UTC())
 	require.False(t, row.ClaimedAt.IsZero())
-	row = restored(unknown.ID, pools.Claimed{})
+	row = restored(unknown.ID, pools.Claimed{Until: clock.Now().Add(8 * time.Hour)})
 	require.Equal(t, []string{unknown.Owner, unknown.Team}, []string{row.Owner, row.Team})
 	for _, id := range []string{known.ID, unknown.ID} {
 		row = storetest.Read(t, s, id)
