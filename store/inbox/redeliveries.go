@@ -39,7 +39,8 @@ func (s *Store) AskAgain(ctx context.Context, guid string, most int, pause time.
 	return tag.RowsAffected() == 1, nil
 }
 
-// NotAsked takes back that a delivery was requested again: the request did not reach GitHub. The pause before the next one stays.
+// NotAsked takes back that a delivery was requested again: as far as is known, the request did not reach GitHub. The pause before the next one
+// stays, but for the first one.
 func (s *Store) NotAsked(ctx context.Context, guid string) error {
 	_, err := s.db.Pool().Exec(ctx, `
 		WITH first AS (DELETE FROM redeliveries WHERE guid = $1 AND asked = 1)
