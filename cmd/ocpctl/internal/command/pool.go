@@ -170,13 +170,18 @@ func (a *app) printPoolAdvice(res *http.Response, err error) error {
 	return showAnswer(a, func(p v1.PoolAdvice) []string { return []string{p.Name} }, func(s *table.Screen, p v1.PoolAdvice) {
 		f := s.Facts()
 		f.Add("pool", p.Name)
-		f.Add("requests", fmt.Sprintf("%d took a cluster of it, %d got a new one although one of it would have fit; since %s", p.Claims, p.Anew, humanize.When(p.Since, s.Now)))
+		f.Add("requests", fmt.Sprintf("%d took one of its clusters, %d got a new cluster although one of these would have fit; since %s", p.Claims, p.Anew, humanize.When(p.Since, s.Now)))
 		f.Add("an install takes", duration.Format(fromSeconds(p.InstallSeconds)))
 		f.Add("waking takes", duration.Format(fromSeconds(p.WakeSeconds)))
-		f.Add("size", fmt.Sprintf("%d; advised: %d", p.Size, p.AdvisedSize))
-		running := fmt.Sprintf("%d now; advised: as below, or runningByClaims: true in its file", p.Running)
+		if p.Claims+p.Anew == 0 {
+			f.Add("advice", "none yet: nobody has asked for such a cluster")
+			f.Write()
+			return
+		}
+		f.Add("size", fmt.Sprintf("%d; advised: %d, enough on nine of ten days", p.Size, p.AdvisedSize))
+		running := fmt.Sprintf("%d now; the table says how many are advised. With runningByClaims: true in its file, the pool follows the table", min(p.Running, p.Size))
 		if p.RunningByClaims {
-			running = fmt.Sprintf("%d now; it follows the hours below", p.Running)
+			running = fmt.Sprintf("%d now; the pool follows the table", min(p.Running, p.Size))
 		}
 		f.Add("awake", running)
 		f.Write()
