@@ -66,3 +66,30 @@ func TestNobodyUsesOrChangesAClusterThatWaitsInItsPool(t *testing.T) {
 	_, err = h.Service.Share(t.Context(), maya, row.ID, app.ShareWith(app.SharePrincipal, "saml:pat", ""), byWeb)
 	require.NoError(t, err)
 }
+
+// A quota of one lets its team claim the only cluster of its pool, and the pool has another made although the quota is full by then.
+func TestAClusterCountsInQuotasFromItsClaim(t *testing.T) {
+	h := servicetest.With(t, servicetest.Catalogue(t, map[string]string{
+		"pools/stock.yaml": "name: stock\nprofile: aws-minimal-test\nteam: platform\ncostCenter: sandbox\nenvironment: test\nsize: 1\nmax: 3\n",
+		"quotas/one.yaml":  "quotas: [{name: one, scope: team, match: [platform], live: 1, creating: 1}]\n",
+	}))
+	require.NoError(t, h.Service.KeepPools(t.Context()))
+	waiting := h.Usable()
+	require.True(t, waiting.Pooled)
+	from := app.CreateRequest{Source: policy.SourceAPI, Profile: servicetest.Profile, Owner: "maya", Team: "platform", CostCenter: "sandbox", Environment: "test", Pool: "stock"}
+	claimed, err := h.Service.Create(t.Context(), maya, from)
+	require.NoError(t, err)
+	require.True(t, claimed.Allowed, claimed.Verdict.Text())
+	require.Equal(t, waiting.ID, claimed.Row.ID)
+
+	require.NoError(t, h.Service.KeepPools(t.Context()))
+	states, err := h.Service.Pools(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, states[0].Making(), "the pool has its next one made")
+	second, err := h.Service.Create(t.Context(), maya, from)
+	require.NoError(t, err)
+	require.Contains(t, second.Verdict.Text(), "Team platform has 1 of the 1 clusters that quota one allows at once")
+	wrong, err := h.Store.CorrectUsage(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, wrong)
+}

@@ -30,10 +30,10 @@ func CohortOf(team string, u Usage, c profiles.Catalogue) (CohortUse, bool) {
 	return CohortUse{cohort, team, used}, true
 }
 
-// cohortUse returns that of the request's team; like the team's quotas it is not revealed to strangers.
+// cohortUse returns that of the request's team; like the team's quotas it is not revealed to strangers, and does not limit a pool.
 func (j judging) cohortUse() (CohortUse, bool) {
 	c, has := CohortOf(j.own.Team, j.usage, j.terms.Catalogue)
-	return c, has && !j.stranger
+	return c, has && !j.stranger && j.r.Source != SourcePool
 }
 
 func (c CohortUse) toLimit() Limit {

@@ -46,6 +46,9 @@ func (j judging) matchingBounds() []bound {
 		default:
 			continue // the loader accepts no other scope
 		}
+		if j.r.Source == SourcePool {
+			b.Live, b.Creating = 0, 0 // the pool says how many wait, and they count in no quota before they are claimed
+		}
 		if j.stranger && q.Scope == profiles.ScopeTeam {
 			continue // the team's check refuses; what the team has is not revealed
 		}

@@ -207,7 +207,7 @@ func holders(ctx context.Context, c *db.Tx) ([]lifecycle.Holder, error) {
 			CASE WHEN c.desired = 'present' THEN c.destroy_at WHEN a.kind = 'destroy' THEN a.opened_at + a.expected_seconds * interval '1 second' END,
 			CASE WHEN a.kind = 'create' AND a.expected_seconds > 0 THEN least(a.opened_at + a.expected_seconds * interval '1 second', c.destroy_at) END
 		FROM clusters c LEFT JOIN attempts a ON a.cluster_id = c.id AND a.closed_at IS NULL
-		WHERE c.destroyed_at IS NULL AND NOT c.needs_turn`)
+		WHERE c.destroyed_at IS NULL AND NOT c.needs_turn AND NOT c.pooled`)
 	if err != nil {
 		return nil, fmt.Errorf("read what counts: %w", err)
 	}

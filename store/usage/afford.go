@@ -92,7 +92,7 @@ func (h Held) toCome(c lifecycle.Cluster, now time.Time) Rise {
 
 // countOlder counts the live clusters of a cluster's team that were accepted, or claimed from a pool, before it.
 func countOlder(ctx context.Context, c *db.Tx, cluster string) (n int, err error) {
-	err = c.QueryRow(ctx, `SELECT count(*)::int FROM clusters c, clusters o WHERE c.id = $1 AND o.team = c.team AND o.destroyed_at IS NULL AND (NOT o.needs_turn OR o.needs_approval)
+	err = c.QueryRow(ctx, `SELECT count(*)::int FROM clusters c, clusters o WHERE c.id = $1 AND o.team = c.team AND o.destroyed_at IS NULL AND NOT o.pooled AND (NOT o.needs_turn OR o.needs_approval)
 		AND (greatest(o.created_at, o.claimed_at), o.id) < (greatest(c.created_at, c.claimed_at), c.id)`, cluster).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("count what the team had before %s: %w", cluster, err)

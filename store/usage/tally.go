@@ -148,9 +148,9 @@ func (t *Tally) Add(s Scope, c lifecycle.Cluster, nodes, cents int, account stri
 	if account != "" {
 		t.accounts.add(account, at)
 	}
-	one := sum{
-		live: number(!c.NeedsTurn || c.NeedsApproval), creating: number(!c.NeedsTurn && !c.NeedsApproval), waiting: number(c.NeedsTurn && !c.NeedsApproval),
-		toCome: price.Between(cents, t.at, c.Ends.DestroyAt()), nodeHours: float64(nodes) * max(0, c.Ends.DestroyAt().Sub(t.at)).Hours(),
+	one := sum{toCome: price.Between(cents, t.at, c.Ends.DestroyAt()), nodeHours: float64(nodes) * max(0, c.Ends.DestroyAt().Sub(t.at)).Hours()}
+	if !c.Pooled {
+		one.live, one.creating, one.waiting = number(!c.NeedsTurn || c.NeedsApproval), number(!c.NeedsTurn && !c.NeedsApproval), number(c.NeedsTurn && !c.NeedsApproval)
 	}
 	all := []counter{{"team", s.Team}, {"repository", s.Repo}, {"all", ""}}
 	if ids := t.identities[s.Person]; len(ids) > 0 {
