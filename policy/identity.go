@@ -34,7 +34,7 @@ func SeatsOf(identities []profiles.Identity, c Claims) []Seat {
 			continue
 		}
 		for _, team := range id.TeamsOf(values) {
-			seats = append(seats, Seat{Role: role, Team: team, Own: c.ofPipeline() && id.Clusters != profiles.ClustersTeam})
+			seats = append(seats, Seat{Role: role, Team: team, Own: id.Clusters == profiles.ClustersOwn || c.ofPipeline() && id.Clusters == ""})
 		}
 	}
 	return sortSeats(seats)

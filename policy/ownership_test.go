@@ -135,6 +135,8 @@ func TestSeatsComeFromIdentitiesAlone(t *testing.T) {
 		{Name: "sre", Source: profiles.SourceGitHub, Match: map[string][]string{"team": {"acme/sre"}}, Role: "platform_admin", Teams: []string{"*"}},
 		{Name: "slugs", Source: profiles.SourceGitHub, Match: map[string][]string{"team": {"acme/pay", "acme/shop"}}, Role: "requester", Teams: []string{"{team:acme/}"}},
 		{Name: "ci", Source: profiles.SourceOIDC, Issuer: "https://token.example", Match: map[string][]string{"repository": {"acme/*"}}, Role: "requester", Teams: []string{"ci"}},
+		{Name: "builds", Source: profiles.SourceOIDC, Issuer: "https://jenkins.example/oidc", Match: map[string][]string{"sub": {"https://jenkins.example/job/shop/*"}}, Role: "requester", Teams: []string{"shop"}},
+		{Name: "robots", Source: profiles.SourceOIDC, Issuer: "https://robots.example", Match: map[string][]string{"sub": {"nightly"}}, Role: "requester", Teams: []string{"shop"}, Clusters: profiles.ClustersOwn},
 		{Name: "typo", Source: profiles.SourceSAML, Match: map[string][]string{"email": {"*"}}, Role: "owner", Teams: []string{"*"}},
 		{Name: "everybody", Source: profiles.SourceSAML, Role: "platform_admin", Teams: []string{"*"}},
 	}
@@ -149,6 +151,8 @@ func TestSeatsComeFromIdentitiesAlone(t *testing.T) {
 		"nothing proved":  {saml("", ""), nil},
 		"another source":  {Claims{Source: profiles.SourceAWS, Values: map[string][]string{"groups": {"ocp-admins"}, "email": {"x"}}}, nil},
 		"a workload":      {Claims{Source: profiles.SourceOIDC, Issuer: "https://token.example", Values: map[string][]string{"repository": {"acme/a/b"}}}, []Seat{{Role: Requester, Team: "ci", Own: true}}},
+		"a Jenkins build": {Claims{Source: profiles.SourceOIDC, Issuer: "https://jenkins.example/oidc", Values: map[string][]string{"sub": {"https://jenkins.example/job/shop/job/main/"}, "build_number": {"7"}}}, []Seat{{Role: Requester, Team: "shop", Own: true}}},
+		"a robot":         {Claims{Source: profiles.SourceOIDC, Issuer: "https://robots.example", Values: map[string][]string{"sub": {"nightly"}}}, []Seat{{Role: Requester, Team: "shop", Own: true}}},
 		"another issuer":  {Claims{Source: profiles.SourceOIDC, Issuer: "https://token.example.evil", Values: map[string][]string{"repository": {"acme/a"}}}, nil},
 		"a writer":        {Claims{Source: profiles.SourceGitHub, Values: map[string][]string{"permission": {"write"}, "owner": {"shop"}}}, []Seat{{Role: Requester, Team: "shop"}}},
 		"of no team":      {Claims{Source: profiles.SourceGitHub, Values: map[string][]string{"permission": {"write"}}}, nil},

@@ -20,11 +20,13 @@ const (
 	EventDispatch   = "repository_dispatch"
 )
 
-// OfPipeline reports whether the principal is limited to clusters of its own: it proved itself with a pipeline's token.
-func (p Principal) OfPipeline() bool { return p.Proof != nil && p.Proof.ofPipeline() }
+// OfPipeline reports whether the principal is limited to clusters of its own: it proved itself with a pipeline's token, or an identity says so.
+func (p Principal) OfPipeline() bool {
+	return p.Proof != nil && (p.Proof.ofPipeline() || slices.ContainsFunc(p.Seats, func(s Seat) bool { return s.Own }))
+}
 
-// pipelineClaims are claims that every pipeline's token has and no person's: of GitHub Actions, GitLab CI and Kubernetes.
-var pipelineClaims = []string{"repository", "repository_id", "run_id", "project_path", "project_id", "pipeline_id", claimNamespace}
+// pipelineClaims are claims that every pipeline's token has and no person's: of GitHub Actions, GitLab CI, Jenkins and Kubernetes.
+var pipelineClaims = []string{"repository", "repository_id", "run_id", "project_path", "project_id", "pipeline_id", "build_number", claimNamespace}
 
 // ofPipeline reports whether the claims are those of a pipeline's token, or of a program in a Kubernetes cluster. The claims tell it, and
 // not what the issuer is configured for, because an issuer in one's own network may sign for people too.
