@@ -140,9 +140,11 @@ func (s *Service) clustersMeant(ctx context.Context, ref string) ([]clusters.Row
 	return rows, err
 }
 
-// UsualAccess is how long a kubeconfig is valid unless somebody asks for less or more, and LeastAccess the shortest that can be made.
+// UsualAccess is how long a kubeconfig is valid unless somebody asks for less or more, BlindAccess that of a run of which nobody learns the end,
+// and LeastAccess the shortest that can be made.
 const (
 	UsualAccess = 8 * time.Hour
+	BlindAccess = time.Hour
 	LeastAccess = profiles.LeastAccess
 )
 
@@ -171,7 +173,11 @@ func (s *Service) accessAsk(r ClusterRequest, row clusters.Row) *access.Ask {
 	if !p.MayOnOwn(policy.ActKubeconfig, row.Team) || !MayOpen(p, row) || ofRun && r.run == nil {
 		return nil
 	}
-	return &access.Ask{Reader: p.ID, ReaderName: cmp.Or(p.Name, p.ID), Role: access.RoleAdmin, Right: access.OwnRight, Lifetime: s.UsualAccess(row)}
+	ask := &access.Ask{Reader: p.ID, ReaderName: cmp.Or(p.Name, p.ID), Role: access.RoleAdmin, Right: access.OwnRight, Lifetime: s.UsualAccess(row)}
+	if r.run != nil && r.run.Unwatched != "" {
+		ask.Lifetime = min(ask.Lifetime, BlindAccess)
+	}
+	return ask
 }
 
 // minted is the credentials mode in which the runner's keys lie in the cluster; see profiles.Profile.AdminOnly.

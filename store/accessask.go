@@ -16,8 +16,12 @@ func (s *Store) AskAccess(ctx context.Context, cluster string, w access.Wanted, 
 		return s.Access.Ask(ctx, cluster, w, d)
 	}
 	err = s.Write(ctx, func(tx *db.Tx) error {
-		if w.OfRun, err = runs.EnterFor(ctx, tx, *run, job, cluster); err != nil {
+		var unwatched bool
+		if w.OfRun, unwatched, err = runs.EnterFor(ctx, tx, *run, job, cluster); err != nil {
 			return err
+		}
+		if unwatched && w.Blind > 0 {
+			w.Lifetime, w.Least, w.Most = min(w.Lifetime, w.Blind), min(w.Least, w.Blind/4), w.Blind
 		}
 		found, err = access.AskIn(ctx, tx, cluster, w, d)
 		return err

@@ -72,4 +72,25 @@ func TestAServiceAccountsKubeconfigEndsWithTheRunThatItNames(t *testing.T) {
 	row, err := h.store.Access.One(t.Context(), made.ClusterID, of.AccessID)
 	require.NoError(t, err)
 	require.Equal(t, time.Hour, row.Lifetime, "nobody learns when a run ends that is not watched")
+
+	h.create(h.as(oidc.Kubernetes), "shop-2", map[string]any{"kind": "PipelineRun", "name": "e2e", "uid": "u-1"}, http.StatusAccepted, &made)
+	list, err := h.store.Access.List(t.Context(), made.ClusterID, time.Hour)
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	require.Equal(t, time.Hour, list[0].Lifetime, "what it gets with its cluster too")
+}
+
+// What the server learns of a run after the cluster was accepted counts as much as what its configuration says.
+func TestAKubeconfigOfARunThatCannotBeWatchedAnyMoreLastsAnHour(t *testing.T) {
+	h := fixtureWith(t, withWorkflows(t), nil)
+	var made v1.Accepted
+	h.create(h.job("check_run_id", "9001"), "shop", nil, http.StatusAccepted, &made)
+	h.ready(made.ClusterID)
+	_, err := h.store.Runs.Unwatch(t.Context(), made.Run.ID, "the App is not installed there", time.Now().Add(time.Hour))
+	require.NoError(t, err)
+	var of v1.Access
+	h.does(http.MethodGet, "/api/v1/clusters/shop/kubeconfig", h.job("check_run_id", "9001"), nil, http.StatusAccepted, &of)
+	row, err := h.store.Access.One(t.Context(), made.ClusterID, of.AccessID)
+	require.NoError(t, err)
+	require.Equal(t, time.Hour, row.Lifetime, "the one of the create lasts eight")
 }

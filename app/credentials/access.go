@@ -126,7 +126,7 @@ func (s *Service) askOnce(ctx context.Context, p policy.Principal, ref string, w
 		return row, access.Row{}, origin, fmt.Errorf("read the clock: %w", err)
 	}
 	run, job := s.core.Asker(p, want.Run)
-	wanted, err := s.accessFor(row, want, now, run != nil && run.Unwatched != "")
+	wanted, err := s.accessFor(row, want, now)
 	if err != nil {
 		return row, access.Row{}, origin, err
 	}
@@ -154,15 +154,9 @@ func (s *Service) askOnce(ctx context.Context, p policy.Principal, ref string, w
 	return row, given, origin, nil
 }
 
-// unwatchedAccess is how long a kubeconfig is valid that was made for a run of which nobody learns the end.
-const unwatchedAccess = time.Hour
-
 // accessFor says which access serves a request: one that lasts for at least a quarter of what a new one would.
-func (s *Service) accessFor(row clusters.Row, want Want, now time.Time, unwatched bool) (out access.Wanted, err error) {
-	out.Renew, out.Lifetime = want.Renew, s.core.UsualAccess(row)
-	if unwatched {
-		out.Lifetime = min(out.Lifetime, unwatchedAccess)
-	}
+func (s *Service) accessFor(row clusters.Row, want Want, now time.Time) (out access.Wanted, err error) {
+	out.Renew, out.Lifetime, out.Blind = want.Renew, s.core.UsualAccess(row), app.BlindAccess
 	if want.Lifetime != "" {
 		asked, ok := duration.ParseHours(want.Lifetime)
 		most := s.core.MostAccess(row)
@@ -172,7 +166,7 @@ func (s *Service) accessFor(row clusters.Row, want Want, now time.Time, unwatche
 		case asked < app.LeastAccess || asked > most:
 			return out, badLifetime(messages.LifetimeOutOfBounds(asked, app.LeastAccess, most))
 		}
-		out.Lifetime, out.Most = asked, asked
+		out.Lifetime, out.Most, out.Blind = asked, asked, 0
 	}
 	out.Least = min(out.Lifetime, max(row.DestroyAt.Sub(now), 0)) / 4
 	return out, nil

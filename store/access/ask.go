@@ -20,6 +20,7 @@ type Wanted struct {
 	Ask
 	Least time.Duration // it has to be valid for at least this long from now
 	Most  time.Duration // … and at most; zero: any
+	Blind time.Duration // for a run of which nobody learns the end: how long it is valid at most; zero: as long as for others
 	Renew bool          // only one that was asked for within the last minute
 	Seen  int64         // the cluster's version when the reader's right was checked; zero: it is not checked again
 	Team  string        // the cluster's team then

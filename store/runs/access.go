@@ -11,14 +11,14 @@ import (
 	"github.com/ocpctl/ocpctl/store/db"
 )
 
-// EnterFor locks the run of a request about a cluster, and the cluster, and returns what of the run asks. A Refusal: the run is over, so
-// nothing that it asks for now would end with it.
-func EnterFor(ctx context.Context, tx *db.Tx, ref Ref, job, cluster string) (access.OfRun, error) {
+// EnterFor locks the run of a request about a cluster, and the cluster, and returns what of the run asks, and whether nobody learns when the run
+// ends. A Refusal: the run is over, so nothing that it asks for now would end with it.
+func EnterFor(ctx context.Context, tx *db.Tx, ref Ref, job, cluster string) (by access.OfRun, unwatched bool, err error) {
 	run, err := enter(ctx, tx, ref, cluster)
 	if err != nil {
-		return access.OfRun{}, err
+		return access.OfRun{}, false, err
 	}
-	return access.OfRun{RunID: run.ID, RunAttempt: ref.Attempt, RunJob: job}, nil
+	return access.OfRun{RunID: run.ID, RunAttempt: ref.Attempt, RunJob: job}, run.Unwatched != "", nil
 }
 
 // Asker is what of the run asks for a cluster that is bound to its place.
