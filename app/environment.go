@@ -58,7 +58,10 @@ func (s *Service) ForEnvironment(r ClusterRequest, w Waiting) ClusterRequest {
 	r.run = &runs.Ask{
 		Ref: s.waitingRun(w), Slot: environmentSlot(profile), Lifetime: lifecycle.LifetimeRun,
 		Reuse: func(row clusters.Row) error {
-			if !r.Request.MayFor(row.Team) {
+			switch {
+			case r.Request.Bot:
+				return Fail(Denied, "A bot started this attempt of the run, and no environment gets a cluster for a bot. Run the workflow yourself.")
+			case !r.Request.MayFor(row.Team):
 				return Fail(Denied, messages.RunOfAnotherTeam(row.Name, row.Team))
 			}
 			return nil

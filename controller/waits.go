@@ -71,10 +71,10 @@ func (c *Controller) review(ctx context.Context, e clusters.Effect, w runs.Wait)
 	switch {
 	case w.Decision != "":
 		return "decided before", nil
+	case w.Cluster == "": // the store may not have learnt of an attempt that got none
+		return c.endWait(ctx, at, lifecycle.WaitRejected, w.Refusal)
 	case w.Over:
 		return "the run is over", c.Store.Runs.Decided(ctx, w, lifecycle.WaitOver, "the run is over")
-	case w.Cluster == "":
-		return c.endWait(ctx, at, lifecycle.WaitRejected, w.Refusal)
 	}
 	row, err := c.Store.Cluster(ctx, w.Cluster)
 	if err != nil {

@@ -211,6 +211,23 @@ func TestAnotherAttemptWaitsAnew(t *testing.T) {
 	require.Equal(t, []string{"approved", "approved", ""}, p.decisions())
 }
 
+func TestAnotherAttemptThatABotStartsIsRejected(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	require.NoError(t, p.hub.AddAccount("retry[bot]", true))
+	run := p.waits(hub.NewRun{})
+	row := p.onlyWaited()
+	p.becomesReady(row)
+	p.goOn()
+	p.finishes(run.ID, hubruns.Failure)
+	require.NoError(t, p.hub.Runs().Rerun(run.ID, "retry[bot]"))
+	p.goOn()
+	job := p.last(run.ID, "e2e")
+	require.Equal(t, []any{2, hubruns.Rejected}, []any{job.Attempt, job.Reviews[0].State})
+	require.Equal(t, []string{"A bot started this attempt of the run, and no environment gets a cluster for a bot. Run the workflow yourself."}, p.said(job))
+	require.Equal(t, []string{"approved", "rejected"}, p.decisions())
+}
+
 func TestALaterJobOfTheEnvironmentIsLetThroughToo(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)

@@ -70,9 +70,10 @@ func (s *Service) Environment(ctx context.Context, e EnvironmentEvent) (note str
 	}
 	asked.PR = pullrequests.PullRequest{} // it is the run's cluster: no comment shows it, and it does not end with the pull request
 	made, err := s.core.CreateFrom(ctx, s.core.ForEnvironment(asked, w))
-	switch kind := app.KindOf(err); {
-	case kind == app.Conflict || kind == app.Denied:
-		return s.rejectEnvironment(ctx, w, err.Error())
+	var refusal *app.Error
+	switch {
+	case errors.As(err, &refusal) && (refusal.Kind == app.Conflict || refusal.Kind == app.Denied):
+		return s.rejectEnvironment(ctx, w, refusal.Message)
 	case err != nil:
 		return "", err
 	case made.Row.ID == "":

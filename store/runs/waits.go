@@ -107,7 +107,7 @@ type Wait struct {
 func (s *Store) Wait(ctx context.Context, id string) (Wait, error) {
 	w, err := db.One[Wait](ctx, s.db.Pool(), `
 		SELECT w.id, w.environment, coalesce(w.cluster_id, '') AS cluster, w.refusal, w.attempt, w.asks, w.said, w.notes, w.decision, r.id AS run_id, r.key AS run_key,
-			w.attempt < r.attempt OR r.state = 'finished' AND r.confirmed AS over
+			w.attempt < r.attempt OR w.attempt = r.attempt AND r.state = 'finished' AND r.confirmed AS over
 		FROM waits w JOIN runs r ON r.id = w.run_id WHERE w.id = $1`, id)
 	if err != nil {
 		return Wait{}, fmt.Errorf("read wait %s: %w", id, err)

@@ -1,6 +1,7 @@
 package runs_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -53,6 +54,25 @@ func TestNotesAreCountedBeforeTheyArePosted(t *testing.T) {
 	require.Equal(t, []any{1, lifecycle.WaitsForCluster}, []any{waitOf(t, s).Notes, waitOf(t, s).Said})
 	require.NoError(t, s.Runs.NotNoted(t.Context(), w.ID, w.Said))
 	require.Equal(t, []any{0, lifecycle.WaitState("")}, []any{waitOf(t, s).Notes, waitOf(t, s).Said})
+}
+
+// A run from which an earlier attempt is known to be over is not over for a later one that got no cluster.
+func TestARefusedLaterAttemptIsNotOver(t *testing.T) {
+	t.Parallel()
+	s, _ := storetest.Open(t)
+	refuse := func(attempt int) {
+		ref := storetest.RunRef(attempt)
+		require.NoError(t, s.Runs.Refuse(t.Context(), runs.WaitAsk{Ref: ref, Environment: storetest.WaitedFor, Event: fmt.Sprint(attempt)}, "A bot asks."))
+	}
+	refuse(1)
+	run := waitOf(t, s).RunID
+	_, err := s.Runs.See(t.Context(), run, runs.Seen{Attempt: 1, State: lifecycle.RunFinished, Conclusion: "failure", UpdatedAt: time.Now(), Confirmed: true}, time.Time{})
+	require.NoError(t, err)
+	require.True(t, waitOf(t, s).Over)
+	_, err = s.Pool().Exec(t.Context(), `DELETE FROM waits`)
+	require.NoError(t, err)
+	refuse(2)
+	require.False(t, waitOf(t, s).Over)
 }
 
 func TestARefusedWaitIsForgottenWithItsRun(t *testing.T) {
