@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"net/http"
+	"regexp"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app"
@@ -28,12 +29,15 @@ func clusterSignal(g lifecycle.Signal) v1.ClusterSignal {
 	return v1.ClusterSignal{Kind: v1.ClusterSignalKind(g.Kind), Told: v1.ClusterSignalTold(g.Told), Problem: g.Problem}
 }
 
+// belowRun matches the address of a page below a run's on GitHub.
+var belowRun = regexp.MustCompile(`(/actions/runs/[0-9]+)/.*$`)
+
 // runRef returns a run's id or address as it is stored, from any address below its page.
 func runRef(given string) string {
-	for _, below := range []string{"/attempts/", "/job/", "?", "#"} {
+	for _, below := range []string{"?", "#"} {
 		given, _, _ = strings.Cut(given, below)
 	}
-	return strings.TrimSuffix(given, "/")
+	return strings.TrimSuffix(belowRun.ReplaceAllString(given, "$1"), "/")
 }
 
 // ListUses implements GET /api/v1/clusters/{id}/uses.

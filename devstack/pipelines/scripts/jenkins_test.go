@@ -119,6 +119,14 @@ func TestTheWaitForJenkinsIsShorterThanItsTokenLasts(t *testing.T) {
 	require.NoError(t, err, id)
 	_, err = j.sh("wait.sh", "OCPCTL_CLUSTER_ID="+j.only().ID, "OCPCTL_ROUND=1ms")
 	require.ErrorContains(t, err, "exit status 124")
+	change := func(set string) {
+		_, err := j.store.Pool().Exec(t.Context(), `UPDATE clusters SET `+set)
+		require.NoError(t, err)
+	}
+	change(`needs_approval = true, phase = 'awaiting_approval', approve_by = now() + interval '8 hours'`)
+	_, err = j.sh("wait.sh", "OCPCTL_CLUSTER_ID="+j.only().ID, "OCPCTL_ROUND=1ms")
+	require.ErrorContains(t, err, "exit status 124", "somebody may approve it in another round")
+	change(`needs_approval = false, phase = 'queued', approve_by = NULL`)
 
 	j.becomes = failed
 	j.settle()

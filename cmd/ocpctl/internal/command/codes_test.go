@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -248,4 +249,20 @@ func TestAClusterThatIsGoneIsDestroyedAndWaitedForWithoutAnError(t *testing.T) {
 		require.Contains(t, d.out.String()+d.err.String(), "2025-03-01 11:00", line)
 		require.NotContains(t, d.out.String()+d.err.String(), "will be", line)
 	}
+}
+
+func TestATurnIsWaitedForWhileTheServerIsAway(t *testing.T) {
+	d := newService(t)
+	times := 0
+	d.Handle("getUse", func(w http.ResponseWriter, _ *http.Request) {
+		if times++; times < 3 {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"id": "use_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT", "clusterId": "clu_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT", "state": "granted", "askedAt": "2025-03-01T11:50:00Z"}`)
+	})
+	require.Equal(t, exit.OK, d.run("use", "team-a-smoke-01", "--wait"), d.err.String())
+	require.Equal(t, 3, times)
+	require.Equal(t, 1, strings.Count(d.err.String(), "The server cannot be reached; retrying."))
 }

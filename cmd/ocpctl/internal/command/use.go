@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/exit"
+	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/follow"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
 	"github.com/ocpctl/ocpctl/internal/duration"
@@ -59,7 +60,7 @@ command returns when the turn is granted; if the timeout passes, its position in
 func (a *app) awaitTurn(ctx context.Context, api *connect.API, turn connect.Answer[v1.Use], most time.Duration) (connect.Answer[v1.Use], error) {
 	bounded, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	place := 0
+	place, lost := 0, false
 	for {
 		use := turn.Value
 		switch use.State {
@@ -80,10 +81,15 @@ func (a *app) awaitTurn(ctx context.Context, api *connect.API, turn connect.Answ
 			return turn, exit.With(exit.TimedOut, fmt.Errorf("the turn was not granted within %s; the position in the queue is kept. Leave it with: ocpctl release %s", duration.Format(most), use.ClusterID))
 		}
 		next, err := connect.Read[v1.Use](api.GetUse(ctx, use.ClusterID, use.ID))
-		if err != nil {
+		switch {
+		case err == nil:
+			turn, lost = next, false
+		case ctx.Err() == nil && follow.Final(err):
 			return turn, err
+		case ctx.Err() == nil && !lost:
+			a.printNotef("%s", follow.Unreachable(err))
+			lost = true
 		}
-		turn = next
 	}
 }
 

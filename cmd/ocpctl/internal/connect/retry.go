@@ -134,7 +134,7 @@ func isRepeatable(request *http.Request) bool {
 	if request.Method == http.MethodGet || request.Method == http.MethodDelete || request.Header.Get("Idempotency-Key") != "" {
 		return true
 	}
-	for _, last := range []string{"/dry-run", "/destroy", "/shares", "/transfer", "/scale-workers", "/abandon", "/retry", "/validate", "/reload", "/test-reports"} {
+	for _, last := range []string{"/dry-run", "/destroy", "/shares", "/transfer", "/scale-workers", "/abandon", "/retry", "/validate", "/reload", "/test-reports", "/uses"} {
 		if strings.HasSuffix(request.URL.Path, last) {
 			return true
 		}
