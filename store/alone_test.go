@@ -20,6 +20,10 @@ func TestOneAtATimeRunsUnderAKey(t *testing.T) {
 		other, err := s.Alone(ctx, "acme/shop#42", func(context.Context) error { return nil })
 		require.NoError(t, err)
 		require.True(t, other, "another key is another matter")
+		beside, err := s.Alone(t.Context(), "acme/shop#41", func(context.Context) error { panic("beside another") })
+		require.NoError(t, err)
+		require.False(t, beside)
+		require.EqualValues(t, 1, s.Pool().Stat().AcquiredConns(), "one connection, however deep")
 		return odd
 	})
 	require.True(t, ran)

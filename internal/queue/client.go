@@ -21,7 +21,7 @@ const (
 	keepCompleted = 2 * time.Minute // longer than two looks for findings, which a later success resolves
 	softStop      = 10 * time.Second
 
-	spareConns = 6 // for all other queries
+	spareConns = 10 // for rounds, which hold one too, and for all other queries
 
 	retryBase = time.Second
 	retryMax  = time.Minute
