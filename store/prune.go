@@ -95,7 +95,11 @@ var passing = []struct{ what, sql string }{
 	{"effects that could not be made", `
 		UPDATE effects SET done_at = @now, given_up = true, note = 'given up: it could not be made for too long' WHERE id IN (
 			SELECT id FROM effects WHERE done_at IS NULL AND created_at < @before LIMIT @batch)`},
-	{"announcements", `DELETE FROM announcements WHERE id IN (SELECT id FROM announcements WHERE done_at < @before ORDER BY done_at LIMIT @batch)`},
+	// A budget's cause is announced again by whatever comes later in its month.
+	{"announcements", `
+		DELETE FROM announcements WHERE id IN (
+			SELECT id FROM announcements WHERE done_at < @before AND NOT (event = 'budget' AND created_at >= date_trunc('month', @now::timestamptz, 'UTC'))
+			ORDER BY done_at LIMIT @batch)`},
 	// Their causes are announced no more: the announcement is as old, and what happens again to a cluster has a cause of its own.
 	{"notices", `DELETE FROM notices WHERE id IN (SELECT id FROM notices WHERE created_at < @before LIMIT @batch)`},
 	{"signals of clusters that are gone", `

@@ -121,6 +121,20 @@ func TestABudgetIsAnnouncedThatTheNewMonthBeginsWith(t *testing.T) {
 	require.NoError(t, o.AnnounceBudgets(t.Context()))
 	require.NoError(t, o.AnnounceBudgets(t.Context()))
 	require.Equal(t, []string{"budget:2026-12:shop:50"}, announced())
+
+	_, err := o.store.Pool().Exec(t.Context(), `UPDATE announcements SET created_at = $1, done_at = $1`, o.now)
+	require.NoError(t, err)
+	o.now = o.now.Add(10 * 24 * time.Hour)
+	_, err = o.store.Prune(t.Context(), 7*24*time.Hour)
+	require.NoError(t, err)
+	require.NoError(t, o.AnnounceBudgets(t.Context()))
+	var since time.Time
+	require.NoError(t, o.store.Pool().QueryRow(t.Context(), `SELECT created_at FROM announcements WHERE cause = 'budget:2026-12:shop:50'`).Scan(&since))
+	require.Equal(t, 1, since.UTC().Day(), "it is known for as long as the month lasts")
+	o.now = o.now.Add(30 * 24 * time.Hour)
+	_, err = o.store.Prune(t.Context(), 7*24*time.Hour)
+	require.NoError(t, err)
+	require.NotContains(t, announced(), "budget:2026-12:shop:50")
 }
 
 func TestAChargebackFileHasALineForEachCluster(t *testing.T) {

@@ -85,7 +85,9 @@ func (s *Store) Together(ctx context.Context, n Notice) ([]Notice, error) {
 
 // Posting records that notices are about to be posted, in one message. Until Posted, what stands in Slack is uncertain.
 func (s *Store) Posting(ctx context.Context, ids []string) error {
-	_, err := s.db.Pool().Exec(ctx, `UPDATE notices SET posting_at = coalesce($2::timestamptz, clock_timestamp()) WHERE id = ANY ($1)`, ids, s.db.Fixed())
+	_, err := s.db.Pool().Exec(ctx, `
+		WITH t AS MATERIALIZED (SELECT coalesce($2::timestamptz, clock_timestamp()) AS now) -- one for all: by it they are known as one message
+		UPDATE notices SET posting_at = t.now FROM t WHERE id = ANY ($1)`, ids, s.db.Fixed())
 	if err != nil {
 		return fmt.Errorf("record that notices are being posted: %w", err)
 	}
