@@ -42,6 +42,8 @@ type world struct {
 	dir   string
 	env   []string
 	usage string
+
+	patience time.Duration
 }
 
 // newWorld puts the gateway in front of a test's cloud.
@@ -63,7 +65,7 @@ func newWorld(t *testing.T, w *installertest.World) *world {
 	g, err := gateway.Start(t.Context(), cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, g.Stop()) })
-	out := &world{World: w, t: t, dir: t.TempDir(), usage: filepath.Join(t.TempDir(), "usage")}
+	out := &world{World: w, t: t, dir: t.TempDir(), patience: patience, usage: filepath.Join(t.TempDir(), "usage")}
 	out.env = append(append(os.Environ(), g.Environment()...), real.Variable+"="+programs(t), real.UsageVariable+"="+out.usage,
 		installer.PaceVariable+"=5ms", installer.FaultsVariable+"="+w.Faults, "TMPDIR="+t.TempDir(), "HOME="+t.TempDir(), "XDG_CACHE_HOME="+t.TempDir())
 	for _, version := range []string{installer.RealVersion, installer.Versions()[0]} {
@@ -82,7 +84,7 @@ func (w *world) run(version, name string, args ...string) installertest.Result {
 	var stdout, stderr bytes.Buffer
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = w.env, w.dir, &stdout, &stderr
 	require.NoError(w.t, cmd.Start())
-	guard := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() }) // a destroyer may loop for ever
+	guard := time.AfterFunc(w.patience, func() { _ = cmd.Process.Kill() }) // a destroyer may loop for ever
 	defer guard.Stop()
 	err := cmd.Wait()
 	var exit *exec.ExitError

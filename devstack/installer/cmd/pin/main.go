@@ -1,7 +1,9 @@
-// Command pin writes the version and the release image into the real openshift-install that make build-installer built.
+// Command pin prepares the real openshift-install for make build-installer: it writes the version and the release image into the built
+// program, or with -archive the programs of Cluster API into the archive that is built into it.
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 
@@ -9,11 +11,17 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: pin PROGRAM")
+	archive := flag.String("archive", "", "write the programs into this archive")
+	flag.Parse()
+	if flag.NArg() != 1 && *archive == "" {
+		fmt.Fprintln(os.Stderr, "usage: pin PROGRAM, or pin -archive FILE PROGRAM...")
 		os.Exit(2)
 	}
-	if err := real.Pin(os.Args[1]); err != nil {
+	pin := func() error { return real.Pin(flag.Arg(0)) }
+	if *archive != "" {
+		pin = func() error { return real.Archive(*archive, flag.Args()...) }
+	}
+	if err := pin(); err != nil {
 		fmt.Fprintln(os.Stderr, "pin:", err)
 		os.Exit(1)
 	}
