@@ -6,8 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-
-	"github.com/ocpctl/ocpctl/devstack/installer/real"
 )
 
 func main() {
@@ -17,11 +15,11 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: pin PROGRAM, or pin -archive FILE PROGRAM...")
 		os.Exit(2)
 	}
-	pin := func() error { return real.Pin(flag.Arg(0)) }
+	do := func() error { return pin(flag.Arg(0)) }
 	if *archive != "" {
-		pin = func() error { return real.Archive(*archive, flag.Args()...) }
+		do = func() error { return pack(*archive, flag.Args()...) }
 	}
-	if err := pin(); err != nil {
+	if err := do(); err != nil {
 		fmt.Fprintln(os.Stderr, "pin:", err)
 		os.Exit(1)
 	}

@@ -1,4 +1,4 @@
-package real
+package main
 
 import (
 	"archive/zip"
@@ -10,8 +10,8 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
-// Archive writes programs into the archive that the installer's own build puts within it.
-func Archive(path string, programs ...string) (err error) {
+// pack writes programs into the archive that the installer's own build puts within it.
+func pack(path string, programs ...string) (err error) {
 	defer must.Catch(&err)
 	file := must.Get(os.Create(path))
 	defer file.Close()
