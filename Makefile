@@ -93,7 +93,7 @@ build-cluster-api: ## build what the real installer creates a cluster on AWS wit
 	go -C tools/installer build -ldflags '-s -w' -o $(REAL)/cluster-api sigs.k8s.io/cluster-api
 	go -C tools/installer build -ldflags '-s -w' -o $(REAL)/cluster-api-provider-aws sigs.k8s.io/cluster-api-provider-aws/v2
 	go -C tools/kubernetes build -ldflags '-s -w -X k8s.io/component-base/version.gitVersion=v1.34.4' -o $(REAL)/kube-apiserver k8s.io/kubernetes/cmd/kube-apiserver
-	go -C tools/kubernetes build -ldflags '-s -w' -o $(REAL)/etcd go.etcd.io/etcd/server/v3
+	go -C tools/kubernetes build -ldflags '-s -w' -o $(REAL)/etcd ./etcd
 	from=$$(go -C tools/installer list -m -f '{{.Dir}}' github.com/openshift/installer) && cp -r --no-preserve=mode $$from/go.mod $$from/cmd $$from/pkg $$from/data $(REAL)/source
 	go run ./devstack/installer/cmd/pin -archive $(REAL)/source/pkg/clusterapi/mirror/cluster-api.zip $(addprefix $(REAL)/,cluster-api cluster-api-provider-aws kube-apiserver etcd)
 	cp tools/installer/go.sum $(REAL)/create.sum && { cat tools/installer/go.mod; echo 'replace github.com/openshift/installer => $(REAL)/source'; } >$(REAL)/create.mod
