@@ -19,7 +19,7 @@ TOOL      := go tool -modfile=tools/go.mod
 # Packages whose tests wait most: make test begins with them, so that the others run beside them.
 LONG      := ./devstack ./store ./runner ./lifecycle ./controller
 # Tests that make test leaves to make check, because they take minutes: short forms of make attack, make chaos and make takeover, thousands of changes, and mutants of Decide.
-HEAVY     := ShortFormOfMakeAttack|SampleOfTheCrashMatrix|TwoServersTakeOver|ThousandChanges|EveryMutantOfDecide
+HEAVY     := ShortFormOfMakeAttack|SampleOfTheCrashMatrix|TwoServersTakeOver|ThousandChanges|EveryMutantOf(Decide|APool)
 # Selects the packages whose tests start neither PostgreSQL nor the demo, from a list of packages with their dependencies.
 QUICK     := awk '$$1 ~ /\.test$$/ && !/devstack\/(postgres|s3)/ {sub(/\.test$$/, "", $$1); print $$1}'
 # The packages with fuzz targets.
@@ -128,8 +128,8 @@ demo-story: $(DEMO_BUILD) build-act ## end-to-end test: run a pull request's who
 comma := ,
 
 .PHONY: chaos
-chaos: $(DEMO_BUILD) ## crash matrix: kill processes and cut connections at every step of a cluster's life (TIME=10m N=0 SEED= CELL= CLOUD=aws|ibmcloud, INSTALLER=real)
-	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR)$(ON_REAL) -chaos -clouds $(or $(CLOUD),aws) -time $(or $(TIME),10m) -n $(or $(N),0) -seed $(or $(SEED),0) -cell "$(CELL)"
+chaos: $(DEMO_BUILD) ## crash matrix: kill processes and cut connections at every step of a cluster's life (TIME=10m N=0 SEED= CELL= CLOUD=aws|ibmcloud WIDTH=16 at once, INSTALLER=real)
+	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR)$(ON_REAL) -chaos -clouds $(or $(CLOUD),aws) -time $(or $(TIME),10m) -n $(or $(N),0) -seed $(or $(SEED),0) -cell "$(CELL)" -width $(or $(WIDTH),0)
 
 .PHONY: soak
 soak: $(DEMO_BUILD) ## create and destroy N=100 clusters with random faults and print figures on both clouds (CLOUD=aws,ibmcloud, SEED=, KUBERNETES=1, INSTALLER=real, REPLICAS=2 servers of which one is killed now and then)
@@ -177,7 +177,7 @@ test: ## run the tests (make check runs them all)
 	@tools/setup.sh postgres node
 	@go -C tools/s3gateway tool -n s3gateway >/dev/null # built once here, not by each package that needs it
 	@# tests often wait, so three packages at once keep two cores busy. make check vets and looks for races: from a cold cache that takes minutes
-	go test -vet=off -p 3 -shuffle=on -timeout 14m -skip '$(HEAVY)' $(LONG) $$(go list ./... | grep -vxF "$$(go list $(LONG))")
+	go test -vet=off -p 3 -shuffle=on -timeout 20m -skip '$(HEAVY)' $(LONG) $$(go list ./... | grep -vxF "$$(go list $(LONG))")
 
 .PHONY: test-web
 test-web: ## the pages in Chromium on a whole stack: accessibility (axe) of each page as three roles, light and dark, in three widths; and how pages behave (ten minutes)

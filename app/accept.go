@@ -29,6 +29,7 @@ type ClusterRequest struct {
 	Request   policy.Request
 	catalogue catalogue.Catalogue // judges the request, the same from start to end
 	Notes     []policy.Check      // for people, in addition to policy's checks
+	pool      *profiles.Pool      // in which it is to wait; nil: somebody wants it
 	sshKey    string              // public, for the nodes; empty: the installation's
 	PR        pullrequests.PullRequest
 	AskedAt   time.Time         // requested no later than this, by GitHub's clock; zero: GitHub gives no time for it
@@ -195,7 +196,7 @@ func (s *Service) completeAsk(ctx context.Context, r ClusterRequest) (ClusterReq
 	return r, store.Ask{
 		Scope:     scopeOf(r.Request.Principal.ID, policy.TeamOf(r.Request, r.catalogue.Catalogue), r.PR.Repo, r.catalogue.Catalogue),
 		Principal: r.Request.Principal.ID, Source: string(r.Request.Source), Request: content, Key: r.Key, Once: r.once, Run: r.run, Pull: r.pull, Signal: r.signal, Wait: r.wait, Asker: r.asker,
-		RetryOf: r.again.Of, RetryOnce: r.again.Once,
+		RetryOf: r.again.Of, RetryOnce: r.again.Once, Claims: r.claims(),
 	}, nil
 }
 
@@ -239,16 +240,21 @@ func (s *Service) toJudgement(r ClusterRequest, asked []byte, v policy.Verdict, 
 	}
 	// The cluster's own comment shows the approval and the warnings: there is no second comment.
 	row.Spec.Approval, row.Spec.Approvers, row.Spec.Advice = chatops.ApprovalText(v), approversOnGitHub(r, v), chatops.AdviceText(v)
+	if r.pool != nil {
+		row = forPool(row, *r.pool)
+	}
 	addons, err := freezeAddons(r.catalogue, v.Grant.Addons, row)
 	if err != nil {
 		return store.Judgement{}, err
 	}
 	var reply *clusters.Reply
+	var answer func(clusters.Row) *clusters.Reply
 	if r.say != nil {
-		reply = r.say(v, row)
+		answer = func(row clusters.Row) *clusters.Reply { return r.say(v, row) }
+		reply = answer(row)
 	}
 	return store.Judgement{
-		Reply: reply, Show: r.show, Access: s.accessAsk(r, row),
+		Reply: reply, Answer: answer, Show: r.show, Access: s.accessAsk(r, row), Pools: s.poolsFor(r, v.Grant),
 		Allowed: true, Verdict: encoded, Usage: counted, Checks: checks, Row: row, MaxTTL: v.Grant.MaxTTL, UserTags: v.Grant.Tags, Weight: v.Grant.Weight, Addons: addons,
 		Budget:   reachThresholds(row.Team, u, v.Grant.PriceCents, r.catalogue.Catalogue),
 		Approval: approvalAsk(r, v, asked), Turn: turnAsk(v, ToPolicyUsage(u)),

@@ -163,6 +163,9 @@ func (s *Service) UsualAccess(row clusters.Row) time.Duration {
 // accessAsk is the access that whoever asks for a cluster gets with it; nil: their roles do not allow it, or it would not end with the run
 // that asks, to which the cluster is not bound. Such a run asks for access when it uses the cluster.
 func (s *Service) accessAsk(r ClusterRequest, row clusters.Row) *access.Ask {
+	if r.pool != nil {
+		return nil
+	}
 	p := r.Request.Principal
 	_, ofRun := s.Run(p, policy.PipelineRun{})
 	if !p.MayOnOwn(policy.ActKubeconfig, row.Team) || !MayOpen(p, row) || ofRun && r.run == nil {

@@ -30,7 +30,7 @@ func seated(h *servicetest.Fixture, id, number int64, login string) bool {
 	h.Helper()
 	says(h, id, number, login, "/ocp create aws-minimal-mint --region mars-1")
 	replies := h.Replies()
-	refused := slices.ContainsFunc(replies, func(r string) bool { return strings.Contains(r, "for platform admins alone") })
+	refused := slices.ContainsFunc(replies, func(r string) bool { return strings.Contains(r, "only for platform admins") })
 	_, err := h.Store.Pool().Exec(h.Context(), `DELETE FROM replies`)
 	require.NoError(h, err)
 	return !refused

@@ -34,7 +34,7 @@ var (
 func TestALongerLifeIsJudgedByTheBudget(t *testing.T) {
 	h := poor(t, "budget: {monthlyDollars: 50, warnPercent: 100, hard: true}\n", "")
 	row := h.Only()
-	const why = "cannot be extended: Team platform has spent .* with .* for this one that makes \\$71.* of its \\$50.00." // the meter runs meanwhile
+	const why = "cannot be extended: Team platform has spent .* with .* for this one, that is \\$71.* of its \\$50.00." // the meter runs meanwhile
 
 	_, err := h.Service.Extend(t.Context(), zoe, row.ID, app.Span{For: 24 * time.Hour}, byWeb)
 	require.Regexp(t, why, err.Error())
@@ -51,7 +51,7 @@ func TestALongerLifeIsJudgedByTheBudget(t *testing.T) {
 	_, err = h.Service.Extend(t.Context(), zoe, row.ID, app.Span{For: 9 * time.Hour}, byWeb)
 	require.NoError(t, err, "$49.17")
 	h.Comment(3, "will", "/ocp extend 1h")
-	require.Regexp(t, "that makes \\$50.* of its \\$50.00", h.LastReply())
+	require.Regexp(t, "that is \\$50.* of its \\$50.00", h.LastReply())
 	_, err = h.Service.Hold(t.Context(), zoe, row.ID, app.Span{For: 20 * time.Hour}, byWeb)
 	require.NoError(t, err, "it lives as long anyway")
 }

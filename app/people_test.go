@@ -36,3 +36,27 @@ func TestAQuotaOfAPersonCountsEveryLinkedIdentity(t *testing.T) {
 	require.Equal(t, "Maya Weber", h.Service.NameOf("saml:MAYA"))
 	require.Equal(t, "maya (OIDC)", h.Service.NameOf("oidc:https://other.example#maya"))
 }
+
+func TestAClusterIsSharedWithAPersonByName(t *testing.T) {
+	h := servicetest.With(t, servicetest.Catalogue(t, map[string]string{
+		"people/people.yaml": "people:\n  - {name: rob, displayName: Rob Lane, identities: [\"github:id/7\", \"saml:rob@acme.example\"]}\n",
+	}))
+	maya := policy.As("saml:maya", "Maya", policy.Requester, "platform")
+	made, err := h.Service.Create(t.Context(), maya, app.CreateRequest{
+		Source: policy.SourceAPI, Name: "shop", Profile: "aws-minimal-test", Team: "platform", CostCenter: "sandbox", Environment: "test",
+	})
+	require.NoError(t, err)
+	for _, name := range []string{"rob", "Rob Lane", "saml:rob@acme.example"} {
+		shares, err := h.Service.Share(t.Context(), maya, made.Row.ID, app.ShareWith(app.SharePrincipal, name, ""), app.Origin{Source: policy.SourceAPI})
+		require.NoError(t, err, name)
+		require.Len(t, shares, 1)
+		require.Equal(t, "saml:rob@acme.example", shares[0].Grantee, name)
+	}
+	_, err = h.Service.Share(t.Context(), maya, made.Row.ID, app.ShareWith(app.SharePrincipal, "robb", ""), app.Origin{Source: policy.SourceAPI})
+	var refused *app.Error
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, `nobody in the catalogue is called "robb"`, refused.Fields[0].Detail)
+	left, err := h.Service.Unshare(t.Context(), maya, made.Row.ID, app.SharePrincipal, "rob", app.Origin{Source: policy.SourceAPI})
+	require.NoError(t, err)
+	require.Empty(t, left)
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/policy"
@@ -63,6 +64,9 @@ func (s *Service) Share(ctx context.Context, p policy.Principal, ref string, sha
 	wrong := s.wrongShare(share, row)
 	if share.Kind == SharePrincipal && len(wrong) == 0 {
 		var problem *messages.Problem
+		if share.Grantee, problem = s.principalFor(share.Grantee); problem != nil {
+			return nil, wrongShares(ProblemOf("with", *problem))
+		}
 		if share.Grantee, problem, err = s.PrincipalNamed(ctx, installationOf(row), share.Grantee); err != nil {
 			return nil, err
 		}
@@ -78,7 +82,7 @@ func (s *Service) Share(ctx context.Context, p policy.Principal, ref string, sha
 		}
 	}
 	if len(wrong) > 0 {
-		return nil, &Error{Kind: Invalid, Message: "The cluster cannot be shared like this.", Fields: wrong}
+		return nil, wrongShares(wrong...)
 	}
 	err = s.store.People.Share(ctx, row.ID, share, s.StoreOrigin(origin, p))
 	if _, err := s.clusterAfter(ctx, row, err, messages.EndedMeanwhile(row.Name, policy.ActShare)); err != nil {
@@ -86,6 +90,28 @@ func (s *Service) Share(ctx context.Context, p policy.Principal, ref string, sha
 	}
 	return s.listShares(ctx, row)
 }
+
+func wrongShares(wrong ...Field) error {
+	return &Error{Kind: Invalid, Message: "The cluster cannot be shared like this.", Fields: wrong}
+}
+
+// principalFor returns the principal id that a text means: an id as it is, and for a person of the catalogue, by any of their names, the
+// identity with which they sign in.
+func (s *Service) principalFor(text string) (string, *messages.Problem) {
+	if strings.Contains(text, ":") {
+		return text, nil
+	}
+	person := profiles.Spellings(s.catalogue().People)[strings.ToLower(text)]
+	for _, source := range []profiles.Source{profiles.SourceSAML, profiles.SourceOIDC, ""} {
+		if i := slices.IndexFunc(person.Identities, func(id string) bool { return strings.HasPrefix(id, string(source)) }); i >= 0 {
+			return person.Identities[i], nil
+		}
+	}
+	return "", &messages.Problem{fmt.Sprintf("nobody in the catalogue is called %q", text), []string{"the name of a person in the catalogue", principalIDs}}
+}
+
+// principalIDs says what a principal's id is.
+const principalIDs = "a principal's id, as that person sees it on their own page: saml:…, oidc:…, aws:… or github:…"
 
 func (s *Service) wrongShare(share people.Share, row clusters.Row) (wrong []Field) {
 	if share.Access != people.AccessSee && share.Access != people.AccessUse {
@@ -106,7 +132,7 @@ func (s *Service) wrongShare(share people.Share, row clusters.Row) (wrong []Fiel
 	case share.Kind == ShareTeam && (declared && !known || !profiles.TeamName(share.Grantee)):
 		wrong = append(wrong, ProblemOf("with", messages.UnknownShareTeam(share.Grantee)))
 	case share.Kind == SharePrincipal && (share.Grantee == "" || len(share.Grantee) > maxPrincipal):
-		wrong = append(wrong, ProblemOf("with", messages.Problem{"it is empty or too long", []string{"a principal's id, as that person sees it on their own page: saml:…, oidc:…, aws:… or github:…"}}))
+		wrong = append(wrong, ProblemOf("with", messages.Problem{"it is empty or too long", []string{principalIDs}}))
 	}
 	return wrong
 }
@@ -117,6 +143,11 @@ const maxPrincipal = 500
 // Unshare removes a share and returns the remaining ones. The principal that it was for may remove it too.
 func (s *Service) Unshare(ctx context.Context, p policy.Principal, ref, kind, grantee string, origin Origin) ([]people.Share, error) {
 	act := policy.ActShare
+	if kind == SharePrincipal {
+		if named, problem := s.principalFor(grantee); problem == nil {
+			grantee = named
+		}
+	}
 	if kind == SharePrincipal && !p.OfPipeline() { // other runs may have the same principal
 		mine, err := s.isSamePerson(ctx, p, grantee)
 		if err != nil {

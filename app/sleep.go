@@ -20,7 +20,7 @@ func (s *Service) Sleep(ctx context.Context, p policy.Principal, ref string, spa
 		return clusters.Row{}, "", err
 	}
 	if obstacleTo(policy.VerbSleep, row) == policy.CannotSleep {
-		return clusters.Row{}, "", Fail(Conflict, fmt.Sprintf("%s cannot be put to sleep: its profile %s allows neither to remove its workers nor to stop its machines. "+
+		return clusters.Row{}, "", Fail(Conflict, fmt.Sprintf("%s cannot be put to sleep: its profile %s allows neither removing its workers nor stopping its machines. "+
 			"A platform admin can allow it for new clusters, with sleep in the profile.", row.Card.Name, row.Card.Profile))
 	}
 	request := store.SleepRequest{Until: span.Until, Why: origin.Why}

@@ -33,5 +33,5 @@ func (s *Service) RetryTeardown(ctx context.Context, p policy.Principal, ref str
 	if origin, err = CheckReason(origin, true); err != nil {
 		return clusters.Row{}, err
 	}
-	return s.clusterAfter(ctx, row, s.store.RetryTeardown(ctx, row.ID, s.StoreOrigin(origin, p)), fmt.Sprintf("%s is %s (%s): nothing of it waits to be torn down. Destroy it first.", row.Card.Name, row.Card.Status, row.Card.Phase))
+	return s.clusterAfter(ctx, row, s.store.RetryTeardown(ctx, row.ID, s.StoreOrigin(origin, p)), fmt.Sprintf("%s is %s (%s): no teardown of it is waiting. Destroy it first.", row.Card.Name, row.Card.Status, row.Card.Phase))
 }

@@ -100,7 +100,7 @@ func (s *Service) mayReport(ctx context.Context, row clusters.Row, run runs.Run,
 		return "", err
 	}
 	if !same {
-		return "", Fail(Denied, fmt.Sprintf("%s belongs to %s, and this run is one of %s. Only runs of its own repository report tests on it.", row.Name, own, named.Repo))
+		return "", Fail(Denied, fmt.Sprintf("%s belongs to %s, and this run is one of %s. Only runs of its own repository can report tests on it.", row.Name, own, named.Repo))
 	}
 	commits, err := s.store.Runs.SignalledCommits(ctx, row.ID, run.Scope)
 	if err != nil {

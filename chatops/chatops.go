@@ -70,7 +70,8 @@ const (
 type Command struct {
 	Verb     Verb
 	Profile  string // create: empty is the default; otherwise which of the pull request's clusters, empty if it has only one
-	Name     string // create only, as are Region, Version, Team and OffHours
+	Name     string // create only, as are Region, Version, Team, Pool and OffHours
+	Pool     string // as in policy.Request
 	Region   string
 	Version  string
 	Team     string        // share: the team to share it with

@@ -73,6 +73,9 @@ func state(c lifecycle.Card) (status, conclusion string) {
 	case lifecycle.Creating:
 		return inProgress, ""
 	case lifecycle.Ready:
+		if c.AwaitsPreparing() {
+			return inProgress, ""
+		}
 		if c.Phase == lifecycle.Degraded {
 			return completed, "neutral"
 		}

@@ -56,7 +56,7 @@ func call(c lifecycle.Card, d Detail) string {
 	switch {
 	case c.Status == lifecycle.Ready && c.Phase == lifecycle.Expiring && isWanted(c):
 		when, text = "expiring", "your cluster ends soon."
-	case c.Status == lifecycle.Ready && isWanted(c) && !isAsleep(c):
+	case c.Status == lifecycle.Ready && isWanted(c) && !isAsleep(c) && !c.AwaitsPreparing():
 		when, text = "ready", "your cluster is ready."
 	case c.Status == lifecycle.Failed && c.NeverReady():
 		when, text = "failed", "your cluster could not be created."
@@ -130,7 +130,7 @@ func because(c lifecycle.Card) string {
 
 // access says how to get in. Credentials are handed out only over the authenticated API; the comment only says how.
 func access(c lifecycle.Card, links Links) string {
-	if c.Status != lifecycle.Ready || !isWanted(c) || isAsleep(c) {
+	if c.Status != lifecycle.Ready || !isWanted(c) || isAsleep(c) || c.AwaitsPreparing() {
 		return ""
 	}
 	var b strings.Builder
@@ -248,6 +248,9 @@ func facts(c lifecycle.Card) string {
 		{"OpenShift", fmt.Sprintf("%s on %s in %s, under %s", plain(c.Release), plain(price.PlatformText(c.Platform)), plain(c.Region), Code(c.BaseDomain))},
 		{"Owner", fmt.Sprintf("%s, team %s", plain(c.Owner), plain(c.Team))},
 		{"Price", costs(c)},
+	}
+	if from := FromPool(c); from != "" {
+		rows = append(rows, [2]string{"Pool", from})
 	}
 	if count := crew(c); count != "" {
 		rows = append(rows, [2]string{"Workers", count})
@@ -382,7 +385,7 @@ func page(c lifecycle.Card, links Links) string {
 // consolePage is where a reader opens the console with an account of their own; empty: nobody can now. Whatever leads many readers to the console leads
 // here: what they may do there depends on who they are.
 func consolePage(c lifecycle.Card, links Links) string {
-	if links.UI == "" || c.ConsoleURL == "" || !canNow(c, policy.VerbConsole) {
+	if links.UI == "" || c.ConsoleURL == "" || c.AwaitsPreparing() || !canNow(c, policy.VerbConsole) {
 		return ""
 	}
 	return address(c, links) + "#console"

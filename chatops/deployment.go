@@ -81,7 +81,7 @@ func deploymentState(c lifecycle.Card) string {
 		return "failure"
 	case c.Status == lifecycle.Pending && isWanted(c):
 		return "queued"
-	case c.Status == lifecycle.Creating:
+	case c.Status == lifecycle.Creating, c.AwaitsPreparing() && isWanted(c):
 		return "in_progress"
 	case c.Status == lifecycle.Ready && isWanted(c):
 		return "success"

@@ -34,6 +34,7 @@ var faces = map[lifecycle.Phase]face{
 	lifecycle.GoingToSleep: {"🌙", "is going to sleep", "It cannot be used until it is awake again."},
 	lifecycle.PhaseAsleep:  {"🌙", "is asleep", ""},
 	lifecycle.Waking:       {"🔵", "is waking up", "It can be used as soon as it is ready."},
+	lifecycle.Preparing:    {"🔵", "is being prepared for you", "It waited in a pool: its credentials are replaced and its health is checked, which takes seconds."},
 
 	lifecycle.Stopping:       {"🟠", "is being destroyed", "The running install is stopped first."},
 	lifecycle.Restoring:      {"🟠", "is being destroyed", ""},
@@ -52,6 +53,9 @@ func faceOf(c lifecycle.Card) face {
 	f, known := faces[c.Phase]
 	if !known {
 		f = face{sign: "⚪", head: "is " + plain(string(c.Phase))}
+	}
+	if c.AwaitsPreparing() && !isAsleep(c) {
+		f = faces[lifecycle.Preparing]
 	}
 	if c.Phase == lifecycle.Released && c.NeverReady() {
 		f.head = "could not be created and is destroyed"

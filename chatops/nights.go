@@ -29,6 +29,6 @@ func restWarning(c lifecycle.Card) string {
 	if !c.IsRestWarned() {
 		return ""
 	}
-	return fmt.Sprintf("**Falls asleep soon:** at %s, outside working hours. Whoever needs it can keep it awake until the next working hours with %s.",
+	return fmt.Sprintf("**Falls asleep soon:** at %s, outside working hours. If you need it, keep it awake until the next working hours with %s.",
 		moment(c.FallsAsleepAt(), life(c)), Code(Prefix+" hold tonight"))
 }

@@ -21,6 +21,8 @@ var setters = map[string]func(r *reading, value string) (problem string){
 	"version":   func(r *reading, v string) string { r.command.Version = v; return "" },
 	"team":      setTeam,
 	"off-hours": setOffHours,
+	"pool":      setPool,
+	"no-pool":   func(r *reading, _ string) string { return setPool(r, policy.NoPool) },
 	"with":      setWith,
 	"dry-run":   func(r *reading, _ string) string { r.command.DryRun = true; return "" },
 	"reason":    setReason,
@@ -71,6 +73,14 @@ func setOffHours(r *reading, value string) (problem string) {
 		}
 	}
 	r.command.OffHours = &yes
+	return ""
+}
+
+func setPool(r *reading, value string) (problem string) {
+	if r.command.Pool != "" {
+		return fmt.Sprintf("Give one of %s and %s.", Code("--pool"), Code("--no-pool"))
+	}
+	r.command.Pool = value
 	return ""
 }
 

@@ -154,7 +154,7 @@ func SlackVoted(a Waiting, approved, over bool) string {
 	case !approved:
 		text += " It is not created, and the person who asked is told."
 	case a.Secret != "":
-		text += " Whoever asked may look at it once."
+		text += " The requester can view it once."
 	default:
 		text += " It starts now, or when it reaches the front of the queue."
 	}

@@ -31,7 +31,7 @@ func TestAVoteInSlackSaysWhatItCameTo(t *testing.T) {
 		{Waiting{Cluster: "shop", Votes: 1, Needs: 2}, true, false, "You approved `shop`. It has 1 of the 2 votes it needs."},
 		{Waiting{Cluster: "shop", Head: "6dcb09b5b578"}, true, true, "You approved `shop` at `6dcb09b`. It starts now"},
 		{Waiting{Cluster: "shop"}, false, true, "You refused `shop`. It is not created"},
-		{Waiting{Cluster: "shop", Secret: "kubeadmin password"}, true, true, "You approved the kubeadmin password of `shop`. Whoever asked may look at it once."},
+		{Waiting{Cluster: "shop", Secret: "kubeadmin password"}, true, true, "You approved the kubeadmin password of `shop`. The requester can view it once."},
 		{Waiting{Cluster: "shop", Secret: "kubeadmin password"}, false, true, "It is not shown."},
 	} {
 		require.Contains(t, SlackVoted(c.a, c.approved, c.over), c.want)

@@ -83,6 +83,7 @@ type Config struct {
 	Remover       Remover
 	Archives      Archives // nil: there is no bucket to compare with the database
 	Cleanup       Cleanup  // of what scans find
+	Pools         Pools    // nil: there are none
 	Signer        *token.Signer
 	Bucket        string // of the artifacts
 	Installation  string // id of this installation
@@ -153,6 +154,7 @@ func (c *Controller) Register(w *river.Workers) {
 	river.AddWorker(w, &effectWorker{c: c})
 	river.AddWorker(w, &capacityQueueWorker{c: c})
 	river.AddWorker(w, &turnsWorker{c: c})
+	river.AddWorker(w, &poolsWorker{c: c})
 	river.AddWorker(w, &wakeWorker{c: c})
 	river.AddWorker(w, &findingsWorker{c: c})
 	river.AddWorker(w, &runScansWorker{c: c})

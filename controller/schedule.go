@@ -18,6 +18,9 @@ func (c *Controller) Periodic() []*river.PeriodicJob {
 		river.NewPeriodicJob(every(turnsEvery), func() (river.JobArgs, *river.InsertOpts) {
 			return queue.TurnsArgs{}, nil
 		}, &river.PeriodicJobOpts{RunOnStart: true, ID: "turns"}),
+		river.NewPeriodicJob(every(poolsEvery), func() (river.JobArgs, *river.InsertOpts) {
+			return queue.PoolsArgs{}, nil
+		}, &river.PeriodicJobOpts{RunOnStart: true, ID: "pools"}),
 		// Not at the start: what was missed during a downtime should be processed before it becomes a finding.
 		river.NewPeriodicJob(every(c.FindEvery), func() (river.JobArgs, *river.InsertOpts) {
 			return queue.FindingsArgs{}, nil

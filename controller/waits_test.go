@@ -280,7 +280,7 @@ func TestAWaitIsToldAtMostFiveThings(t *testing.T) {
 	run := p.waits(hub.NewRun{})
 	row := p.onlyWaited()
 	tell := func(state string) {
-		_, err := p.store.Pool().Exec(p.ctx, `UPDATE clusters SET status = $2, phase = $3, wake_at = now() WHERE id = $1`, row.ID, strings.Split(state, "/")[0], strings.Split(state, "/")[1])
+		_, err := p.store.Pool().Exec(p.ctx, `UPDATE clusters SET status = $2, phase = $3, wake_at = now(), ready_at = CASE WHEN $2 = 'READY' THEN now() END WHERE id = $1`, row.ID, strings.Split(state, "/")[0], strings.Split(state, "/")[1])
 		require.NoError(t, err)
 		id := p.texts(`SELECT id FROM waits`)[0]
 		p.effect(clusters.Effect{Cause: fmt.Sprintf("test:%s:%d", state, p.now().UnixNano()), Kind: "review", Content: id})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/deploy/terraform/policies"
 	"github.com/ocpctl/ocpctl/devstack/aws/iampolicy"
+	"github.com/ocpctl/ocpctl/internal/tagkey"
 )
 
 const (
@@ -243,6 +244,11 @@ func TestADestroyingRunnerDeletesNothingOfOthersAndCreatesNothing(t *testing.T) 
 		{"ec2:StopInstances", machine, keys("aws:ResourceTag/InstallationId", "other", "aws:ResourceTag/ManagedBy", "cluster-control-plane"), iampolicy.NoMatch},
 		{"ec2:StopInstances", machine, keys("aws:ResourceTag/InstallationId", "prod"), iampolicy.NoMatch},
 		{"ec2:StopInstances", machine, keys(), iampolicy.NoMatch},
+		{"ec2:CreateTags", machine, keys("aws:ResourceTag/InstallationId", "prod", "aws:ResourceTag/ManagedBy", "cluster-control-plane", "aws:TagKeys", strings.Join(tagkey.Claimant, ",")), iampolicy.Allow},
+		{"ec2:CreateTags", machine, keys("aws:ResourceTag/InstallationId", "prod", "aws:ResourceTag/ManagedBy", "cluster-control-plane", "aws:TagKeys", "Owner,ClusterId"), iampolicy.NoMatch},
+		{"ec2:CreateTags", machine, keys("aws:ResourceTag/InstallationId", "other", "aws:ResourceTag/ManagedBy", "cluster-control-plane", "aws:TagKeys", "Owner"), iampolicy.Deny},
+		{"elasticloadbalancing:AddTags", "*", keys("aws:TagKeys", "Owner"), iampolicy.NoMatch}, // not ours
+		{"route53:ChangeTagsForResource", "arn:aws:route53:::hostedzone/ZCLUSTER", keys("aws:TagKeys", "Owner"), iampolicy.NoMatch},
 	})
 }
 

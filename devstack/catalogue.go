@@ -34,13 +34,18 @@ func (h *Stack) catalogue() (err error) {
 	}
 	half := dir + ".new" // so that an interrupted start leaves no incomplete catalogue
 	must.Do(os.RemoveAll(half))
-	for _, kind := range []struct {
+	type kind struct {
 		name string
 		from fs.FS
-	}{
+	}
+	kinds := []kind{
 		{"profiles", product}, {"addons", product}, {"identities", product},
 		{"identities", ours}, {"people", ours}, {"teams", ours}, {"quotas", ours}, {"policies", ours},
-	} {
+	}
+	if h.Pools {
+		kinds = append(kinds, kind{"pools", ours})
+	}
+	for _, kind := range kinds {
 		files := must.Get(fs.Sub(kind.from, kind.name))
 		must.Wrap(os.CopyFS(half+"/"+kind.name, files), "write the catalogue's %s", kind.name)
 	}

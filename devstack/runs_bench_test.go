@@ -81,6 +81,12 @@ func (l *life) trustWorkflows() {
 	text := strings.Replace(string(raw), "audience: ocpctl, roles: true}", "audience: ocpctl, platform: github}", 1)
 	require.NotEqual(l.t, string(raw), text)
 	require.NoError(l.t, os.WriteFile(config, []byte(text), 0o600))
+	// For GitHub, an identity has to name repositories: that of a service account is not of GitHub.
+	identities := filepath.Join(l.Dir, "catalogue", "identities", "demo.yaml")
+	raw, err = os.ReadFile(identities)
+	require.NoError(l.t, err)
+	lines := slices.DeleteFunc(strings.Split(string(raw), "\n"), func(line string) bool { return strings.Contains(line, "kubernetes.io.namespace") })
+	require.NoError(l.t, os.WriteFile(identities, []byte(strings.Join(lines, "\n")), 0o600))
 	require.NoError(l.t, l.StartServer(l.ctx))
 }
 

@@ -63,6 +63,7 @@ type Config struct {
 	// Real is a folder with the real openshift-install and ccoctl (make build-installer), which then make the clusters of the default
 	// version. They reach the stand-in clouds by the clouds' own names.
 	Real   string
+	Pools  bool // the catalogue has pools, whose clusters nobody asked for
 	OpenID bool // clusters sign readers in through the pages, which are then at PagesURL alone
 	Fast   bool // PostgreSQL does not wait for the disk, and stand-ins keep nothing across a restart: only for tests
 

@@ -21,7 +21,10 @@ func accessKind() WorkKind {
 		Kind: Access, Job: JobAccess, Text: "change of access", Changed: "access was requested or revoked meanwhile", Quiet: true, Tries: workTries, RetryMax: accessRetryMost,
 		prepare: (*deciding).accessMet,
 		owed:    (*deciding).accessOwed,
-		ready:   func(m *deciding) bool { return !m.next().OutOfReach() },
+		ready: func(m *deciding) bool { // what is revoked waits for nothing but the cluster's API
+			n := m.next()
+			return !n.OutOfReach() && (m.f.Access.Take > 0 || !n.Work[Prepare].IsRequested())
+		},
 		isMet:   func(*deciding, Attempt) bool { return false },
 		failure: (*deciding).undone,
 	}

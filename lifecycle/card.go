@@ -15,21 +15,23 @@ type Card struct {
 	Owner, Team, RequestedBy                             string // RequestedBy is a principal id
 	TTL                                                  time.Duration
 	AcceptedAt, DestroyAt, UpdatedAt                     time.Time
-	WaitsSince                                           time.Time   // since when it waits for its turn, for cloud capacity or for a free runner; zero: it does not wait
-	TurnETA                                              time.Time   // when its turn for a quota or a runner may come; zero: unknown, or it waits for neither
-	HoldWhy                                              string      // why somebody postponed its end; empty: nobody did
-	Nodes                                                int         // machines at acceptance; 0: accepted before they were counted
-	ListCents                                            int         // list price per hour at acceptance, US cents
-	HourlyCents                                          int         // list price per hour with its current workers, US cents; at acceptance equal to ListCents
-	AsleepCents                                          int         // the same while it is asleep
-	Meter                                                price.Meter // cost so far and still to come; see package price
-	APIURL, ConsoleURL                                   string      // empty until a create has succeeded
-	Links                                                []Link      // addresses of what runs in it, as last seen
-	JobID                                                string      // newest job
-	Run                                                  Run         // that it belongs to; without an id: none
-	Signal                                               Signal      // the newest that a pipeline asked for; without a kind: none. Not read for lists
-	FreeSince                                            time.Time   // since when a pipeline wants it without waiting; zero: none does. Not read for lists
-	Identities                                           []string    // every infraID and ccoctl name ever recorded, oldest first
+	WaitsSince                                           time.Time     // since when it waits for its turn, for cloud capacity or for a free runner; zero: it does not wait
+	TurnETA                                              time.Time     // when its turn for a quota or a runner may come; zero: unknown, or it waits for neither
+	HoldWhy                                              string        // why somebody postponed its end; empty: nobody did
+	Nodes                                                int           // machines at acceptance; 0: accepted before they were counted
+	ListCents                                            int           // list price per hour at acceptance, US cents
+	HourlyCents                                          int           // list price per hour with its current workers, US cents; at acceptance equal to ListCents
+	AsleepCents                                          int           // the same while it is asleep
+	Meter                                                price.Meter   // cost so far and still to come; see package price
+	APIURL, ConsoleURL                                   string        // empty until a create has succeeded
+	Links                                                []Link        // addresses of what runs in it, as last seen
+	JobID                                                string        // newest job
+	Run                                                  Run           // that it belongs to; without an id: none
+	Signal                                               Signal        // the newest that a pipeline asked for; without a kind: none. Not read for lists
+	FreeSince                                            time.Time     // since when a pipeline wants it without waiting; zero: none does. Not read for lists
+	ClaimedAt                                            time.Time     // zero: it was not claimed from a pool
+	WaitSpared                                           time.Duration // how long its install took before it was claimed
+	Identities                                           []string      // every infraID and ccoctl name ever recorded, oldest first
 }
 
 // AwakeCents returns what an hour costs, or would cost, while it is awake.

@@ -159,7 +159,7 @@ func (m *deciding) showReady() {
 		}
 		return
 	}
-	if slices.Contains([]Phase{GoingToSleep, PhaseAsleep, Waking}, n.Phase) {
+	if slices.Contains([]Phase{GoingToSleep, PhaseAsleep, Waking, Preparing}, n.Phase) {
 		m.sayUsual("it is awake")
 	}
 	switch {

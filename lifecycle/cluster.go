@@ -59,6 +59,9 @@ type Cluster struct {
 
 	Addons []string // names, frozen at acceptance, in the order of installation
 
+	Pool   string // the pool for which it was made; empty: for none
+	Pooled bool   // it is that pool's: nobody has claimed it
+
 	SleepMode   SleepMode // how it sleeps, frozen at acceptance; empty: it cannot
 	SleepWanted bool      // it should be asleep
 	SleepUntil  time.Time // it is woken at this time; zero: somebody has to

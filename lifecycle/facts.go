@@ -74,6 +74,8 @@ const (
 	Tag Kind = "tag"
 	// Inform writes a ready cluster's identity card into it, and reads which of its addresses are to be shown.
 	Inform Kind = "inform"
+	// Prepare makes a claimed cluster of a pool ready for whoever claimed it.
+	Prepare Kind = "prepare"
 )
 
 // Attempt is one runner's try at a job. Attempt numbers rise per cluster, are never reused, and fence out older runners.

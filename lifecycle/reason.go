@@ -47,6 +47,7 @@ const (
 	ReasonRunFinished   ReasonCode = "run_finished" // Name: what finished; To: its conclusion, as its platform names it
 	ReasonNotTakenOver  ReasonCode = "run_not_taken_over"
 	ReasonClaim         ReasonCode = "claim"
+	ReasonPool          ReasonCode = "pool" // Name: the pool; To: why it gives the cluster up
 	ReasonIdle          ReasonCode = "idle"
 	ReasonNotApproved   ReasonCode = "not_approved"   // by At
 	ReasonInstallFailed ReasonCode = "install_failed" // Words: how
@@ -139,6 +140,8 @@ func (r Reason) describeSubject() string {
 		return "nobody approved it by " + r.At.UTC().Format("15:04 MST on 2 January")
 	case ReasonInstallFailed:
 		return addWords("the install failed", r.Words)
+	case ReasonPool:
+		return "the pool " + r.Name + " gives it up: " + r.To
 	case ReasonPushed:
 		return r.Name + " was pushed, and the repository's file says " + r.To
 	}

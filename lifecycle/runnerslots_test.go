@@ -20,7 +20,7 @@ func othersFirst(k Kind, s Slot) int {
 		n += s.Waiting[Access]
 	}
 	if k != Destroy && k != Access {
-		n += s.Waiting[Scale] + s.Waiting[Configure] + s.Waiting[Sleep] + s.Waiting[Wake]
+		n += s.Waiting[Scale] + s.Waiting[Configure] + s.Waiting[Sleep] + s.Waiting[Wake] + s.Waiting[Prepare]
 	}
 	if k == Create || k == Tag || k == Inform {
 		n += s.Waiting[Create]

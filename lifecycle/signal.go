@@ -32,6 +32,8 @@ type Signal struct {
 // SignalOf returns what a pipeline is told of a cluster now.
 func SignalOf(c Cluster) SignalState {
 	switch {
+	case c.AwaitsPreparing():
+		return SignalBegun
 	case c.Status == Ready:
 		return SignalReady
 	case c.Status == Pending || c.Status == Creating:

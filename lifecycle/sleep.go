@@ -38,7 +38,7 @@ func (c Cluster) OutOfReach() bool { return c.SleepMode == SleepStopped && c.Pow
 // powerOwed reports that the cluster is not as asleep, or as awake, as it should be.
 func (c Cluster) powerOwed() bool { return c.SleepWanted != (c.Power == Asleep) || c.Power == Changing }
 
-// powerPhase returns the phase of a ready cluster that sleeps, or is on its way; empty: it is awake and stays so.
+// powerPhase returns the phase of a ready cluster that sleeps, is on its way, or is prepared for its claimant; empty: it is awake and stays so.
 func (c Cluster) powerPhase() Phase {
 	switch {
 	case c.SleepWanted && c.Power == Asleep:
@@ -47,6 +47,8 @@ func (c Cluster) powerPhase() Phase {
 		return GoingToSleep
 	case c.Power != Awake:
 		return Waking
+	case c.Work[Prepare].IsRequested():
+		return Preparing
 	}
 	return ""
 }
@@ -219,6 +221,8 @@ func (c Cluster) powerText() string {
 		text = map[SleepMode]string{SleepWorkers: "it is asleep without workers", SleepStopped: "it is asleep, with all machines stopped"}[c.SleepMode]
 	case GoingToSleep:
 		text = "it goes to sleep"
+	case Preparing:
+		return "it was claimed from the pool " + c.Pool + " and is prepared for its new owner"
 	default:
 		if text = "it wakes up"; c.PowerBy == ByPerson { // the reason is one to sleep
 			return text

@@ -35,9 +35,10 @@ const (
 	ScaledDown Phase = "scaled_down"
 	Expiring   Phase = "expiring"
 
-	GoingToSleep Phase = "going_to_sleep" // the three are of a ready cluster that cannot be used, and two of them of its attempts, too
+	GoingToSleep Phase = "going_to_sleep" // the four are of a ready cluster that cannot be used, and three of them of its attempts, too
 	PhaseAsleep  Phase = "asleep"
 	Waking       Phase = "waking"
+	Preparing    Phase = "preparing" // for whoever claimed it from its pool; the same
 
 	Stopping       Phase = "stopping"
 	Restoring      Phase = "restoring"
@@ -61,7 +62,7 @@ const (
 var Phases = map[Status][]Phase{
 	Pending:    {Queued, AwaitingApproval, AwaitingCapacity},
 	Creating:   {Preflight, Claiming, Rendering, Recording, Installing, Configuring, Cleaning},
-	Ready:      {PhaseReady, Degraded, ScaledDown, Expiring, GoingToSleep, PhaseAsleep, Waking},
+	Ready:      {PhaseReady, Degraded, ScaledDown, Expiring, GoingToSleep, PhaseAsleep, Waking, Preparing},
 	Destroying: {Stopping, Restoring, DestroyingRuns, Verifying},
 	Destroyed:  {Released},
 	Failed:     {CreateFailed, DestroyBlocked, Abandoned},
@@ -92,6 +93,7 @@ const (
 	JobObserve        JobType = "OBSERVE"
 	JobTag            JobType = "TAG"
 	JobInform         JobType = "INFORM"
+	JobPrepare        JobType = "PREPARE"
 
 	JobOffHoursDown JobType = "OFFHOURS_SCALE_DOWN" // a schedule puts a cluster to sleep
 	JobOffHoursUp   JobType = "OFFHOURS_SCALE_UP"   // and wakes it

@@ -58,7 +58,7 @@ func taggingIsOfReady(_ *world, c Cluster, f Facts, d Decision) string {
 func taggingIsDue(_ *world, _ Cluster, f Facts, d Decision) string {
 	n := d.Next
 	wanted := worthTags(n, f) && !pauses(f)
-	waits := f.Open != nil || d.Open != "" || d.Wait != nil || len(f.Beside) > 0 || n.Status != Ready || n.Desired != Present || worksElsewhere(n, f) ||
+	waits := f.Open != nil || d.Open != "" || d.Wait != nil || len(f.Beside) > 0 || n.Status != Ready || n.Desired != Present || worksElsewhere(n, f) || n.Work[Prepare].IsRequested() ||
 		!runnersFree(Tag, f.Slot) || othersFirst(Tag, f.Slot) > 0
 	switch {
 	case d.Open == Tag && !wanted:
@@ -98,7 +98,7 @@ func taggingGoesLast(_ *world, c Cluster, f Facts, d Decision) string {
 // Rule 8 of tags: what waits for something else is looked at again.
 func taggingGoesOn(_ *world, _ Cluster, f Facts, d Decision) string {
 	n := d.Next
-	if n.Status == Ready && n.Desired == Present && f.Open == nil && d.Open == "" && worthTags(n, f) && !worksElsewhere(n, f) && n.WakeAt.After(f.Now.Add(limits.LookAgain)) {
+	if n.Status == Ready && n.Desired == Present && f.Open == nil && d.Open == "" && worthTags(n, f) && !worksElsewhere(n, f) && !n.Work[Prepare].IsRequested() && n.WakeAt.After(f.Now.Add(limits.LookAgain)) {
 		return "nobody decides when tags are to be attached"
 	}
 	return ""

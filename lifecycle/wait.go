@@ -16,9 +16,11 @@ const (
 	WaitFailed       WaitState = "failed" // it never was ready and will not be, or it is going or gone
 )
 
-// WaitOf returns what jobs that wait for a cluster are told now. It follows from the status and the phase alone, so that a move changes it.
+// WaitOf returns what jobs that wait for a cluster are told now. It follows from what a move changes.
 func WaitOf(c Cluster) WaitState {
 	switch {
+	case c.AwaitsPreparing():
+		return WaitsForCluster
 	case slices.Contains([]Phase{GoingToSleep, PhaseAsleep, Waking}, c.Phase):
 		return WaitsForWaking
 	case c.Status == Ready:

@@ -12,6 +12,9 @@ func (c Cluster) warnings(l Limits) []time.Duration {
 
 // nearEnd reports that the time of the earliest warning has come.
 func (m *deciding) nearEnd() bool {
+	if m.next().Pooled { // nobody has it
+		return false
+	}
 	end := m.next().Ends.DestroyAt()
 	for _, before := range m.next().warnings(m.l) {
 		if !m.f.Now.Before(end.Add(-before)) {
@@ -26,7 +29,7 @@ func (m *deciding) nearEnd() bool {
 // also says when it ends.
 func (m *deciding) warn() {
 	n := m.next()
-	if n.Status != Ready || !m.isWanted() {
+	if n.Status != Ready || !m.isWanted() || n.Pooled {
 		return
 	}
 	end := n.Ends.DestroyAt()

@@ -41,11 +41,11 @@ func warnsOnce(_ *world, c Cluster, f Facts, d Decision) string {
 	return ""
 }
 
-// Rule 12: no end of a ready cluster comes without its warnings.
+// Rule 12: no end of a ready cluster comes without its warnings, unless it waits in a pool, where nobody has it.
 func warnsOfEveryEnd(_ *world, c Cluster, f Facts, d Decision) string {
 	n := d.Next
 	due := nearestDue(n, f.Now)
-	if n.Status != Ready || n.Desired != Present || due == 0 || c.ReadyAt.IsZero() || c.WarnedEnd.Equal(n.Ends.DestroyAt()) && c.WarnedBefore <= due {
+	if n.Status != Ready || n.Desired != Present || n.Pooled || due == 0 || c.ReadyAt.IsZero() || c.WarnedEnd.Equal(n.Ends.DestroyAt()) && c.WarnedBefore <= due {
 		return ""
 	}
 	if d.Warn == 0 {

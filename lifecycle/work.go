@@ -87,7 +87,7 @@ type WorkKind struct {
 
 // workKinds returns the kinds of this release, in the order in which they are decided about.
 func workKinds() []WorkKind {
-	return []WorkKind{accessKind(), sleepKind(), wakeKind(), scaleKind(), configureKind(), observeKind(), tagKind(), informKind()}
+	return []WorkKind{accessKind(), sleepKind(), wakeKind(), prepareKind(), scaleKind(), configureKind(), observeKind(), tagKind(), informKind()}
 }
 
 // ownKinds are the kinds of work of this release, made once: every decision reads them.

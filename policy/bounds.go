@@ -72,7 +72,7 @@ func (j judging) checkPrice() Check {
 	if budget := j.team.Budget.MonthlyCents; budget > 0 {
 		left := max(0, budget-j.teamSpending())
 		check.Have = price.Dollars(j.teamSpending())
-		check.Message += fmt.Sprintf(" Of its %s for this month team %s has %s left before this.", price.Dollars(budget), j.own.Team, price.Dollars(left))
+		check.Message += fmt.Sprintf(" Before this, team %s has %s of its %s left this month.", j.own.Team, price.Dollars(left), price.Dollars(budget))
 	}
 	return check
 }
@@ -85,6 +85,9 @@ func checkName(r Request, profile string) Check {
 	check := Check{Name: "name", Result: Pass, Asked: r.Name, Message: fmt.Sprintf("Its name is %s.", name),
 		Accept: fmt.Sprintf("up to %d characters: a to z, 0 to 9 and dashes, starting with a letter and not ending with a dash", profiles.MaxName)}
 	if len(name) <= profiles.MaxName && profiles.NameForm.MatchString(name) {
+		if r.Name == "" && r.Pool != "" && r.Pool != NoPool {
+			check.Message = fmt.Sprintf("One from a pool keeps its name; one that is made anew is called %s.", name)
+		}
 		return check
 	}
 	check.Result, check.Next, check.NextSaysAccept = Fail, "Use "+check.Accept+".", true

@@ -15,10 +15,10 @@ func (j judging) teamSpending() int64 { return j.usage.Team.SpentCents + j.usage
 // Above the warning threshold it asks for an approval; above a hard budget it refuses.
 func (j judging) checkBudget() Check {
 	b, after := j.team.Budget, j.teamSpending()+j.price
-	figures := fmt.Sprintf("Team %s has spent %s this month and promised %s to the clusters it has; with %s for this one that makes %s of its %s",
+	figures := fmt.Sprintf("Team %s has spent %s this month and promised %s to its clusters; with %s for this one, that is %s of its %s",
 		j.own.Team, price.Dollars(j.usage.Team.SpentCents), price.Dollars(j.usage.Team.CommittedCents), price.Dollars(j.price), price.Dollars(after), price.Dollars(b.MonthlyCents))
 	if !j.priced {
-		figures = fmt.Sprintf("Team %s has spent %s this month and promised %s to the clusters it has, of its %s; the price of this one is not known yet",
+		figures = fmt.Sprintf("Team %s has spent %s this month and promised %s to its clusters, of its %s; the price of this one is not known yet",
 			j.own.Team, price.Dollars(j.usage.Team.SpentCents), price.Dollars(j.usage.Team.CommittedCents), price.Dollars(b.MonthlyCents))
 	}
 	part := func(name, fine string, bound int64) Check {

@@ -49,7 +49,7 @@ func checkAdminOnly(r Request, p profiles.Profile, c profiles.Catalogue) Check {
 	check.Message = fmt.Sprintf("Profile %s is for platform admins, and %s is one.", p.Name, nameRequester(r))
 	if !r.Principal.MayHoldKeys() {
 		check.Result = Fail
-		check.Message = fmt.Sprintf("Profile %s is for platform admins alone, of every team: whoever is admin of its cluster can read the control plane's own cloud keys in it.", p.Name)
+		check.Message = fmt.Sprintf("Profile %s is only for platform admins of every team: an admin of its cluster can read the control plane's own cloud keys there.", p.Name)
 		check.Next = fmt.Sprintf("Choose one of: %s, or ask a platform admin to create it.", strings.Join(listOffered(r, c), ", "))
 	}
 	return check

@@ -80,6 +80,9 @@ func (j judging) runChecks() []Check {
 	if j.known && (j.hoursChoice() != nil || j.offHours()) {
 		checks = append(checks, j.checkOffHours())
 	}
+	if j.known && r.Pool != "" {
+		checks = append(checks, j.checkPool())
+	}
 	if j.known {
 		return append(checks, checkRegion(r, p), checkListed("version", r.Version, p.Versions, p), checkListed("base-domain", r.BaseDomain, p.BaseDomains, p),
 			checkTTL(r, p), j.checkPrice())
@@ -144,7 +147,7 @@ func ttlOf(r Request, p profiles.Profile) time.Duration {
 // nameOf returns the name that the person chose, which has no fallback, or the pull request's name.
 func nameOf(r Request, profile string) (name, fallback string) {
 	if r.Name != "" || r.PR == nil {
-		return r.Name, ""
+		return orDefault(r.Name, r.Anew), ""
 	}
 	return PRName(r.PR.Repo, r.PR.Number, profile, r.Generation)
 }

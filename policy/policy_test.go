@@ -138,7 +138,7 @@ func TestEachRuleRefusesInWordsWithANextStep(t *testing.T) {
 		"an unknown profile":            {func(r *Request) { r.Profile = "aws-minimal-tst" }, "profile", "No profile is called", "Did you mean aws-minimal-test?"},
 		"a profile like no other":       {func(r *Request) { r.Profile = "gke" }, "profile", "No profile is called", "Choose one of: aws-minimal-test, aws-standard."},
 		"a profile not enabled":         {func(r *Request) { r.Profile = "ibm-standard" }, "platform", ibmOff, "Choose one of: aws-minimal-test, aws-standard."},
-		"a profile for admins":          {func(r *Request) { r.Profile = "aws-minimal-mint" }, "admin-only", "for platform admins alone", "Choose one of: aws-minimal-test, aws-standard, or ask a platform admin"},
+		"a profile for admins":          {func(r *Request) { r.Profile = "aws-minimal-mint" }, "admin-only", "only for platform admins", "Choose one of: aws-minimal-test, aws-standard, or ask a platform admin"},
 		"somebody who may only read":    {func(r *Request) { r.Permission = "read" }, "permission", "only read permission", "write permission"},
 		"somebody who may only triage":  {func(r *Request) { r.Permission = "triage" }, "permission", "only triage permission", "write permission"},
 		"somebody without permission":   {func(r *Request) { r.Permission = "none" }, "permission", "maya has no permission", "write permission"},

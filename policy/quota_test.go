@@ -121,12 +121,12 @@ func TestABudgetWarnsAsksAndRefuses(t *testing.T) {
 		result           Result
 		text             string
 	}{
-		"far below":          {1_000, 2_000, false, Pass, "Team shop has spent $10.00 this month and promised $20.00 to the clusters it has; with $17.76 for this one that makes $47.76 of its $500.00."},
-		"just below warning": {30_000, 8_223, false, Pass, "that makes $399.99 of its $500.00."},
-		"at the warning":     {30_000, 8_224, true, Ask, "that makes $400.00 of its $500.00, and above 80 % an approval is needed."},
-		"all of it":          {48_224, 0, true, Ask, "that makes $500.00 of its $500.00, and above 80 %"},
-		"above, soft":        {48_225, 0, false, Ask, "that makes $500.01 of its $500.00."},
-		"above, hard":        {48_225, 0, true, Fail, "that makes $500.01 of its $500.00."},
+		"far below":          {1_000, 2_000, false, Pass, "Team shop has spent $10.00 this month and promised $20.00 to its clusters; with $17.76 for this one, that is $47.76 of its $500.00."},
+		"just below warning": {30_000, 8_223, false, Pass, "that is $399.99 of its $500.00."},
+		"at the warning":     {30_000, 8_224, true, Ask, "that is $400.00 of its $500.00, and above 80 % an approval is needed."},
+		"all of it":          {48_224, 0, true, Ask, "that is $500.00 of its $500.00, and above 80 %"},
+		"above, soft":        {48_225, 0, false, Ask, "that is $500.01 of its $500.00."},
+		"above, hard":        {48_225, 0, true, Fail, "that is $500.01 of its $500.00."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			terms := declaredTerms(t)
@@ -140,12 +140,12 @@ func TestABudgetWarnsAsksAndRefuses(t *testing.T) {
 			if v.Approval != nil {
 				require.Equal(t, &Approval{Count: 1, By: PlatformAdmin, For: 24 * time.Hour, Why: []string{check.Message}}, v.Approval)
 			}
-			require.Contains(t, find(t, v, "price").Message, "for this month team shop has $")
+			require.Contains(t, find(t, v, "price").Message, "Before this, team shop has $")
 		})
 	}
 	long := validRequest()
 	long.TTL = 10_000 * time.Hour
-	require.Equal(t, "Team shop has spent $10.00 this month and promised $20.00 to the clusters it has, of its $500.00; the price of this one is not known yet.",
+	require.Equal(t, "Team shop has spent $10.00 this month and promised $20.00 to its clusters, of its $500.00; the price of this one is not known yet.",
 		find(t, Evaluate(long, Usage{Team: Counts{SpentCents: 1_000, CommittedCents: 2_000}}, declaredTerms(t), Settings{}), "budget").Message)
 	terms := declaredTerms(t)
 	terms.Catalogue.Teams[1].Budget = profiles.Budget{}

@@ -98,7 +98,7 @@ func TestTheServersGuardrailsWinOverTheFile(t *testing.T) {
 		"a default that is not enabled": {
 			profiles.RepositoryFile{Default: "ibm-standard"}, Settings{}, "", "platform", Fail, ibmOff, "Choose one of"},
 		"a default for admins": {
-			profiles.RepositoryFile{Default: "aws-minimal-mint"}, Settings{}, "", "admin-only", Fail, "for platform admins alone", "Choose one of"},
+			profiles.RepositoryFile{Default: "aws-minimal-mint"}, Settings{}, "", "admin-only", Fail, "only for platform admins", "Choose one of"},
 		"a list that names what is forbidden": {
 			profiles.RepositoryFile{Profiles: []string{"ibm-*"}}, Settings{}, "ibm-standard", "platform", Fail, ibmOff, "Choose one of"},
 		"a profile off the list": {

@@ -60,7 +60,7 @@ func checkTags(r Request, p profiles.Profile, known bool) Check {
 	}
 	if most := profiles.MaxTags - ourTags; len(r.Tags) > most {
 		refuse("number", fmt.Sprintf("%d tags", len(r.Tags)), fmt.Sprintf("at most %d", most),
-			fmt.Sprintf("A cluster carries at most %d tags of your own beside our %d.", most, ourTags), fmt.Sprintf("Leave out %d of them.", len(r.Tags)-most))
+			fmt.Sprintf("A cluster carries at most %d tags of your own besides ocpctl's %d.", most, ourTags), fmt.Sprintf("Leave out %d of them.", len(r.Tags)-most))
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.Tags)) {
 		if own := tagkey.ControlPlane(key); own != "" {
@@ -80,7 +80,7 @@ func checkTags(r Request, p profiles.Profile, known bool) Check {
 	case 1:
 		own = "1 tag"
 	}
-	all := combineChecks("tags", fmt.Sprintf("%s of your own beside our %d.", own, ourTags), checks)
+	all := combineChecks("tags", fmt.Sprintf("%s of your own besides ocpctl's %d.", own, ourTags), checks)
 	all.Asked = fmt.Sprintf("%d", len(r.Tags))
 	return all
 }

@@ -24,10 +24,12 @@ const (
 	SourceEnvironment Source = "environment"
 	// SourceMergeQueue is a commit of a merge queue that gets a cluster of its own. The permission of whoever put it there counts.
 	SourceMergeQueue Source = "merge_queue"
+	// SourcePool is a pool of the catalogue, whose clusters wait to be claimed.
+	SourcePool Source = "pool"
 )
 
 // Sources lists every entry point.
-var Sources = []Source{SourceLabel, SourceComment, SourceAPI, SourceWeb, SourceSlack, SourceEnvironment, SourceMergeQueue}
+var Sources = []Source{SourceLabel, SourceComment, SourceAPI, SourceWeb, SourceSlack, SourceEnvironment, SourceMergeQueue, SourcePool}
 
 // PullRequest is what a rule can read about the pull request of a request.
 type PullRequest struct {
@@ -79,6 +81,9 @@ type Request struct {
 	Owner       string `json:"owner,omitempty"`       // empty: the table's, otherwise the requester
 
 	Addons *[]string `json:"addons,omitempty"` // what the cluster gets besides OpenShift; nil: what the repository's file or the profile gives
+
+	Anew string `json:"anew,omitempty"` // its name if nobody chose one and none of a pool is taken
+	Pool string `json:"pool,omitempty"` // from which a waiting cluster is taken if one fits; empty: from any that is open to the team; NoPool: from none
 
 	OffHours *bool `json:"offHours,omitempty"` // whether it sleeps outside working hours; nil: as the repository's file or the profile says
 

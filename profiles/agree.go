@@ -24,6 +24,9 @@ func (l *loader) agree() {
 	}
 	l.agreeNamespaces()
 	l.agreePrices()
+	for i := range l.pools {
+		l.agreePool(&l.pools[i])
+	}
 	for _, q := range l.quotas {
 		compareQuota(q)
 		l.agreeQuota(q)

@@ -156,7 +156,7 @@ func TestEveryFieldIsExplainedInTheGuide(t *testing.T) {
 	for kind, fields := range map[string][]field{
 		"profile": profileFields(r, new(Profile)), "team": teamFields(r, new(Team)), "quota": quotaFields(r, new(Quota)),
 		"policy": policyFields(r, new(Policy)), "rule": ruleFields(r, new(Rule)), "identity": identityFields(r, new(Identity)),
-		"add-on": addonFields(r, new(Addon), new([]any)), "wait": waitFields(new(AddonWait)),
+		"add-on": addonFields(r, new(Addon), new([]any)), "pool": poolFields(r, new(Pool)), "wait": waitFields(new(AddonWait)),
 	} {
 		for _, f := range fields {
 			explained := regexp.MustCompile("\\| [^|]*`([a-z]+(\\[\\])?\\.)?" + f.name + "[\\[\\].a-zA-Z]*`[^|]* \\|").Match(page)

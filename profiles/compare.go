@@ -21,6 +21,9 @@ func compare(r *reader, p Profile) {
 	if modes := platforms[p.Platform].modes; r.good("platform", "credentialsMode") && !slices.Contains(modes, p.CredentialsMode) {
 		r.failAt("credentialsMode", p.CredentialsMode, strings.Join(modes, ", ")+", the only mode on "+p.Platform)
 	}
+	if p.IsDefault && !p.Enabled && r.good("default", "enabled") {
+		r.failAt("default", "true with enabled: false", "false, or enabled: true")
+	}
 	if p.IsDefault && p.AdminOnly && r.good("default", "adminOnly") {
 		r.failAt("default", "true with adminOnly", "false, or adminOnly: false")
 	}

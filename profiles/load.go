@@ -27,8 +27,8 @@ func EmbeddedFiles() fs.FS {
 // Embedded returns the catalogue that is built into the program.
 func Embedded() (Catalogue, error) { return Load(EmbeddedFiles()) }
 
-// Load reads a catalogue's folder: profiles, and optionally teams, quotas, policies, identities, people and add-ons, each a folder of
-// *.yaml files. All problems with their content come back at once, as Problems, and then there is no catalogue. Rules are read but
+// Load reads a catalogue's folder: profiles, and optionally teams, quotas, policies, identities, people, add-ons and pools, each a folder
+// of *.yaml files. All problems with their content come back at once, as Problems, and then there is no catalogue. Rules are read but
 // not compiled; package policy/rules does that.
 func Load(files fs.FS) (Catalogue, error) {
 	c, problems, err := Read(files)
@@ -48,15 +48,15 @@ func Read(files fs.FS, gitHub ...string) (Catalogue, Problems, error) {
 	if err != nil {
 		return Catalogue{}, nil, err
 	}
-	l := loader{problems: found.strays, gitHub: gitHub}
-	sum, texts := newHash(found), map[string]string{}
+	l := loader{problems: found.strays, gitHub: gitHub, texts: map[string]string{}}
+	sum := newHash(found)
 	for _, file := range found.paths {
 		body, err := readFile(files, file)
 		if err != nil {
 			return Catalogue{}, nil, err
 		}
 		sum.add(file, body)
-		texts[file] = string(body)
+		l.texts[file] = string(body)
 		l.read(file, body)
 	}
 	if len(l.profiles) == 0 {
@@ -65,7 +65,7 @@ func Read(files fs.FS, gitHub ...string) (Catalogue, Problems, error) {
 	l.addEmbeddedPrices()
 	l.agree()
 	c := l.catalogue()
-	c.Hash, c.files = sum.String(), texts
+	c.Hash, c.files = sum.String(), l.texts
 	return c, l.all(), nil
 }
 
@@ -90,8 +90,9 @@ func (e entry[T]) path(field string) string { return join(e.at, field) }
 // loader holds everything that was read until it is compared and reported.
 type loader struct {
 	readers  []*reader
-	problems Problems // that belong to no file
-	gitHub   []string // see Read
+	problems Problems          // that belong to no file
+	gitHub   []string          // see Read
+	texts    map[string]string // content of the files by path
 
 	profiles   []entry[Profile]
 	teams      []entry[Team]
@@ -100,6 +101,7 @@ type loader struct {
 	identities []entry[Identity]
 	people     []entry[Person]
 	addons     []entry[Addon]
+	pools      []entry[Pool]
 	prices     []entry[list.List]
 }
 
@@ -116,6 +118,8 @@ func (l *loader) read(file string, body []byte) {
 		l.policies = append(l.policies, entry[Policy]{readPolicy(r, body), r, ""})
 	case "addons":
 		l.addons = append(l.addons, entry[Addon]{readAddon(r, body), r, ""})
+	case "pools":
+		l.pools = append(l.pools, entry[Pool]{readPool(r, body), r, ""})
 	case "prices":
 		l.prices = append(l.prices, entry[list.List]{readPrices(r, body), r, ""})
 	case "quotas":
@@ -150,6 +154,7 @@ func (l *loader) catalogue() Catalogue {
 		Identities: sound(places, "identities", l.identities, func(i Identity) string { return i.Name }),
 		People:     sound(places, "people", l.people, func(p Person) string { return p.Name }),
 		Addons:     sound(places, "addons", l.addons, func(a Addon) string { return a.Name }),
+		Pools:      sound(places, "pools", l.pools, func(p Pool) string { return p.Name }),
 		Prices:     sound(places, "prices", l.prices, func(p list.List) string { return p.Cloud }),
 		places:     places,
 	}

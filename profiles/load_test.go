@@ -238,6 +238,7 @@ func TestFieldsThatContradictEachOtherAreRefused(t *testing.T) {
 		"a load balancer on IBM Cloud":   {"platform: aws", "platform: ibmcloud", "loadBalancer: NLB", "loadBalancer", "platform: aws"},
 		"an AWS ingress left open":       {"loadBalancer: NLB\n", "", "platform: aws", "loadBalancer", "NLB"},
 		"a Classic load balancer":        {"loadBalancer: NLB", "loadBalancer: Classic", "", "loadBalancer", "NLB"},
+		"a disabled default":             {"enabled: true", "enabled: false\ndisabledReason: full", "default: true", "default", "false, or enabled: true"},
 		"a default for admins":           {"default: true", "default: true\nadminOnly: true", "default: true", "default", "false, or adminOnly: false"},
 		"Mint for everybody":             {"credentialsMode: Manual", "credentialsMode: Mint", "", "adminOnly", "true, or credentialsMode: Manual"},
 		"Mint and not for admins":        {"credentialsMode: Manual", "credentialsMode: Mint\nadminOnly: false", "", "adminOnly", "true, or credentialsMode: Manual"},

@@ -148,6 +148,7 @@ type Catalogue struct {
 	Identities []Identity
 	People     []Person    // ordered by name
 	Addons     []Addon     // ordered by name
+	Pools      []Pool      // ordered by name
 	Prices     []list.List `json:"-"` // ordered by cloud
 	Hash       string      // SHA-256 over the files, first 12 hex digits; stored with every verdict
 

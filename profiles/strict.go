@@ -45,10 +45,10 @@ func installFields(r *reader, cloud string, c *installConfig) []field {
 		text("baseDomain", &c.BaseDomain, "a lowercase DNS domain, at most 253 characters", func(s string) bool { return len(s) <= maxDomain && strictDomain.MatchString(s) }),
 		r.inner("metadata", text("name", &c.Metadata.Name, nameText, func(s string) bool { return len(s) <= MaxName && NameForm.MatchString(s) })),
 		choice("credentialsMode", &c.CredentialsMode, modes(cloud)...),
-		r.inner("controlPlane", poolFields(r, cloud, "master", 1, &c.ControlPlane)...),
+		r.inner("controlPlane", machinePoolFields(r, cloud, "master", 1, &c.ControlPlane)...),
 		r.items("compute", "a pool named worker", func(n *yaml.Node, path string) bool {
 			var pool machinePool
-			r.object(n, path, poolFields(r, cloud, "worker", 0, &pool)...)
+			r.object(n, path, machinePoolFields(r, cloud, "worker", 0, &pool)...)
 			c.Compute = append(c.Compute, pool)
 			return true
 		}),
@@ -99,7 +99,7 @@ func networkFields(r *reader, into *networking) field {
 		}))
 }
 
-func poolFields(r *reader, cloud, name string, least int, into *machinePool) []field {
+func machinePoolFields(r *reader, cloud, name string, least int, into *machinePool) []field {
 	return []field{
 		choice("name", &into.Name, name), whole("replicas", &into.Replicas, least, 500),
 		r.inner("platform", ofPlatform(cloud, func(on platform, name string) field {

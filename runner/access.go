@@ -104,7 +104,7 @@ func (a *attempt) unlessStopped(ctx context.Context, what string, err error) err
 	case errors.As(err, &asked), errors.Is(err, status.ErrFenced), errors.Is(err, status.ErrLeaseOver):
 		return err
 	}
-	a.noteLine("%s failed, and an attempt of its own tries again: %s", what, strings.ReplaceAll(err.Error(), a.cfg.WorkDir, "…"))
+	a.noteLine("%s failed; a separate attempt tries again: %s", what, strings.ReplaceAll(err.Error(), a.cfg.WorkDir, "…"))
 	return nil
 }
 
@@ -180,7 +180,7 @@ func (a *attempt) makeToken(ctx context.Context, one contract.Access) (contract.
 	if err != nil {
 		return contract.AccessState{}, err
 	}
-	kubeconfig, err := a.withToken(token)
+	kubeconfig, err := a.withUser(object{"token": token.Reveal()})
 	if err != nil {
 		return contract.AccessState{}, err
 	}
@@ -218,8 +218,8 @@ func (a *attempt) requestToken(ctx context.Context, one contract.Access) (token 
 	return token, answer.Status.ExpirationTimestamp, nil
 }
 
-// withToken returns the kubeconfig that the runner works with, with a token in place of the installer's certificate.
-func (a *attempt) withToken(token secret.Text) ([]byte, error) {
+// withUser returns the kubeconfig that the runner works with, with another user in place of the installer's.
+func (a *attempt) withUser(user object) ([]byte, error) {
 	raw, err := os.ReadFile(a.kubeconfig)
 	if err != nil {
 		return nil, fmt.Errorf("read the kubeconfig: %w", err)
@@ -241,7 +241,7 @@ func (a *attempt) withToken(token secret.Text) ([]byte, error) {
 		"apiVersion": "v1", "kind": "Config", "current-context": name,
 		"clusters": []object{{"name": name, "cluster": object{"server": own.Clusters[0].Cluster.Server, "certificate-authority-data": own.Clusters[0].Cluster.CA}}},
 		"contexts": []object{{"name": name, "context": object{"cluster": name, "user": name}}},
-		"users":    []object{{"name": name, "user": object{"token": token.Reveal()}}},
+		"users":    []object{{"name": name, "user": user}},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("write the kubeconfig: %w", err)

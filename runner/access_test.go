@@ -233,7 +233,7 @@ func TestACreateGivesAccessBeforeItBringsAddonsAndFailsBecauseOfNeither(t *testi
 		require.Equal(t, broken, w.accessReported()["acc_1"].StoredAt.IsZero())
 		require.Equal(t, 2, *w.result().Addons)
 		if broken {
-			require.Contains(t, w.logText(), "giving access failed, and an attempt of its own tries again: oc create: error: failed to create token")
+			require.Contains(t, w.logText(), "giving access failed; a separate attempt tries again: oc create: error: failed to create token")
 			continue
 		}
 		calls := strings.Join(w.asked(), "\n")

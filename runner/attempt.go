@@ -126,6 +126,10 @@ func (a *attempt) runWork(ctx context.Context) contract.Result {
 			if links, err = a.runInform(ctx); err == nil {
 				return contract.Result{Outcome: succeeded, Message: formatLinks(links), Links: links}
 			}
+		case contract.KindPrepare:
+			if err = a.runPrepare(ctx); err == nil {
+				return contract.Result{Outcome: succeeded}
+			}
 		case contract.KindTag:
 			var tagged int
 			if tagged, err = a.tagAgain(ctx); err == nil {

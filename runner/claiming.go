@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sync"
 	"time"
 
@@ -125,11 +126,11 @@ func (a *attempt) createCredentials(ctx context.Context, tool *installer.Tool) e
 		return status.ErrLeaseOver
 	}
 	var exit installer.Exit
-	var last string
+	var said []string
 	var err error
 	for run := 1; ; run++ {
-		exit, last, err = a.runCCO(ctx, tool)
-		if err != nil || ctx.Err() != nil || exit.Code == 0 || run == ccoRuns || !otherProviderGone.MatchString(last) {
+		exit, said, err = a.runCCO(ctx, tool)
+		if err != nil || ctx.Err() != nil || exit.Code == 0 || run == ccoRuns || !slices.ContainsFunc(said, otherProviderGone.MatchString) {
 			break
 		}
 		a.noteLine("ccoctl failed because another cluster's identity provider was just deleted; running it again (%d of %d)", run+1, ccoRuns)
@@ -145,7 +146,7 @@ func (a *attempt) createCredentials(ctx context.Context, tool *installer.Tool) e
 	case exit.TimedOut:
 		return ccoFailed(fmt.Sprintf("ccoctl did not finish within %s", duration.Format(ccoDeadline)))
 	case exit.Code != 0:
-		return ccoFailed(fmt.Sprintf("ccoctl ended with exit code %d: %s", exit.Code, last))
+		return explainCCO(exit, said)
 	}
 	return a.checkCredentials()
 }
@@ -158,15 +159,25 @@ const ccoRuns = 3
 // before.
 var otherProviderGone = regexp.MustCompile(`failed to check existing Identity Provider .*NoSuchEntity`)
 
-// runCCO runs ccoctl once and returns the last line of its output.
-func (a *attempt) runCCO(ctx context.Context, tool *installer.Tool) (exit installer.Exit, last string, err error) {
+// runCCO runs ccoctl once and returns its output.
+func (a *attempt) runCCO(ctx context.Context, tool *installer.Tool) (exit installer.Exit, said []string, err error) {
 	exit, err = tool.Run(ctx, installer.Command{
 		Args: a.platform.CreateCredentials(platform.Credentials{
 			Name: a.ccoName, Region: a.spec.Region, Requests: a.ccoDir("credentials-requests"), Out: a.ccoDir("out"), Boundary: a.cfg.Boundary,
 		}),
-		Deadline: ccoDeadline, OnLine: func(line string) { last = line; a.addLine(line) },
+		Deadline: ccoDeadline, OnLine: func(line string) { said = append(said, line); a.addLine(line) },
 	})
-	return exit, last, err
+	return exit, said, err
+}
+
+// explainCCO says why ccoctl failed.
+func explainCCO(exit installer.Exit, said []string) failure {
+	f, known := installer.ExplainCCO(said...)
+	text := fmt.Sprintf("ccoctl ended with exit code %d: %s", exit.Code, f.Line)
+	if !known {
+		return ccoFailed(text)
+	}
+	return failure{Reason: f.Reason, Whose: f.Whose, Message: f.Message + " (" + text + ")", Line: f.Raw, Next: f.Next, Retryable: f.Retryable}
 }
 
 // checkCredentials checks that ccoctl wrote what the installer needs, and registers as secrets the signer's key, or the API keys in IBM Cloud's

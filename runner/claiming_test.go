@@ -167,6 +167,31 @@ func TestARoleThatCannotBeMadeEndsTheCreateInWords(t *testing.T) {
 	}
 }
 
+// ccoctl for AWS prints the request's id in a line of its own, and for IBM Cloud all flags before its error.
+func TestWhatTheCloudRefusedCcoctlIsExplained(t *testing.T) {
+	for name, c := range map[string]struct {
+		script, reason string
+		retryable      bool
+	}{
+		"denied": {`printf '2026/11/29 16:05:01 Failed to process IAM Roles: Failed to create role: AccessDenied: User: arn:aws:iam::123456789012:user/runner is not authorized to perform: iam:CreateRole\n\tstatus code: 403, request id: 1\n' >&2; exit 1`,
+			"AWSCreateNotPermitted", false},
+		"throttled": {`printf '2026/11/29 16:05:01 Failed to process IAM Roles: Failed to create role: Throttling: Rate exceeded\n\tstatus code: 400, request id: 1\n' >&2; exit 1`,
+			"AWSAPIRateLimitExceeded", true},
+		"expired on IBM Cloud": {`printf 'Usage:\n  ccoctl ibmcloud create-service-id [flags]\n\nFlags:\n      --force\n\n2026/11/29 16:05:01 Failed to get Details for the given APIKey: The provided token is expired or not valid.\n' >&2; exit 1`,
+			"ExpiredCredentials", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := manual(t, contract.KindCreate)
+			w.on("ccoctl", c.script)
+			require.NoError(t, w.run(t.Context()))
+			result := w.result()
+			require.Equal(t, c.reason, result.Reason, result.Message)
+			require.Equal(t, c.retryable, result.Retryable)
+			require.Contains(t, result.Message, "(ccoctl ended with exit code 1: Failed to ")
+		})
+	}
+}
+
 func TestAReleaseWhoseRequestsCannotBeReadRecordsNothing(t *testing.T) {
 	w := manual(t, contract.KindCreate)
 	w.on("oc", `echo "error: unable to read image: unauthorized" >&2; exit 1`)
@@ -181,7 +206,7 @@ func TestAReleaseWhoseRequestsCannotBeReadRecordsNothing(t *testing.T) {
 // ccoctl reads every identity provider of the account, also those that another cluster's teardown is deleting.
 func TestAProviderOfAnotherClusterThatVanishesFailsNoAttempt(t *testing.T) {
 	const vanished = `n=$(cat "$D/ccoruns" 2>/dev/null || echo 0); echo $((n + 1)) >"$D/ccoruns"; if [ "$n" -lt %d ]; then ` +
-		`echo "failed to create Identity provider: failed to check existing Identity Provider arn:aws:iam::123456789012:oidc-provider/x: StatusCode: 404, NoSuchEntity: not found" >&2; exit 1; fi`
+		`echo "failed to create Identity provider: failed to check existing Identity Provider arn:aws:iam::123456789012:oidc-provider/x: NoSuchEntity: not found" >&2; printf '\tstatus code: 404, request id: 1\n' >&2; exit 1; fi`
 	for times, outcome := range map[int]string{2: "succeeded", 3: "failed"} {
 		t.Run(fmt.Sprintf("%d times", times), func(t *testing.T) {
 			w := manual(t, contract.KindCreate)

@@ -58,7 +58,7 @@ func (a *attempt) keepArtifact(ctx context.Context, key string, data []byte, pat
 		err = failure{
 			Reason: "ArtifactsUnavailable", Whose: contract.WhoseOurs, Retryable: true,
 			Message: fmt.Sprintf("the cluster is up, but its credentials could not be stored in the artifact bucket (%v)", err),
-			Next:    "wait: ocpctl removes the cluster and tries again; if it happens again, ask an administrator to check the artifact bucket and the runner's permissions for it",
+			Next:    "wait: ocpctl tries again; if it happens again, ask an administrator to check the artifact bucket and the runner's permissions for it",
 		}
 	}
 	return err

@@ -2,6 +2,7 @@ package runner_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/s3/s3test"
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/status"
 )
 
@@ -191,6 +193,24 @@ func TestAClaimIsRepeatedUntilTheServerIsBack(t *testing.T) {
 	}
 	require.NoError(t, w.run(t.Context()))
 	require.Equal(t, "succeeded", w.result().Outcome)
+}
+
+// With keys that expired, the real installer says nothing for an hour.
+func TestAnInstallerThatHangsWhileItWritesIsExplainedByTheCloud(t *testing.T) {
+	w := manual(t, contract.KindCreate)
+	w.cfg.Timings.Render = 300 * time.Millisecond
+	w.hear = func(what string, _ int, _ []byte) {
+		if what == "record" {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.refused = fmt.Errorf("%w: ExpiredToken: The security token included in the request is expired", cloud.ErrCredentialsExpired)
+		}
+	}
+	w.on("manifests", hanging)
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, "ExpiredCredentials", w.result().Reason, w.result().Message)
+	require.True(t, w.result().Retryable)
+	require.False(t, w.did("installer: create cluster"))
 }
 
 func TestAStaleDirectoryIsRenderedAgainBeforeItIsRecorded(t *testing.T) {

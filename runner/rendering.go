@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
@@ -15,9 +14,6 @@ import (
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/runner/installer"
 )
-
-// renderDeadline limits each command that only writes files.
-const renderDeadline = 10 * time.Minute
 
 // renderConfig writes a fresh install directory and reads the identity that the installer chose. The installer does not change the cloud
 // here.
@@ -35,7 +31,7 @@ func (a *attempt) renderConfig(ctx context.Context) error {
 	for _, target := range []string{"manifests", "ignition-configs"} {
 		var said []string
 		exit, err := a.tool.Run(ctx, installer.Command{
-			Args: []string{"create", target, "--dir", a.dir, "--log-level=info"}, Deadline: renderDeadline,
+			Args: []string{"create", target, "--dir", a.dir, "--log-level=info"}, Deadline: a.cfg.Timings.Render,
 			OnLine: func(line string) { said = append(said, line); a.addLine(line) },
 		})
 		switch {
@@ -44,6 +40,11 @@ func (a *attempt) renderConfig(ctx context.Context) error {
 		case err != nil:
 			return err
 		case exit.Code != 0:
+			if exit.TimedOut { // for an hour the installer repeats a call that AWS refuses because the keys have expired, and says nothing
+				if _, err := a.cloud.Account(ctx); err != nil {
+					said = append(said, "asked for its account, the cloud says: "+err.Error())
+				}
+			}
 			return renderFailure(target, exit, said)
 		}
 		if target == "manifests" {

@@ -44,6 +44,7 @@ type reporter struct {
 	seq     int
 	unsent  *contract.Report // numbered and not acknowledged
 	settled chan struct{}    // closed and replaced whenever a report was acknowledged
+	refused int              // how many reports the server refused
 }
 
 // startReporter begins to send. It goes on after the context ends: reports continue while the work is being stopped, because the
@@ -120,6 +121,18 @@ func (r *reporter) Fact(fact contract.Report) {
 	r.wakeUp()
 }
 
+// deliverFact queues a fact, waits for the server, and reports whether it took everything.
+func (r *reporter) deliverFact(ctx context.Context, fact contract.Report) bool {
+	r.mu.Lock()
+	before := r.refused
+	r.mu.Unlock()
+	r.Fact(fact)
+	drained := r.drainReports(ctx)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return drained && r.refused == before
+}
+
 // Line queues a log line. It is redacted again, because more secrets may be known by now.
 func (r *reporter) Line(line string) {
 	r.mu.Lock()
@@ -187,6 +200,7 @@ func (r *reporter) awaitNext(due bool) bool {
 	if len(r.facts) > 0 {
 		fact := r.facts[0]
 		report.Pass, report.ToolExit, report.Snapshots, report.Addons, report.Access = fact.Pass, fact.ToolExit, fact.Snapshots, fact.Addons, fact.Access
+		report.ReplacedAt = fact.ReplacedAt
 		r.facts = r.facts[1:]
 	}
 	r.news, r.begun, r.unsent = false, false, &report
@@ -231,6 +245,9 @@ func (r *reporter) sendNext(ctx context.Context) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if err != nil {
+		r.refused++
+	}
 	r.unsent = nil
 	close(r.settled)
 	r.settled = make(chan struct{})

@@ -1,4 +1,5 @@
-// Package runner is the program in the pod: one attempt to create, destroy, scale or configure one cluster, or to put it to sleep or wake it.
+// Package runner is the program in the pod: one attempt to create, destroy, scale or configure one cluster, to put it to sleep or wake it, or to prepare it
+// for whoever claimed it.
 //
 // It claims its attempt from the Status API, runs the phases, one file each, and reports a result. It must never change anything in a
 // cloud before the server acknowledged the record of it, never go on once it was told to stop or its lease ran out, and never take an
@@ -54,7 +55,8 @@ type Cloud interface {
 	LimitRoles(ctx context.Context, t cloud.Target, roles []string, boundary string) error
 	// Found returns what only the cloud tells about a cluster and its destroyer needs.
 	Found(ctx context.Context, t cloud.Target) (names.Found, error)
-	// Tag gives the tags to everything of the cluster that lacks them, where the installer cannot, and returns to how many resources.
+	// Tag gives the tags to everything of the cluster that lacks them, where the installer cannot, and replaces those of tagkey.Claimant that have
+	// another value. It returns to how many resources.
 	Tag(ctx context.Context, t cloud.Target, tags map[string]string) (int, error)
 }
 
@@ -103,6 +105,7 @@ type Timings struct {
 	FatalTimes    int           // an install that repeats a fatal line this often …: 5
 	FatalOver     time.Duration // … over at least this time is stopped: 5 min
 	Gather        time.Duration // limit for gathering the logs of a failed bootstrap: 10 min
+	Render        time.Duration // limit for each command that only writes files: 10 min
 	CCODelete     time.Duration // limit for ccoctl to remove what it created: 10 min
 	OC            time.Duration // timeout of one query of the cluster itself: 30 s
 	Reach         time.Duration // how long the cluster's API may be unreachable: 5 min
@@ -110,6 +113,7 @@ type Timings struct {
 	ScalePoll     time.Duration // longest time between two counts of workers: 10 s
 	Addons        time.Duration // limit for all add-ons together: 30 min
 	Login         time.Duration // how long the OAuth server may take to read changed accounts of the console: 8 min
+	Health        time.Duration // how long a claimed cluster may take to be seen well: 2 min
 	Power         time.Duration // limit for stopping or starting all machines and waiting until the cluster is well: 45 min
 	StuckTimes    int           // a destroyer that refuses the same resource that often and removes nothing else is stopped: 30, ten seconds apart
 	BlockedTimes  int           // the same for a refusal that may heal, such as DependencyViolation: 60, ten seconds apart
@@ -123,9 +127,9 @@ func (t Timings) orDefault() Timings {
 		{&t.Call, 10 * time.Second}, {&t.RetryMin, 200 * time.Millisecond}, {&t.RetryMax, 5 * time.Second},
 		{&t.ClaimPatience, 5 * time.Minute}, {&t.Flush, time.Second}, {&t.Farewell, 20 * time.Second},
 		{&t.StopWait, 70 * time.Second}, {&t.Save, 5 * time.Minute}, {&t.LastSave, 30 * time.Second}, {&t.Restore, time.Minute},
-		{&t.LogPoll, 2 * time.Second}, {&t.FatalOver, 5 * time.Minute}, {&t.Gather, 10 * time.Minute}, {&t.CCODelete, 10 * time.Minute},
+		{&t.LogPoll, 2 * time.Second}, {&t.FatalOver, 5 * time.Minute}, {&t.Gather, 10 * time.Minute}, {&t.CCODelete, 10 * time.Minute}, {&t.Render, 10 * time.Minute},
 		{&t.OC, 30 * time.Second}, {&t.Reach, 5 * time.Minute}, {&t.Scale, 30 * time.Minute}, {&t.ScalePoll, 10 * time.Second}, {&t.Addons, 30 * time.Minute},
-		{&t.Power, 45 * time.Minute}, {&t.Login, 8 * time.Minute},
+		{&t.Power, 45 * time.Minute}, {&t.Login, 8 * time.Minute}, {&t.Health, 2 * time.Minute},
 	} {
 		if *each.field == 0 {
 			*each.field = each.value

@@ -12,12 +12,21 @@ import (
 	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/pools"
 	"github.com/ocpctl/ocpctl/store/runs"
 	"github.com/ocpctl/ocpctl/store/usage"
 )
 
-// accept writes everything that an accepted request creates. It returns the cluster as written and the id of the request.
+// accept writes everything that an accepted request creates, or a claim from a pool changes. It returns the cluster as written and the id of the
+// request.
 func accept(ctx context.Context, c *db.Tx, a Ask, again string, j Judgement, place *runs.Binding) (written clusters.Row, request string, err error) {
+	claimed, err := claimFor(ctx, c, a, j)
+	if err != nil {
+		return clusters.Row{}, "", err
+	}
+	if j.Claimed = claimed != ""; j.Claimed {
+		j.Row.ID = claimed
+	}
 	var b db.Batch
 	row, request, err := queueAccepted(ctx, c, &b, a, again, j, place)
 	if err != nil {
@@ -30,6 +39,14 @@ func accept(ctx context.Context, c *db.Tx, a Ask, again string, j Judgement, pla
 	if err := c.Send(ctx, &b); err != nil {
 		return row, "", err
 	}
+	if j.Claimed {
+		if written, err = clusters.ReadIn(ctx, c, claimed); err != nil {
+			return row, "", err
+		}
+		if row = written; j.Answer != nil {
+			j.Reply = j.Answer(row)
+		}
+	}
 	if err := followAccepted(ctx, c, a, j, row); err != nil {
 		return row, "", err
 	}
@@ -39,20 +56,36 @@ func accept(ctx context.Context, c *db.Tx, a Ask, again string, j Judgement, pla
 	return written, request, err
 }
 
+// claimFor takes a waiting cluster from a pool for the request, and returns its id; empty: it is to be made anew. What has to wait, for an approval
+// or a quota, takes none.
+func claimFor(ctx context.Context, c *db.Tx, a Ask, j Judgement) (id string, err error) {
+	if len(j.Pools) == 0 || j.Approval != nil || j.Turn != nil {
+		return "", nil
+	}
+	row := j.Row
+	row.Addons = addonNames(j.Addons)
+	c.Enqueue(queue.PoolsArgs{})
+	return pools.Claim(ctx, c, pools.Request{
+		Pools: j.Pools, Row: row, MaxTTL: j.MaxTTL, UserTags: j.UserTags, Weight: j.Weight, Access: j.Access != nil, RetryOf: a.RetryOf, Patient: a.patient,
+	})
+}
+
 // queueAccepted adds to a batch what an accepted request creates: the request, the cluster, its CREATE job, the approval and the queue turn
-// it needs, the first usage sample and the subscribers.
+// it needs, the first usage sample and the subscribers. A claimed cluster is there, and gets a PREPARE job.
 func queueAccepted(ctx context.Context, c *db.Tx, b *db.Batch, a Ask, again string, j Judgement, place *runs.Binding) (row clusters.Row, request string, err error) {
 	row = fill(c, j)
 	if counted := (usage.Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.Repo(), Everywhere: a.Scope.Everywhere}); counted != a.Scope {
 		return row, "", fmt.Errorf("%w: counted for %+v and accepted for %+v", db.ErrConflict, a.Scope, counted)
 	}
 	request = queueRequest(ctx, c, b, a, again, j, row.ID)
-	queueCluster(c, b, row, j, a.RetryOf)
+	if j.Claimed {
+		b.Insert(insertJob, row.JobID, row.ID, lifecycle.JobPrepare, c.Now)
+		queueShows(c, b, row)
+	} else if err := queueCluster(c, b, row, j, a.RetryOf); err != nil {
+		return row, "", err
+	}
 	if place != nil {
 		place.Queue(c, b, row.ID)
-	}
-	if err := queueAddons(c, b, row.ID, j.Addons); err != nil {
-		return row, "", err
 	}
 	if j.Access != nil {
 		ask := *j.Access
@@ -96,7 +129,11 @@ func followAccepted(ctx context.Context, c *db.Tx, a Ask, j Judgement, row clust
 	if len(j.Verdict) > 0 {
 		line.Verdict = j.Verdict
 	}
-	return c.RecordLine(row.RequestedBy, "accepted", row.Source, row.ID, line)
+	act := "accepted"
+	if j.Claimed {
+		act, line.Why = "claimed", "from the pool "+row.Pool
+	}
+	return c.RecordLine(row.RequestedBy, act, row.Source, row.ID, line)
 }
 
 // placeInRun records that a cluster belongs to its run, and ends the one that it replaces there.
@@ -160,10 +197,16 @@ var insertSample = db.NewInsert("write usage", "cluster text, at timestamptz, st
 	INSERT INTO usage_samples (cluster_id, sample_time, state, worker_replicas, estimated_hourly_cost) SELECT cluster, at, state, workers, 0 FROM given`)
 
 // queueCluster adds to a batch what every new cluster has: its row, its CREATE job and the first usage sample.
-func queueCluster(c *db.Tx, b *db.Batch, row clusters.Row, j Judgement, retryOf string) {
+func queueCluster(c *db.Tx, b *db.Batch, row clusters.Row, j Judgement, retryOf string) error {
 	clusters.QueueRow(b, row, j.UserTags, max(j.Weight, 1), retryOf, c.Now)
 	b.Insert(insertJob, row.JobID, row.ID, lifecycle.JobCreate, c.Now)
 	b.Insert(insertSample, row.ID, c.Now, row.Status, row.WorkersBase)
+	queueShows(c, b, row)
+	return queueAddons(c, b, row.ID, j.Addons)
+}
+
+// queueShows adds what shows the cluster on its pull request, if it has one.
+func queueShows(c *db.Tx, b *db.Batch, row clusters.Row) {
 	if row.PR != nil {
 		queueSubscribers(c, b, row)
 		clusters.ScheduleLook(c, b, *row.PR)

@@ -44,7 +44,7 @@ func announce(ctx context.Context, c *db.Tx, cur lifecycle.Cluster, d lifecycle.
 	}
 	var err error
 	switch {
-	case cur.ReadyAt.IsZero() && !n.ReadyAt.IsZero() && n.Status == lifecycle.Ready:
+	case cur.ReadyAt.IsZero() && !n.ReadyAt.IsZero() && n.Status == lifecycle.Ready && !n.Pooled: // nobody waits for a pool's
 		err = say(clusters.EventReady, "", struct{}{})
 	case n.Phase == lifecycle.CreateFailed && cur.Phase != n.Phase:
 		err = say(clusters.EventFailed, "", struct{}{})

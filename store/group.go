@@ -51,7 +51,7 @@ type pending struct {
 
 // standsAlone reports that a request is no part of a group, because it reads or writes more than its own rows.
 func (a Ask) standsAlone() bool {
-	return a.RetryOf != "" || a.Pull != nil || a.Run != nil || a.Asker != nil || a.Signal != nil || a.Wait != nil
+	return a.RetryOf != "" || a.Pull != nil || a.Run != nil || a.Asker != nil || a.Signal != nil || a.Wait != nil || a.Claims
 }
 
 // judge waits for the request's result.

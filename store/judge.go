@@ -2,12 +2,15 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/pools"
 	"github.com/ocpctl/ocpctl/store/runs"
 	"github.com/ocpctl/ocpctl/store/usage"
 )
@@ -39,8 +42,29 @@ func (s *Store) Judge(ctx context.Context, a Ask, judge func(usage.Usage) (Judge
 	return out, nil
 }
 
-// judgeAlone judges one request in a transaction of its own.
-func (s *Store) judgeAlone(ctx context.Context, a Ask, judge func(usage.Usage) (Judgement, error)) (out Judged, err error) {
+// How long a request waits for a cluster of a pool that is being changed before one is made anew, which takes much longer.
+const (
+	claimPatience = 5 * time.Second
+	claimPause    = 50 * time.Millisecond
+)
+
+// judgeAlone judges one request in a transaction of its own. While what it could claim is locked, it does so again, and holds no lock meanwhile.
+func (s *Store) judgeAlone(ctx context.Context, a Ask, judge func(usage.Usage) (Judgement, error)) (Judged, error) {
+	for until := time.Now().Add(claimPatience); ; {
+		a.patient = time.Now().Before(until)
+		out, err := s.judgeOnce(ctx, a, judge)
+		if !errors.Is(err, pools.ErrBusy) {
+			return out, err
+		}
+		select {
+		case <-time.After(claimPause):
+		case <-ctx.Done():
+			return out, ctx.Err()
+		}
+	}
+}
+
+func (s *Store) judgeOnce(ctx context.Context, a Ask, judge func(usage.Usage) (Judgement, error)) (out Judged, err error) {
 	select {
 	case s.Judging <- struct{}{}:
 		defer func() { <-s.Judging }()

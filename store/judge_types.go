@@ -7,6 +7,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/pools"
 	"github.com/ocpctl/ocpctl/store/runs"
 	"github.com/ocpctl/ocpctl/store/usage"
 )
@@ -33,6 +34,9 @@ type Ask struct {
 	Asker     *runs.Ref       // the run that asks for a cluster that does not end with it; nil: none, or it does
 	Signal    *runs.SignalAsk // the run that is told when the cluster is ready or failed; nil: none
 	Wait      *runs.WaitAsk   // the jobs that wait for the cluster; nil: none
+	Claims    bool            // it may be served from a pool
+
+	patient bool // it is judged again while every cluster that it could claim is being changed
 }
 
 // PullAsk asks for the cluster that a pull request has of a profile. Scope names its repository too.
@@ -45,14 +49,15 @@ type PullAsk struct {
 
 // Judgement is the decision on a request, and everything that is written for it.
 type Judgement struct {
-	Allowed bool              // accepted; false: refused, and the fields from Row on are empty
-	Verdict json.RawMessage   // policy's answer, kept as it is
-	Usage   json.RawMessage   // what policy counted with, kept as it is
-	Checks  []JudgedCheck     // of the verdict, those that are counted; each name and part once
-	Failed  json.RawMessage   // of a refusal: the checks that failed, for the audit trail
-	Refusal string            // of a refusal: what the jobs that wait are told; empty: none wait
-	Reply   *clusters.Reply   // to post as well; nil: none
-	Effects []clusters.Effect // further changes on GitHub
+	Allowed bool                               // accepted; false: refused, and the fields from Row on are empty
+	Verdict json.RawMessage                    // policy's answer, kept as it is
+	Usage   json.RawMessage                    // what policy counted with, kept as it is
+	Checks  []JudgedCheck                      // of the verdict, those that are counted; each name and part once
+	Failed  json.RawMessage                    // of a refusal: the checks that failed, for the audit trail
+	Refusal string                             // of a refusal: what the jobs that wait are told; empty: none wait
+	Reply   *clusters.Reply                    // to post as well; nil: none
+	Answer  func(clusters.Row) *clusters.Reply // makes Reply for a cluster that was claimed, which has a name of its own; nil: Reply names none
+	Effects []clusters.Effect                  // further changes on GitHub
 
 	Row      clusters.Row         // the cluster; ID, JobID, AcceptedAt, DestroyAt and the lifecycle's fields are filled in
 	MaxTTL   time.Duration        // the most the cluster may live, from its acceptance
@@ -63,7 +68,10 @@ type Judgement struct {
 	Budget   []usage.Threshold    // parts of the team's budget that are reached with it
 	Approval *ApprovalAsk         // what has to be approved before anything runs; nil: nothing
 	Show     *clusters.SlackPlace // where in Slack it is shown; nil: nowhere
+	Pools    []pools.Candidate    // from which it may be served at once, the best first; nil: it is made anew
 	Turn     *TurnAsk             // what it waits for, or is bound by once it is approved; nil: it starts at once
+
+	Claimed bool // set by the store: it was served from a pool
 }
 
 // JudgedCheck is a check of a verdict that did not simply pass, or a rule that filled something in.

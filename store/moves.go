@@ -58,7 +58,7 @@ func openAttempt(ctx context.Context, c *db.Tx, cluster string, d lifecycle.Deci
 			SELECT @id, @cluster, j.id, 1 + coalesce((SELECT max(number) FROM attempts WHERE cluster_id = @cluster), 0),
 				@kind, @token, @now, @phase, ceil(took[1]), ceil(took[2]),
 				@request, @workers,
-				coalesce(nullif(@correlation, ''), (SELECT correlation FROM cluster_requests WHERE cluster_id = @cluster ORDER BY created_at LIMIT 1), ''), @traceparent
+				coalesce(nullif(@correlation, ''), (SELECT correlation FROM cluster_requests WHERE cluster_id = @cluster ORDER BY created_at DESC, id DESC LIMIT 1), ''), @traceparent
 			FROM jobs j JOIN clusters c ON c.id = j.cluster_id, LATERAL (`+clusters.ExpectedOf+`) AS past (took) WHERE j.cluster_id = @cluster AND j.job_type = @job AND j.ended_at IS NULL
 			RETURNING number, job_id
 		)

@@ -42,6 +42,7 @@ type RecoveredAttempt struct {
 	Identity  attempts.IdentityRow // empty: it recorded nothing
 	Artifacts []attempts.ArtifactRow
 	Outputs   *clusters.Outputs // of a create that succeeded
+	Replaced  *clusters.Outputs // the credentials that an attempt to prepare it stored; nil: it stored none
 
 	By, Reason, Message string // who found it, a code and the words for its end; empty: as after a restored backup
 }
@@ -177,6 +178,7 @@ func addAttempt(ctx context.Context, c *db.Tx, cluster string, a RecoveredAttemp
 var recoveredPhase = map[lifecycle.Kind]lifecycle.Phase{
 	lifecycle.Create: lifecycle.Preflight, lifecycle.Destroy: lifecycle.DestroyingRuns, lifecycle.Scale: lifecycle.Scaling, lifecycle.Configure: lifecycle.Configuring, lifecycle.Access: lifecycle.Accessing,
 	lifecycle.Sleep: lifecycle.GoingToSleep, lifecycle.Wake: lifecycle.Waking, lifecycle.Observe: lifecycle.Observing, lifecycle.Tag: lifecycle.Tagging, lifecycle.Inform: lifecycle.Informing,
+	lifecycle.Prepare: lifecycle.Preparing,
 }
 
 func insertRecovered(ctx context.Context, c *db.Tx, cluster string, a RecoveredAttempt) (id string, err error) {
@@ -233,13 +235,18 @@ func identify(ctx context.Context, c *db.Tx, attempt string, i attempts.Identity
 	return err
 }
 
-// keepRecovered stores an attempt's archives, and its outputs if it was a create that succeeded.
+// keepRecovered stores an attempt's archives, its outputs if it was a create that succeeded, and the credentials with which another replaced those: the
+// newest that are stored work.
 func keepRecovered(ctx context.Context, c *db.Tx, cluster, attempt string, a RecoveredAttempt) error {
 	of := attempts.Fenced{Held: usage.Held{Cluster: lifecycle.Cluster{ID: cluster}}, AttemptID: attempt}
-	if err := attempts.KeepArtifacts(ctx, c, of, a.Artifacts); err != nil || a.Outputs == nil {
+	err := attempts.KeepArtifacts(ctx, c, of, a.Artifacts)
+	if err == nil && a.Replaced != nil {
+		err = attempts.KeepReplaced(ctx, c, cluster, *a.Replaced)
+	}
+	if err != nil || a.Outputs == nil {
 		return err
 	}
-	_, err := c.Exec(ctx, `
+	_, err = c.Exec(ctx, `
 		INSERT INTO cluster_outputs (cluster_id, api_url, console_url, kubeconfig_s3_uri, kubeadmin_secret_ref, metadata_s3_uri)
 		VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (cluster_id) DO NOTHING`,
 		cluster, a.Outputs.APIURL, a.Outputs.ConsoleURL, a.Outputs.KubeconfigRef, a.Outputs.KubeadminRef, a.Outputs.MetadataRef)

@@ -20,6 +20,7 @@ import (
 	"github.com/ocpctl/ocpctl/store/notices"
 	"github.com/ocpctl/ocpctl/store/outbox"
 	"github.com/ocpctl/ocpctl/store/people"
+	"github.com/ocpctl/ocpctl/store/pools"
 	"github.com/ocpctl/ocpctl/store/pullrequests"
 	"github.com/ocpctl/ocpctl/store/reports"
 	"github.com/ocpctl/ocpctl/store/runs"
@@ -39,6 +40,7 @@ type Store struct {
 	Measures     *measures.Store
 	Notices      *notices.Store
 	Outbox       *outbox.Store
+	Pools        *pools.Store
 	People       *people.Store
 	PullRequests *pullrequests.Store
 	Reports      *reports.Store
@@ -58,7 +60,7 @@ func Open(ctx context.Context, url string, o db.Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{
-		DB: d, Access: access.New(d), Attempts: attempts.New(d), Costs: costs.New(d), Inbox: inbox.New(d), Measures: measures.New(d), Notices: notices.New(d), Outbox: outbox.New(d), People: people.New(d),
+		DB: d, Access: access.New(d), Attempts: attempts.New(d), Costs: costs.New(d), Inbox: inbox.New(d), Measures: measures.New(d), Notices: notices.New(d), Outbox: outbox.New(d), People: people.New(d), Pools: pools.New(d),
 		PullRequests: pullrequests.New(d), Reports: reports.New(d), Runs: runs.New(d), Statistics: statistics.New(d), Scans: scans.New(d), TestReports: testreports.New(d),
 	}
 	s.group = &group{store: s}

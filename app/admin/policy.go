@@ -28,6 +28,7 @@ type Policy struct {
 	People     []Placed[profiles.Person]
 	Identities []Placed[profiles.Identity]
 	Addons     []Placed[profiles.Addon]
+	Pools      []Placed[profiles.Pool]
 	Prices     []Placed[list.List]
 }
 
@@ -88,6 +89,7 @@ func (s *Service) Policy(ctx context.Context, p policy.Principal) (Policy, error
 	out.Teams = place(c, "teams", s.myTeams(p), func(one profiles.Team) string { return one.Name })
 	out.Quotas = place(c, "quotas", c.Quotas, func(one profiles.Quota) string { return one.Name })
 	out.Addons = place(c, "addons", c.Addons, func(one profiles.Addon) string { return one.Name })
+	out.Pools = place(c, "pools", slices.DeleteFunc(slices.Clone(c.Pools), func(one profiles.Pool) bool { return !p.SeesPool(one) }), func(one profiles.Pool) string { return one.Name })
 	out.Prices = place(c, "prices", c.Prices, func(one list.List) string { return one.Cloud })
 	return out, nil
 }

@@ -169,9 +169,9 @@ func unknownPerson(as string, c profiles.Catalogue) app.Field {
 	for _, person := range c.People {
 		names = append(names, person.Name)
 	}
-	text := fmt.Sprintf("%q is no person of the catalogue.", as)
+	text := fmt.Sprintf("Nobody in the catalogue is called %q.", as)
 	if near, found := closest.Match(as, names); found {
-		text = fmt.Sprintf("%q is no person of the catalogue. Did you mean %s?", as, near)
+		text = fmt.Sprintf("Nobody in the catalogue is called %q. Did you mean %s?", as, near)
 	}
 	if as == "" {
 		text = "It is required."

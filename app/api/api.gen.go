@@ -137,6 +137,12 @@ type operations interface {
 	ExemptOrphans(w http.ResponseWriter, r *http.Request)
 	// GetOrphan Get one orphan with every resource that it is made of.
 	GetOrphan(w http.ResponseWriter, r *http.Request, id string)
+	// ListPools List the pools of your teams, and those that these may claim from.
+	ListPools(w http.ResponseWriter, r *http.Request)
+	// GetPool Show a pool with the clusters that you may see.
+	GetPool(w http.ResponseWriter, r *http.Request, name string)
+	// ChangePool Pause, resume, drain or resize a pool (platform admins of every team).
+	ChangePool(w http.ResponseWriter, r *http.Request, name string)
 	// ListProfiles List the profiles with limits and prices.
 	ListProfiles(w http.ResponseWriter, r *http.Request)
 	// GetProfile Get one profile.
@@ -458,6 +464,15 @@ func routes(s operations, add func(method, path string, handle func(w http.Respo
 	})
 	add(http.MethodPost, "/api/v1/catalogue/reload", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		s.ReloadCatalogue(w, r)
+	})
+	add(http.MethodGet, "/api/v1/pools", func(w http.ResponseWriter, r *http.Request, p *parameters) {
+		s.ListPools(w, r)
+	})
+	add(http.MethodGet, "/api/v1/pools/{name}", func(w http.ResponseWriter, r *http.Request, p *parameters) {
+		s.GetPool(w, r, r.PathValue("name"))
+	})
+	add(http.MethodPost, "/api/v1/pools/{name}", func(w http.ResponseWriter, r *http.Request, p *parameters) {
+		s.ChangePool(w, r, r.PathValue("name"))
 	})
 	add(http.MethodGet, "/api/v1/approvals", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.ListApprovalsParams

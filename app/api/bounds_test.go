@@ -123,7 +123,7 @@ func TestTheControlPlanesKeysAreHandedToAdminsOfEveryTeamAlone(t *testing.T) {
 	h := fixtureWith(t, scoped(t), nil)
 	mint := v1.CreateRequest{Name: "minted", Profile: "aws-minimal-mint", Team: "platform", CostCenter: "sandbox", Environment: "test"}
 	p := h.refused(http.MethodPost, "/api/v1/clusters", h.as(headOfPlatform), mint, http.StatusUnprocessableEntity, idempotencyKey, "k1")
-	require.Contains(t, p.Detail+p.Errors[0].Detail, "platform admins alone")
+	require.Contains(t, p.Detail+p.Errors[0].Detail, "only for platform admins")
 	var made v1.Accepted
 	h.does(http.MethodPost, "/api/v1/clusters", h.as(oidc.Admin), mint, http.StatusAccepted, &made, idempotencyKey, "k2")
 	h.ready(made.ClusterID)

@@ -40,11 +40,14 @@ func toSpec(row attempts.SpecRow, set RunnerSettings) contract.Spec {
 	for _, a := range row.Addons {
 		out.Addons = append(out.Addons, toAddon(a))
 	}
-	if slices.Contains([]string{contract.KindConfigure, contract.KindAccess, contract.KindObserve, contract.KindInform}, out.Kind) && row.Row.Outputs != nil {
+	if slices.Contains([]string{contract.KindConfigure, contract.KindAccess, contract.KindObserve, contract.KindInform, contract.KindPrepare}, out.Kind) && row.Row.Outputs != nil {
 		out.KubeconfigRef = kubeconfigRef(row.Row)
 	}
-	if out.Kind == contract.KindInform {
+	switch out.Kind {
+	case contract.KindInform:
 		out.Card, out.RouteLabel = toCard(row.Row, set), set.RouteLabel
+	case contract.KindPrepare:
+		out.Card = toCard(row.Row, set)
 	}
 	if out.Kind == contract.KindCreate {
 		out.InstallConfig = row.Row.Spec.InstallConfig
@@ -62,7 +65,7 @@ func installationOf(row attempts.SpecRow, set RunnerSettings) string {
 // toAccepted returns what the runner stores in the bucket for a recovery without the database.
 func toAccepted(row clusters.Row) *contract.Accepted {
 	out := &contract.Accepted{
-		At: row.AcceptedAt, Profile: row.Profile, Generation: row.Generation, RequestedBy: row.RequestedBy, Source: row.Source,
+		At: row.MadeAt, Profile: row.Profile, Generation: row.Generation, RequestedBy: row.RequestedBy, Source: row.Source,
 		HourlyCents: row.ListCents, Nodes: row.Nodes, Workers: row.WorkersBase, WorkersLeast: row.WorkersLeast, WorkersMost: row.WorkersMost,
 		SleepMode: string(row.SleepMode), AsleepCents: row.ListAsleep, WorkerMicros: row.WorkerMicros,
 	}

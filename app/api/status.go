@@ -84,7 +84,7 @@ func (s *server) GetBucketCredentials(w http.ResponseWriter, r *http.Request, id
 
 // opensCluster reports an attempt that works with a ready cluster's own kubeconfig.
 func opensCluster(k lifecycle.Kind) bool {
-	return slices.Contains([]lifecycle.Kind{lifecycle.Scale, lifecycle.Configure, lifecycle.Access, lifecycle.Sleep, lifecycle.Wake, lifecycle.Observe, lifecycle.Inform}, k)
+	return slices.Contains([]lifecycle.Kind{lifecycle.Scale, lifecycle.Configure, lifecycle.Access, lifecycle.Sleep, lifecycle.Wake, lifecycle.Observe, lifecycle.Inform, lifecycle.Prepare}, k)
 }
 
 // GetAccessWork implements POST /api/v1/status/attempts/{id}/access.

@@ -146,10 +146,10 @@ func TestARunnerIsToldItsWholeWork(t *testing.T) {
 // Everything that an adopted cluster had before its row would be older than the cluster, and no teardown would delete it.
 func TestARunnerIsToldNoAcceptanceThatNothingRecorded(t *testing.T) {
 	row := clusters.Row{Source: store.Recovery}
-	row.AcceptedAt = time.Now()
+	row.AcceptedAt, row.MadeAt = time.Now(), time.Now().Add(-time.Hour)
 	require.Zero(t, toAccepted(row).At)
 	row.Source = "api"
-	require.Equal(t, row.AcceptedAt, toAccepted(row).At)
+	require.Equal(t, row.MadeAt, toAccepted(row).At, "its resources are as old as it was made")
 }
 
 func TestASecondPodIsFencedAndTheFirstMayClaimAgain(t *testing.T) {

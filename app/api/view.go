@@ -36,6 +36,7 @@ func toCluster(row clusters.Row, name func(string) string) v1.Cluster {
 		NeedsApproval: row.NeedsApproval, ApproveBy: utc(row.ApproveBy),
 		Position: row.Position, WaitsSince: utc(row.WaitsSince), RetryAt: dueTime(row), Blockers: lifecycle.DescribeBlockers(row.Blockers), Identities: row.Identities,
 	}
+	c.Pool, c.ClaimedAt, c.WaitSparedSeconds = row.Pool, utc(row.ClaimedAt), toSeconds(row.WaitSpared)
 	for _, l := range row.LinksNow() {
 		c.Links = append(c.Links, v1.ClusterLink{Title: l.Title, URL: l.URL})
 	}

@@ -86,13 +86,13 @@ func ReadRequest(q url.Values) (Request, error) {
 		}
 	}
 	if !isLoopback(r.Redirect) {
-		wrong = append(wrong, app.Field{Name: "redirect_uri", Detail: "It is no address of this machine.", Accept: []string{"http://127.0.0.1:<port>/"}})
+		wrong = append(wrong, app.Field{Name: "redirect_uri", Detail: "It is not an address of this machine.", Accept: []string{"http://127.0.0.1:<port>/"}})
 	}
 	if !oauth.IsChallenge(r.Challenge) {
-		wrong = append(wrong, app.Field{Name: "code_challenge", Detail: "It is no SHA-256 in base64url."})
+		wrong = append(wrong, app.Field{Name: "code_challenge", Detail: "It is not a SHA-256 hash in base64url."})
 	}
 	if len(wrong) > 0 {
-		return r, &app.Error{Kind: app.Invalid, Message: "This is no sign-in of a command line. Run ocpctl login again.", Fields: wrong}
+		return r, &app.Error{Kind: app.Invalid, Message: "This is not a command line's sign-in. Run ocpctl login again.", Fields: wrong}
 	}
 	return r, nil
 }
@@ -176,7 +176,7 @@ func originOf(by auth.Session) clusters.Origin {
 }
 
 // errNoCode is the same for a code that never was and one that is over, so that codes cannot be probed.
-var errNoCode = &app.Error{Kind: app.NotFound, Message: "No command line waits for this code. Codes are valid for ten minutes: check it, or run ocpctl login again."}
+var errNoCode = &app.Error{Kind: app.NotFound, Message: "No command line waits for this code. Check it, or run ocpctl login again: a code is valid for ten minutes."}
 
 // Waiting returns the command line that waits for a typed code.
 func (s *Service) Waiting(ctx context.Context, typed string) (people.CommandLine, error) {

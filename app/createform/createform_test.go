@@ -112,3 +112,14 @@ func TestAChangedValueChangesTheHash(t *testing.T) {
 	require.NotEqual(t, v.Hash(), Values{Name: "demo2", ExtraTags: "A=b\r\nB=c"}.Hash())
 	require.NotEqual(t, Values{Name: "a"}.Hash(), Values{Profile: "a"}.Hash())
 }
+
+func TestANameIsProposedUnlessThereIsOne(t *testing.T) {
+	v := Values{Profile: "aws-standard"}
+	proposed := v.ProposeName("Maya Okafor", "a form")
+	require.Regexp(t, "^maya-okafor-[a-z2-7]{5}$", proposed[Name])
+	require.Equal(t, proposed, v.ProposeName("Maya Okafor", "a form"), "the same form proposes the same name")
+	require.NotEqual(t, proposed, v.ProposeName("Maya Okafor", "another form"))
+	require.Empty(t, v[Name], "the values themselves stay as they are")
+	require.Equal(t, "demo", Values{Name: "demo"}.ProposeName("Maya", "a form")[Name])
+	require.NotEmpty(t, Values(nil).ProposeName("", "a form")[Name])
+}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,6 +31,14 @@ func Read(value func(name string) string) Values {
 		}
 	}
 	return v
+}
+
+// ProposeName returns the values with a name if they have none: the person's own, with characters that follow from the seed.
+func (v Values) ProposeName(person, seed string) Values {
+	out := Values{}
+	maps.Copy(out, v)
+	out[Name] = cmp.Or(out[Name], policy.PersonName(person, seed))
+	return out
 }
 
 // Request converts the values to a request. What cannot be read is in its Wrong.

@@ -157,7 +157,7 @@ func (s *Service) noLink(ctx context.Context, p policy.Principal, handle string)
 	link, used, err := s.store.People.SpentLink(ctx, handle, p.ID)
 	switch {
 	case errors.Is(err, db.ErrNotFound):
-		return app.Fail(app.NotFound, "This link does not work. A link works once, for a limited time, and only for the person it was made for. Only that person can make a new one; ocpctl list shows the clusters that are yours.")
+		return app.Fail(app.NotFound, "This link does not work. A link works once, for a limited time, and only for the person it was made for. Only that person can make a new one, on the page of the cluster or with the command that made it.")
 	case err != nil:
 		return err
 	}

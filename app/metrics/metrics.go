@@ -3,6 +3,7 @@
 package metrics
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -26,7 +27,16 @@ type Config struct {
 
 	Token secret.Text // shows names of teams and profiles to whoever sends it; empty: nobody sees them
 
+	Pools func(context.Context) ([]PoolLevel, error) // nil: not measured
+
 	ProcessOnly bool // nothing is read from the database's rows, because another process shows them
+}
+
+// PoolLevel is how a pool stands.
+type PoolLevel struct {
+	Pool         string
+	Clusters     map[string]int // by state, and how many are wanted: desired, and running of them
+	WaitingCents int64          // what waiting cost this month
 }
 
 // Metrics are one process's metrics. They are safe for concurrent use.

@@ -27,6 +27,7 @@ type rows struct {
 	read   time.Time // when census and levels were read
 	census store.Census
 	levels []measures.Level
+	pools  []PoolLevel
 	counts []*counted
 }
 
@@ -50,12 +51,14 @@ var (
 	findingsDesc     = prometheus.NewDesc("ocpctl_findings", "Open findings that need a person, by kind.", []string{"kind"}, nil)
 	leftDesc         = prometheus.NewDesc("ocpctl_github_calls_remaining", "Remaining calls in GitHub's primary rate limit until its reset.", []string{"installation", "resource"}, nil)
 	allowedDesc      = prometheus.NewDesc("ocpctl_github_calls_allowed", "GitHub's primary rate limit per hour.", []string{"installation", "resource"}, nil)
+	poolDesc         = prometheus.NewDesc("ocpctl_pool_clusters", "Clusters of a pool by state: waiting (awake), asleep, making, claimed; and how many are to wait (desired), running of them awake.", []string{"pool", "state"}, nil)
+	poolCostDesc     = prometheus.NewDesc("ocpctl_pool_waiting_cost_dollars", "What the pool's waiting clusters cost this calendar month (UTC), by list prices.", []string{"pool"}, nil)
 	awayDesc         = prometheus.NewDesc("ocpctl_github_away_seconds", "Seconds since GitHub stopped responding; 0 if it responds.", []string{"installation"}, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (r *rows) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{upDesc, clustersDesc, jobsDesc, reservationsDesc, againDesc, findingsDesc, leftDesc, allowedDesc, awayDesc} {
+	for _, d := range []*prometheus.Desc{upDesc, clustersDesc, jobsDesc, reservationsDesc, againDesc, findingsDesc, leftDesc, allowedDesc, awayDesc, poolDesc, poolCostDesc} {
 		out <- d
 	}
 	for _, d := range r.gauges {
@@ -104,6 +107,11 @@ func (r *rows) refreshRows() (err error) {
 	if r.levels, err = r.Store.Measures.Levels(ctx); err != nil {
 		return err
 	}
+	if r.Pools != nil {
+		if r.pools, err = r.Pools(ctx); err != nil {
+			return err
+		}
+	}
 	for _, c := range r.counts {
 		if err := c.refreshCounts(ctx, r.Store.Measures); err != nil {
 			return err
@@ -125,6 +133,12 @@ func (r *rows) showCensus(gauge func(*prometheus.Desc, float64, ...string)) {
 	}
 	for state, n := range r.census.Again {
 		gauge(againDesc, float64(n), state)
+	}
+	for _, p := range r.pools {
+		for state, n := range p.Clusters {
+			gauge(poolDesc, float64(n), p.Pool, state)
+		}
+		gauge(poolCostDesc, float64(p.WaitingCents)/100, p.Pool)
 	}
 	for kind, n := range r.census.Findings {
 		gauge(findingsDesc, float64(n), string(kind))

@@ -26,6 +26,9 @@ func (s *Service) statusByComment(ctx context.Context, c command) (reply, note s
 			return "", "", err
 		}
 	}
+	if len(rows) == 0 && c.Profile != "" {
+		return "", "", s.noClusterError(c)
+	}
 	now, err := s.store.Now(ctx)
 	if err != nil {
 		return "", "", fmt.Errorf("read the clock: %w", err)

@@ -159,6 +159,8 @@ func TestStatusAndHelpAnswerInWords(t *testing.T) {
 	require.Len(t, h.Replies(), 3)
 	require.Contains(t, h.Replies()[1], h.Only().Name)
 	require.Contains(t, h.Replies()[2], "/ocp create")
+	h.Comment(4, "will", "/ocp status aws-standard")
+	require.Contains(t, h.LastReply(), "has no cluster of profile `aws-standard`. `/ocp status` shows what it has.")
 }
 
 func TestAMistypedProfileGetsDidYouMean(t *testing.T) {

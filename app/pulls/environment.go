@@ -95,7 +95,7 @@ func (s *Service) EnvironmentGivenUp(ctx context.Context, e EnvironmentEvent, wh
 	if _, ours := app.EnvironmentProfile(e.Environment); !ours {
 		return nil
 	}
-	text := "There is no cluster for this environment: for a day it could not be found out what this run is and who started it. The server's log has the reason. Run the job again."
+	text := "There is no cluster for this environment: for a day, ocpctl could not find out what this run is and who started it. The server's log has the reason. Run the job again."
 	switch {
 	case app.IsRefused(why):
 		text = fmt.Sprintf("This environment gets no cluster, because for 15 minutes, GitHub did not show the App this run or the permission of the account that started it: %.300s. Ask an owner of the organization to check the App's installation and its permission Actions: read. Then run the job again.",

@@ -105,8 +105,8 @@ func TestAStrangerWithTheLoginOfAnAdminIsNobody(t *testing.T) {
 
 	h.GitHub.Accounts["maya"] = 99
 	h.GitHub.Permissions["maya"] = "write"
-	require.Contains(t, h.byAccount(2, 99, "maya", adminOnly), "for platform admins alone", "the login was another's")
-	require.NotContains(t, h.byAccount(3, servicetest.AccountID("maya"), "maya-w", adminOnly), "for platform admins alone", "whom the catalogue means, renamed")
+	require.Contains(t, h.byAccount(2, 99, "maya", adminOnly), "only for platform admins", "the login was another's")
+	require.NotContains(t, h.byAccount(3, servicetest.AccountID("maya"), "maya-w", adminOnly), "only for platform admins", "whom the catalogue means, renamed")
 	require.NoError(t, h.Service.KeepPeople(t.Context()))
 	require.Equal(t, []string{"github:id/99", "person:maya"}, h.Query(`SELECT person_of(id) FROM unnest(ARRAY['github:id/99', $1]) AS t (id)`, servicetest.OnGitHub("maya")))
 	require.Equal(t, "Maya Weber", h.Service.NameOf(servicetest.OnGitHub("maya")))
@@ -114,7 +114,7 @@ func TestAStrangerWithTheLoginOfAnAdminIsNobody(t *testing.T) {
 
 	terms["identities/owners.yaml"] = "identities:\n  - {name: owners, source: github, match: {id: [\"99\"], permission: [write]}, role: platform_admin, teams: [\"*\"]}\n"
 	h.Catalogue = servicetest.Catalogue(t, terms)
-	require.NotContains(t, h.byAccount(4, 99, "maya", adminOnly), "for platform admins alone", "until an admin names the account")
+	require.NotContains(t, h.byAccount(4, 99, "maya", adminOnly), "only for platform admins", "until an admin names the account")
 }
 
 // GitHub is asked by login, also for a delivery from before a renaming.

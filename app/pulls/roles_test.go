@@ -171,7 +171,7 @@ func TestEveryCommentIsAnsweredForEverybodyAsItsLineSays(t *testing.T) {
 			changed := rows.Changed()
 			came := outcome(changed, h.Replies()[before:])
 			if reply := strings.Join(append(h.Replies()[before:], note), "\n"); came == "no" {
-				require.Regexp(t, "write is needed|you need a role|you need the role|you have to sign in|can approve this|for platform admins alone", reply, "it says what it takes")
+				require.Regexp(t, "write is needed|you need a role|you need the role|you have to sign in|can approve this|only for platform admins", reply, "it says what it takes")
 				require.Regexp(t, "Ask |ask |Comment ", reply, "and what to do")
 			}
 			got = append(got, came)

@@ -21,9 +21,9 @@ func TestATeamOfGitHubGivesARole(t *testing.T) {
 	h.GitHub.TeamsOf = map[string][]string{"maya": {"acme/admins", "acme/others"}}
 	h.Sync(h.Event("opened", "will", true))
 	h.Comment(1, "will", "/ocp create aws-minimal-mint")
-	require.Contains(t, h.Replies()[0], "for platform admins alone")
+	require.Contains(t, h.Replies()[0], "only for platform admins")
 	h.Comment(2, "maya", "/ocp create aws-minimal-mint --region mars-1")
-	require.NotContains(t, h.Replies()[1], "for platform admins alone")
+	require.NotContains(t, h.Replies()[1], "only for platform admins")
 }
 
 func TestReactions(t *testing.T) {

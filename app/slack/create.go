@@ -21,7 +21,7 @@ import (
 // createCluster requests a cluster. Without a profile it opens the form, if Slack still lets one open.
 func (s *Service) createCluster(ctx context.Context, t task) (slack.Message, error) {
 	request := app.CreateRequest{
-		Source: policy.SourceSlack, Profile: t.Profile, Name: t.Name, Region: t.Region, Version: t.Version, Team: t.Team, TTL: t.TTL, OffhoursOptIn: t.OffHours,
+		Source: policy.SourceSlack, Profile: t.Profile, Name: t.Name, Region: t.Region, Version: t.Version, Team: t.Team, TTL: t.TTL, OffhoursOptIn: t.OffHours, Pool: t.Pool,
 	}
 	if asksForForm(t.SlackCommand) && t.request.Trigger != "" && s.slack != nil {
 		return slack.Message{}, s.openForm(ctx, t.request, t.by, request)
@@ -32,7 +32,7 @@ func (s *Service) createCluster(ctx context.Context, t task) (slack.Message, err
 // createFrom requests a cluster as asked, once, and shows it where it was asked for. The answer is saved with the result.
 func (s *Service) createFrom(ctx context.Context, t task, r app.CreateRequest) (slack.Message, error) {
 	if r.Name == "" && !r.OfPull() {
-		r.Name = policy.PersonName(s.nameOf(t), causeOf(t.request))
+		r.Anew = policy.PersonName(s.nameOf(t), causeOf(t.request))
 	}
 	if r.Owner == "" {
 		r.Owner = s.ownerName(ctx, t)

@@ -154,6 +154,8 @@ func TestCreateAloneOpensTheForm(t *testing.T) {
 		h.handle(press)
 	}
 	require.Len(t, h.open, 3)
+	require.NotEqual(t, h.open[1].entered["name"], h.open[2].entered["name"], "each form proposes a name of its own")
+	h.open[1].entered["name"] = h.open[2].entered["name"]
 	require.Equal(t, h.open[1].entered, h.open[2].entered)
 	require.NotEqual(t, "create", h.open[1].entered["profile"])
 	require.Contains(t, h.open[1].raw, "It would be accepted")

@@ -32,7 +32,7 @@ func (s *Service) openFilled(ctx context.Context, r inbound.Request, p policy.Pr
 	if s.slack == nil {
 		return app.Fail(app.Conflict, "Forms are not available here. Create a cluster with `/ocp create PROFILE --name NAME`, or on the web page.")
 	}
-	f := filled{values: values, from: r.Channel}
+	f := filled{values: values.ProposeName(s.nameOf(task{by: p}), causeOf(r)), from: r.Channel}
 	if isShared(r.Channel) {
 		f.post = r.Channel
 	}

@@ -24,6 +24,7 @@ func TestTheFormFollowsWhatIsChosen(t *testing.T) {
 		require.NotContains(t, f.raw, absent, "what cannot be chosen is not shown")
 	}
 
+	require.Regexp(t, "^mate-[a-z2-7]{5}$", f.entered["name"], "a name is proposed")
 	h.enters(f, "name", "shop-smoke")
 	require.Equal(t, "form updated", h.changes("UMATE", f, "profile", "aws-standard"))
 	require.Contains(t, f.raw, "about $1.48 an hour")

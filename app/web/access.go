@@ -25,6 +25,7 @@ type accessView struct {
 	Mine      bool
 	MayRevoke bool
 	MayRetry  bool // ask again for what could not be made
+	IsShort   bool // a new one would last longer
 	Now       time.Time
 }
 
@@ -52,6 +53,7 @@ func (p *pages) accessViews(ctx context.Context, who policy.Principal, id string
 	for _, a := range list {
 		v := accessView{Row: a, Mine: mine[a.ID], Now: p.Now().UTC()}
 		v.MayRetry = v.Mine && v.IsConsole() && v.State == access.Failed
+		v.IsShort = v.Mine && v.State == access.Ready && a.ExpiresAt.Sub(v.Now) < min(p.App.UsualAccess(row), row.DestroyAt.Sub(v.Now))/4
 		v.MayRevoke = v.Valid() && (v.Mine || who.May(policy.ActShare, row.Team))
 		out = append(out, v)
 	}

@@ -161,7 +161,7 @@ func (p *pages) shareCluster(r *http.Request, who policy.Principal, id string, o
 		s.Access, s.Role = people.AccessUse, access.Role(role)
 	}
 	_, err := p.App.Share(r.Context(), who, id, s, origin)
-	return fmt.Sprintf("%s %s may now %s the cluster%s.", grantees[s.Kind], s.Grantee, s.Access, asRole(s.Role)), err
+	return fmt.Sprintf("The cluster is now shared with %s, who may %s it%s.", p.granteeName(s.Kind, s.Grantee), s.Access, asRole(s.Role)), err
 }
 
 func asRole(role access.Role) string {
@@ -174,11 +174,16 @@ func asRole(role access.Role) string {
 func (p *pages) unshareCluster(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
 	kind, with := r.PostFormValue("kind"), r.PostFormValue("with")
 	_, err := p.App.Unshare(r.Context(), who, id, kind, with, origin)
-	return fmt.Sprintf("The cluster is no longer shared with %s %s.", kind, with), err
+	return fmt.Sprintf("The cluster is no longer shared with %s.", p.granteeName(kind, with)), err
 }
 
-// grantees are the kinds of share, for the beginning of a sentence.
-var grantees = map[string]string{"team": "Team", "principal": "Principal"}
+// granteeName is what those are called with whom a cluster is shared.
+func (p *pages) granteeName(kind, with string) string {
+	if kind == app.ShareTeam {
+		return "team " + with
+	}
+	return p.App.NameOf(with)
+}
 
 func (p *pages) transferCluster(r *http.Request, who policy.Principal, id string, origin app.Origin) (string, error) {
 	change, err := p.App.Transfer(r.Context(), who, id, r.PostFormValue("team"), r.PostFormValue("owner"), origin)

@@ -163,7 +163,7 @@ func TestACodeWorksOnceAndOnlyForItsProgram(t *testing.T) {
 	for _, elsewhere := range []string{"https://evil.example/callback", "http://localhost:1/callback", "http://127.0.0.1/callback", "http://127.0.0.1:1@evil.example/", "app://x"} {
 		status, page, _ := p.person("maya").get(p.page(elsewhere))
 		require.Equal(t, http.StatusBadRequest, status, elsewhere)
-		require.Contains(t, page, "no address of this machine")
+		require.Contains(t, page, "not an address of this machine")
 	}
 	to := p.answered("maya", "no")
 	require.Equal(t, "access_denied", to.Query().Get("error"))

@@ -21,6 +21,7 @@ func (p *pages) newClusterForm(w http.ResponseWriter, r *http.Request, who polic
 	}
 	f := formOf(r, r.FormValue)
 	f.Key = freshKey()
+	f.Values = f.Values.ProposeName(p.App.NameOf(who.ID), f.Key)
 	f.Values[createform.SSHPublicKey], f.Values[createform.ExtraTags] = "", "" // a link from somebody else must not add their key to the nodes, or set tags unnoticed
 	p.showNew(w, r, who, http.StatusOK, newView{Content: f})
 }

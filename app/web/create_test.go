@@ -44,6 +44,7 @@ func TestTheFormOffersWhatProfileAndTeamAllowAndShowsWhatIsLocked(t *testing.T) 
 		require.Contains(t, page, want)
 	}
 	require.NotContains(t, page, "aws-minimal-mint", "it is for admins")
+	require.Regexp(t, `name="name" value="zoe-[a-z2-7]{5}"`, page, "a name is proposed")
 	_, page, _ = h.as("will").get("/new?profile=aws-minimal-mint&team=payments")
 	require.Contains(t, page, `<option value="aws-minimal-mint" selected>AWS minimal, minted keys (admins only)</option>`)
 	require.Equal(t, 2, strings.Count(page, `<option selected>payments</option>`), "the team, and its first cost center")

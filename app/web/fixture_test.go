@@ -161,6 +161,8 @@ func ownCatalogue(t testing.TB) catalogue.Catalogue {
 		"quotas/quotas.yaml":  "quotas:\n  - {name: team, scope: team, live: 4, creating: 3, nodeHours: 3000}\n  - {name: person, scope: person, live: 8}\n",
 		"policies/long.yaml": "name: long\nrules:\n  - name: days\n    when: request.ttlHours > 48\n    effect: requireApproval\n" +
 			"    message: More than two days take a platform admin's word.\n    next: Ask for 48 hours.\n",
+		"pools/stock.yaml":       "name: stock\nprofile: aws-minimal-test\nteam: platform\nsize: 2\nmax: 6\nwaitingMonthlyDollars: 400\n",
+		"pools/own.yaml":         "name: own\nprofile: aws-minimal-test\nteam: payments\nsize: 1\nmax: 1\nteams: [payments]\n",
 		"identities/matrix.yaml": matrix.Identities,
 		"identities/programs.yaml": "identities:\n" +
 			"  - {name: actions, source: oidc, issuer: \"https://jobs.example\", match: {repository: [\"acme/*\"], ref: [refs/heads/main]}, role: requester, teams: [platform]}\n" +

@@ -2,9 +2,11 @@ package web
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store/people"
 )
 
@@ -12,6 +14,7 @@ type meView struct {
 	Expires  time.Time
 	May      []policy.Act // in at least one team
 	Accounts []string
+	Listed   []string // other identities of the person in the catalogue
 
 	Lookalikes []string // accounts that look like the person's own, and that nobody linked
 
@@ -30,6 +33,10 @@ func (p *pages) showMe(w http.ResponseWriter, r *http.Request, who policy.Princi
 	if v.Accounts, err = p.Credentials.Accounts(r.Context(), who); err != nil {
 		p.showError(w, r, who, err)
 		return
+	}
+	if state, err := p.Admin.Catalogue(who); err == nil { // whoever has no role sees no catalogue
+		person, _ := state.Catalogue.PersonOf(who.ID)
+		v.Listed = slices.DeleteFunc(slices.Clone(person.Identities), func(id string) bool { return profiles.IdentityKey(id) == profiles.IdentityKey(who.ID) })
 	}
 	if v.Lookalikes, err = p.Credentials.Lookalikes(r.Context(), who); err != nil {
 		p.showError(w, r, who, err)

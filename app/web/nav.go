@@ -32,6 +32,7 @@ func navigation(who policy.Principal, here string, badges map[string]badge) []wa
 		{"/", "Start", policy.ActSee},
 		{listPath, "Clusters", policy.ActSee},
 		{"/profiles", "Profiles", policy.ActProfiles},
+		{poolsPath, "Pools", policy.ActProfiles},
 		{"/new", "New cluster", policy.ActCreate},
 		{"/approvals", "Approvals", policy.ActSee},
 		{"/usage", "Usage", policy.ActReports},

@@ -26,12 +26,12 @@ func TestTheNavigationShowsWhatOneMaySee(t *testing.T) {
 		}
 		return out
 	}
-	require.Equal(t, []string{"Start", "Clusters", "Profiles", "New cluster", "Approvals", "Usage", "Reports", "Limits", "Policy"}, names(policy.As("x", "X", policy.Requester, "platform")))
-	require.Equal(t, []string{"Start", "Clusters", "Profiles", "Approvals", "Usage", "Reports", "Limits", "Policy", "Findings", "Orphans", "Deliveries", "Audit"}, names(policy.As("x", "X", policy.Auditor)))
-	require.Len(t, names(policy.As("x", "X", policy.PlatformAdmin)), 13)
+	require.Equal(t, []string{"Start", "Clusters", "Profiles", "Pools", "New cluster", "Approvals", "Usage", "Reports", "Limits", "Policy"}, names(policy.As("x", "X", policy.Requester, "platform")))
+	require.Equal(t, []string{"Start", "Clusters", "Profiles", "Pools", "Approvals", "Usage", "Reports", "Limits", "Policy", "Findings", "Orphans", "Deliveries", "Audit"}, names(policy.As("x", "X", policy.Auditor)))
+	require.Len(t, names(policy.As("x", "X", policy.PlatformAdmin)), 14)
 	require.Empty(t, names(policy.Principal{ID: "x"}))
-	require.True(t, navigation(policy.As("x", "X", policy.Auditor), "/approvals/apr_1", nil)[3].Here, "a page below it too")
-	require.Equal(t, badge{3, "open"}, navigation(policy.As("x", "X", policy.Auditor), "/", map[string]badge{"/findings": {3, "open"}})[8].Badge)
+	require.True(t, navigation(policy.As("x", "X", policy.Auditor), "/approvals/apr_1", nil)[4].Here, "a page below it too")
+	require.Equal(t, badge{3, "open"}, navigation(policy.As("x", "X", policy.Auditor), "/", map[string]badge{"/findings": {3, "open"}})[9].Badge)
 }
 
 func TestOnesOwnPageShowsSeatsAndAccounts(t *testing.T) {

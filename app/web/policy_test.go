@@ -19,6 +19,7 @@ func TestThePolicyPageShowsRulesWithWhomTheyHit(t *testing.T) {
 	for _, want := range []string{
 		"from the built-in catalogue", "Reload now", "policies/long.yaml:", "asks for approval", "1 request needed approval: maya (OIDC)",
 		"<th scope=\"row\">break-glass</th>", "with the role in every team", "AWS: 3 control plane machines and 0 workers", "identities/identities.yaml:", "teams/platform.yaml:", "prices/aws.yaml",
+		"2 of aws-minimal-test, with claimed ones at most 6, for at most $400", "pools/own.yaml",
 	} {
 		require.Contains(t, page, want)
 	}
@@ -27,7 +28,7 @@ func TestThePolicyPageShowsRulesWithWhomTheyHit(t *testing.T) {
 
 	_, page, _ = h.as("maya").get("/policy")
 	require.Contains(t, page, "asks for approval")
-	for _, hidden := range []string{"Last 7 days", "Reload now", "Identities", "team payments", "payments"} {
+	for _, hidden := range []string{"Last 7 days", "Reload now", "Identities", "team payments", "payments", "pools/own.yaml"} {
 		require.NotContains(t, page, hidden)
 	}
 	status, page, _ := h.as("ada").get("/policy")

@@ -125,6 +125,17 @@ func (v policyView) AddonLines() []objectLine {
 	return lineUp(v.Addons, func(a profiles.Addon) (string, string) { return a.Name, a.Description })
 }
 
+// PoolLines lists the pools with what they hold.
+func (v policyView) PoolLines() []objectLine {
+	return lineUp(v.Pools, func(p profiles.Pool) (string, string) {
+		says := fmt.Sprintf("%d of %s, with claimed ones at most %d", p.Size, p.Profile, p.Max)
+		if p.WaitingCents != nil {
+			says += ", for at most " + price.Dollars(int64(*p.WaitingCents)) + " a month"
+		}
+		return p.Name, says
+	})
+}
+
 // PriceLines lists the price lists.
 func (v policyView) PriceLines() []objectLine {
 	return lineUp(v.Prices, func(l list.List) (string, string) {

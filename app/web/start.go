@@ -26,6 +26,7 @@ type startView struct {
 	Failed  []clusters.Row // the person's installs that failed lately
 	Blocked []clusters.Row // … and teardowns that cannot go on
 	Ending  []clusters.Row // … and clusters that end soon
+	Unused  []clusters.Row // … that sleep, or soon will, because nobody uses them or works
 	Steps   []setupStep
 	Mine    []clusters.Row // the person's, the first of them
 	All     bool           // the person sees every team
@@ -34,7 +35,7 @@ type startView struct {
 
 // Todo reports whether anything waits for the person.
 func (v startView) Todo() bool {
-	return len(v.Granted)+len(v.Asked)+len(v.Failed)+len(v.Blocked)+len(v.Ending)+len(v.Findings) > 0
+	return len(v.Granted)+len(v.Asked)+len(v.Failed)+len(v.Blocked)+len(v.Ending)+len(v.Unused)+len(v.Findings) > 0
 }
 
 // setupStep is a step of the set-up.
@@ -67,6 +68,8 @@ func (p *pages) readStart(r *http.Request, who policy.Principal) (content, error
 			v.Blocked = append(v.Blocked, row)
 		case row.Desired == lifecycle.Present && row.DestroyAt.Sub(now) < endsSoon:
 			v.Ending = append(v.Ending, row)
+		case isUnused(row):
+			v.Unused = append(v.Unused, row)
 		}
 		if !row.CleanedUp() { // which stands above
 			v.Mine = append(v.Mine, row)
@@ -79,6 +82,12 @@ func (p *pages) readStart(r *http.Request, who policy.Principal) (content, error
 		v.Steps = p.setupSteps(r, who, start)
 	}
 	return content{name: "start", view: v}, nil
+}
+
+// isUnused reports a cluster that sleeps, or soon will, without anybody having asked for it.
+func isUnused(row clusters.Row) bool {
+	asleep := row.Phase == lifecycle.PhaseAsleep && row.PowerBy != lifecycle.ByPerson
+	return asleep || !row.IdleTold.IsZero() && row.CountsIdle() || row.IsRestWarned()
 }
 
 // setupSteps returns the steps of the set-up; none if all are done.

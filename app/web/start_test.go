@@ -3,12 +3,14 @@ package web
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 func TestTheStartShowsWhatWaitsForOneAndWhatIsOnes(t *testing.T) {
@@ -48,6 +50,31 @@ func TestTheStartShowsWhatWaitsForOneAndWhatIsOnes(t *testing.T) {
 	require.Contains(t, page, "Shared with you")
 	require.Contains(t, page, ">fig<")
 	require.NotContains(t, page, `id="setup"`, "who has no role is not sent anywhere")
+}
+
+func TestTheStartNamesTheClustersThatNobodyUses(t *testing.T) {
+	row := func(change func(*clusters.Row)) clusters.Row { return details(change).Row }
+	warned := row(func(r *clusters.Row) {
+		r.OffHours, r.RestAt, r.RestWarned = true, noon.Add(time.Hour), noon.Add(time.Hour)
+	})
+	idle := row(func(r *clusters.Row) {
+		r.ReadyAt, r.ActiveAt, r.IdleTold = noon, noon.Add(10*time.Minute), noon.Add(30*time.Minute)
+		r.Idle = lifecycle.Idle{TellAfter: 20 * time.Minute, SleepAfter: 2 * time.Hour}
+	})
+	asleep := row(func(r *clusters.Row) {
+		r.Phase, r.PowerBy, r.SleepWanted = lifecycle.PhaseAsleep, lifecycle.ByIdle, true
+	})
+	asked := row(func(r *clusters.Row) {
+		r.Phase, r.PowerBy, r.SleepWanted = lifecycle.PhaseAsleep, lifecycle.ByPerson, true
+	})
+	used := row(func(*clusters.Row) {})
+	require.Equal(t, []bool{true, true, true, false, false}, []bool{isUnused(warned), isUnused(idle), isUnused(asleep), isUnused(asked), isUnused(used)})
+
+	html := page(t, "start", startView{Unused: []clusters.Row{warned, idle, asleep}})
+	require.Contains(t, html, "</a> falls asleep at 2025-03-01 13:00 UTC, unless it is used.")
+	require.Contains(t, html, "</a>: As far as ocpctl knows, nobody has used it since 2025-03-01 12:10:00 UTC")
+	require.Contains(t, html, "</a> sleeps because nobody used it.")
+	require.Contains(t, html, `action="/clusters/`+asleep.ID+`/wake"`)
 }
 
 func TestTheStepsOfTheSetUpShowWhatIsDoneAndGo(t *testing.T) {

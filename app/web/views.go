@@ -99,7 +99,7 @@ func parseTemplates(nameOf func(string) string, files assetFiles) views {
 	for _, name := range []string{
 		"login", "problem", "list", "detail", "runbook", "destroy", "new", "approvals", "approval", "link", "onward", "code", "password", "me", "limits", "policy", "whatif", "propose", "commandline", "devicecode",
 		"usage", "reports", "findings", "orphans", "removals", "deliveries", "delivery", "audit",
-		"start", "logs", "gallery", "days",
+		"start", "logs", "gallery", "days", "pools", "pool",
 	} {
 		out[name] = template.Must(template.New("layout.html").Funcs(functions).Funcs(own).ParseFS(templates,
 			"templates/layout.html", "templates/parts.html", "templates/acts.html", path.Join("templates", name+".html")))
@@ -163,7 +163,7 @@ var functions = template.FuncMap{
 	"iso":      func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"away":     formatAway,
 	"part":     beginPart, "endpart": endPart,
-	"name": formatPullRequest, "runText": chatops.RunText, "signalText": chatops.SignalText, "saved": chatops.Saved, "slept": describeSleep, "unused": chatops.Unused, "nights": chatops.Nights,
+	"name": formatPullRequest, "runText": chatops.RunText, "signalText": chatops.SignalText, "saved": chatops.Saved, "slept": describeSleep, "unused": chatops.Unused, "nights": chatops.Nights, "inPool": chatops.InPool,
 	"moved": describeMove, "did": describeAction,
 	"cost":  describeCost,
 	"short": shortHash,

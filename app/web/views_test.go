@@ -199,3 +199,10 @@ func shareOf(role policy.ClusterRole) people.Share {
 	}
 	return people.Share{Access: people.AccessUse, Role: access.Role(role)}
 }
+
+func TestOnesOwnPageNamesTheAccountsInTheCatalogue(t *testing.T) {
+	require.Contains(t, page(t, "me", meView{}), "None. Comment <code>/ocp link</code>")
+	html := page(t, "me", meView{Listed: []string{"github:maya"}})
+	require.Contains(t, html, "In the catalogue: <code>github:maya</code>.")
+	require.NotContains(t, html, "None. Comment")
+}

@@ -158,7 +158,7 @@ func (p *pages) inTime(next http.Handler) http.Handler {
 
 // privateRoutes returns the pages and forms that need a sign-in. Every change is a POST.
 func (p *pages) privateRoutes() map[string]handler {
-	return map[string]handler{
+	routes := map[string]handler{
 		"GET /{$}":                   p.serveLive(p.readStart),
 		"POST /setup/hide":           p.hideSetup,
 		"GET /clusters":              p.listClusters,
@@ -211,7 +211,17 @@ func (p *pages) privateRoutes() map[string]handler {
 		"GET " + openid.AuthorizePath:       p.ofPerson(p.signInToConsole),
 		"GET " + commandline.DevicePath:     p.ofPerson(p.typeCommandLineCode),
 		"POST " + commandline.DevicePath:    p.ofPerson(p.answerCommandLineCode),
+	}
+	maps.Copy(routes, p.officeRoutes())
+	return routes
+}
 
+// officeRoutes returns those about more than one cluster: pools, limits, policy, costs, findings and the audit trail.
+func (p *pages) officeRoutes() map[string]handler {
+	return map[string]handler{
+		"GET " + poolsPath:               p.showPools,
+		"GET " + poolsPath + "/{name}":   p.showPool,
+		"POST " + poolsPath + "/{name}":  p.changePool,
 		"GET /limits":                    p.showLimits,
 		"GET " + policyPath:              p.showPolicy,
 		"POST " + policyPath + "/reload": p.reloadCatalogue,

@@ -109,7 +109,7 @@ func eventParagraphs(v NoticeView, s chatops.Summary) []string {
 	case Expiring:
 		return []string{endText(v, s)}
 	case Resting:
-		return []string{fmt.Sprintf("It falls asleep at %s, outside working hours. Whoever needs it can keep it awake until the next working hours.", chatops.When(f.End))}
+		return []string{fmt.Sprintf("It falls asleep at %s, outside working hours. If you need it, keep it awake until the next working hours.", chatops.When(f.End))}
 	case Idle:
 		return []string{idleText(f)}
 	case Destroyed:

@@ -162,6 +162,11 @@ func nights() map[string]lifecycle.Card {
 	falling.HourlyCents, falling.Meter.Rate, falling.Meter.LessNow = 75, 75, 0
 	waking := falling
 	waking.Cluster.Phase, waking.Cluster.Why.Words, waking.SleepWanted, waking.SleepUntil = lifecycle.Waking, "it wakes up", false, time.Time{}
+	preparing := At(Ready(), lifecycle.Ready, lifecycle.Preparing, "it was claimed from the pool aws-ready and is prepared for its new owner")
+	preparing.Pool, preparing.ClaimedAt, preparing.WaitSpared, preparing.ReadyAt = "aws-ready", Start, 38*time.Minute, time.Time{}
+	preparing.AskWork(lifecycle.Prepare)
+	claimed := Ready()
+	claimed.Pool, claimed.ClaimedAt, claimed.WaitSpared, claimed.ReadyAt = "aws-ready", Start, 38*time.Minute, Start.Add(4*time.Second)
 	resting := Ready()
 	resting.OffHours, resting.SleepMode, resting.UpdatedAt = true, lifecycle.SleepStopped, Start.Add(6*time.Hour+30*time.Minute)
 	resting.RestAt, resting.RestWarned = Start.Add(7*time.Hour), Start.Add(7*time.Hour)
@@ -169,5 +174,6 @@ func nights() map[string]lifecycle.Card {
 	awake.AwakeUntil, awake.RestAt = Start.Add(19*time.Hour), Start.Add(22*time.Hour)
 	return map[string]lifecycle.Card{
 		"asleep": asleep, "going-to-sleep": falling, "waking": waking, "falls-asleep-soon": resting, "kept-awake": awake,
+		"preparing": preparing, "claimed": claimed,
 	}
 }

@@ -112,7 +112,7 @@ func decodeFile(raw []byte) (File, error) {
 	case got.GetType() == "submodule" || got.SubmoduleGitURL != nil:
 		return File{}, fmt.Errorf("%w: it is a submodule", ErrNotFile)
 	case got.GetType() == "symlink":
-		return File{}, fmt.Errorf("%w: it is a symbolic link to %q, which is no file of the repository", ErrNotFile, got.GetTarget())
+		return File{}, fmt.Errorf("%w: it is a symbolic link to %q, which is not a file in the repository", ErrNotFile, got.GetTarget())
 	case got.GetType() != "file":
 		return File{}, fmt.Errorf("%w: it is a %q", ErrNotFile, got.GetType())
 	case got.GetSize() > maxFile:

@@ -33,7 +33,7 @@ func Reasons(c lifecycle.Card) []string {
 		}
 	}
 	live := c.Phase != lifecycle.Released
-	add(c.Desired != lifecycle.Present, "It is to be destroyed: %s.", strings.TrimSuffix(chatops.BriefEnd(c), "."))
+	add(live && c.Desired != lifecycle.Present, "It is to be destroyed: %s.", strings.TrimSuffix(chatops.BriefEnd(c), "."))
 	add(live && c.NeedsApproval, "It waits for an approval, until %s at the latest.", chatops.Time(c.ApproveBy))
 	if line := chatops.Line(c); live && line != "" {
 		why = append(why, line)

@@ -22,7 +22,10 @@ func FieldHint(hint string) string {
 
 // ProblemText says what is wrong with a field and what would be accepted.
 func ProblemText(detail string, accept []string) string {
-	text := strings.TrimSuffix(detail, ".") + "."
+	text := detail
+	if !strings.HasSuffix(text, "?") {
+		text = strings.TrimSuffix(text, ".") + "."
+	}
 	if len(accept) > 0 {
 		text += " Accepted: " + strings.Join(accept, ", ") + "."
 	}

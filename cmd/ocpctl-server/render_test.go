@@ -139,7 +139,7 @@ func TestAFieldIsComplainedOfOnceAndAnUnreadableRequestAlone(t *testing.T) {
 func TestARoleAndAConfigurationCount(t *testing.T) {
 	mint := strings.Replace(sample, "aws-minimal-test", "aws-minimal-mint", 1)
 	_, _, err := rendering(t, mint, "--request", "-")
-	require.ErrorContains(t, err, "for platform admins alone")
+	require.ErrorContains(t, err, "only for platform admins")
 	out, _, err := rendering(t, mint, "--request", "-", "--role", "platform_admin")
 	require.NoError(t, err)
 	require.Contains(t, out, "credentialsMode: Mint")

@@ -125,15 +125,21 @@ func (s *server) buildParts(ctx context.Context, cfg config.Config, r config.Rol
 			return err
 		}
 	}
-	in.metrics = metrics.New(metrics.Config{Store: s.store, Log: s.log, Token: scraper, ProcessOnly: !r.Has(config.APIRole), Catalogue: func() (time.Time, error) {
-		status := in.catalogue.Status()
-		return status.LoadedAt, status.Err
-	}})
+	var core *app.Service
+	in.metrics = metrics.New(metrics.Config{
+		Store: s.store, Log: s.log, Token: scraper, ProcessOnly: !r.Has(config.APIRole),
+		Catalogue: func() (time.Time, error) {
+			status := in.catalogue.Status()
+			return status.LoadedAt, status.Err
+		},
+		Pools: func(ctx context.Context) ([]metrics.PoolLevel, error) { return poolLevels(ctx, core) },
+	})
+	core = app.New(in.appConfig(nil))
 	s.wireProbes(cfg, in.metrics)
 	if err := s.wirePublic(ctx, cfg, r, in.metrics); err != nil {
 		return err
 	}
-	s.catalogue, s.reload, s.people = in.catalogue, cfg.Catalogue.Reload, app.New(in.appConfig(nil)).KeepPeople
+	s.catalogue, s.reload, s.people = in.catalogue, cfg.Catalogue.Reload, core.KeepPeople
 	if r.Has(config.APIRole) {
 		if s.private, s.runners, err = in.wirePrivate(ctx, s.draining); err != nil {
 			return err

@@ -46,7 +46,7 @@ func (in inner) wireWorkers(ctx context.Context, s *server) error {
 	links := credentials.New(core, cfg)
 	pullRequests := pulls.New(core, links, cfg)
 	office := admin.New(core, cfg)
-	engine, err := in.wireController(client, pullRequests, office)
+	engine, err := in.wireController(client, core, pullRequests, office)
 	if err != nil {
 		return err
 	}
@@ -196,14 +196,14 @@ func (in inner) notKept(installation int64, err error) {
 	}
 }
 
-func (in inner) wireController(client *github.Client, catalogue controller.Catalogue, changes controller.CatalogueChanges) (*controller.Controller, error) {
+func (in inner) wireController(client *github.Client, pools controller.Pools, catalogue controller.Catalogue, changes controller.CatalogueChanges) (*controller.Controller, error) {
 	cfg := in.cfg
 	dispatcher, err := wireDispatcher(cfg)
 	if err != nil {
 		return nil, err
 	}
 	return controller.New(controller.Config{
-		Store: in.store, Dispatcher: dispatcher, GitHub: client, Catalogue: catalogue, Changes: changes, CataloguePath: strings.Trim(cfg.Catalogue.Path, "/"), Spool: in.bucket, Remover: in.bucket, Archives: in.bucket, Cleanup: in.wireCleanup(), Signer: in.signer,
+		Store: in.store, Dispatcher: dispatcher, GitHub: client, Catalogue: catalogue, Changes: changes, CataloguePath: strings.Trim(cfg.Catalogue.Path, "/"), Spool: in.bucket, Remover: in.bucket, Archives: in.bucket, Cleanup: in.wireCleanup(), Pools: pools, Signer: in.signer,
 		Bucket: cfg.Artifacts.Bucket, Installation: cfg.Installation,
 		Limits: cfg.Lifecycle(), Hours: in.hoursOf, FindingLimits: cfg.FindingLimits(), Accounts: in.scanAccounts(), Links: chatops.Links{UI: cfg.UIURL}, Log: in.log,
 		Wake: cfg.Limits.Wake, FindEvery: cfg.Limits.Findings, Keep: cfg.Limits.Keep, Retention: cfg.Artifacts.Retention,

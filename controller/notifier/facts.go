@@ -107,10 +107,10 @@ func (t told) findingText() string {
 
 // whySubscriptionEnded says what became of whoever made a subscription.
 var whySubscriptionEnded = map[notices.Ending]string{
-	notices.EndedNoMember:     "Whoever subscribed this channel is no longer a full member of the workspace.",
-	notices.EndedNoRole:       "Whoever subscribed this channel may no longer see these clusters.",
-	notices.EndedNotInChannel: "Whoever subscribed this channel has left it.",
-	notices.EndedOutside:      "Another organization shares this channel or is invited to it, and whoever subscribed it is no platform admin.",
+	notices.EndedNoMember:     "The person who subscribed this channel is no longer a full member of the workspace.",
+	notices.EndedNoRole:       "The person who subscribed this channel may no longer see these clusters.",
+	notices.EndedNotInChannel: "The person who subscribed this channel has left it.",
+	notices.EndedOutside:      "Another organization shares this channel or is invited to it, and the person who subscribed it is not a platform admin.",
 }
 
 // subscriptionEnded tells which subscription of a channel ended, why, and what to do.

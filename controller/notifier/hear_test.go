@@ -158,7 +158,7 @@ func TestEveryRunbookThatIsNamedExists(t *testing.T) {
 func TestAChannelIsToldWhichSubscriptionEndedAndWhoCanRenewIt(t *testing.T) {
 	for why, want := range map[notices.Ending]string{
 		notices.EndedNoMember: "no longer a full member of the workspace. Somebody in this channel", notices.EndedNoRole: "may no longer see these clusters. Somebody in this channel",
-		notices.EndedNotInChannel: "has left it. Somebody in this channel", notices.EndedOutside: "is no platform admin. A platform admin in this channel",
+		notices.EndedNotInChannel: "has left it. Somebody in this channel", notices.EndedOutside: "is not a platform admin. A platform admin in this channel",
 	} {
 		f := told{Ended: why, Team: "shop", Events: []string{"failed", "ready"}}.toFacts(blocks.SubscriptionEnded)
 		require.Equal(t, "This channel no longer gets messages about the clusters of team shop", f.Title)

@@ -181,7 +181,7 @@ func earlierOf(a, b time.Time) time.Time {
 func (c *cluster) readyAttempt() int {
 	for _, number := range slices.Backward(c.attemptNumbers()) {
 		switch a := c.attempts[number]; a.kind {
-		case contract.KindScale, contract.KindConfigure, contract.KindAccess, contract.KindSleep, contract.KindWake, contract.KindObserve, contract.KindTag, contract.KindInform:
+		case contract.KindScale, contract.KindConfigure, contract.KindAccess, contract.KindSleep, contract.KindWake, contract.KindObserve, contract.KindTag, contract.KindInform, contract.KindPrepare:
 		case contract.KindCreate:
 			if a.outputs != nil && a.access != nil && a.outputs.At.Equal(a.access.At) {
 				return number
@@ -200,6 +200,12 @@ func (r *run) toRecovered(of names.Scope, a *attempt, ready bool) store.Recovere
 	out := store.RecoveredAttempt{Number: a.number, Kind: lifecycle.Kind(a.kind), OpenedAt: a.at}
 	if a.record != nil {
 		out.ID = a.record.Attempt
+	}
+	if a.kind == contract.KindPrepare && a.access != nil {
+		out.Replaced = &clusters.Outputs{
+			KubeconfigRef: artifacts.CredentialRef(r.BucketName, of.Cluster, a.number, a.access.At, artifacts.Kubeconfig),
+			KubeadminRef:  artifacts.CredentialRef(r.BucketName, of.Cluster, a.number, a.access.At, artifacts.Kubeadmin),
+		}
 	}
 	if a.kind != contract.KindCreate {
 		return out

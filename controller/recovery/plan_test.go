@@ -108,6 +108,16 @@ func TestOnlyATeardownMakesAReadyClusterUnready(t *testing.T) {
 	}
 }
 
+func TestWhatPreparedAClusterReplacedTheCredentialsOfItsInstall(t *testing.T) {
+	c := seen("create", "prepare", "prepare").succeeded(1)
+	c.attempts[2].access = &artifacts.Trace{At: now}
+	p := newRun().planUnknown(c)
+	require.Nil(t, p.write.Attempts[0].Replaced)
+	require.Equal(t, artifacts.CredentialRef("bucket", "clu_1", 2, now, artifacts.Kubeconfig), p.write.Attempts[1].Replaced.KubeconfigRef)
+	require.Equal(t, artifacts.CredentialRef("bucket", "clu_1", 2, now, artifacts.Kubeadmin), p.write.Attempts[1].Replaced.KubeadminRef)
+	require.Nil(t, p.write.Attempts[2].Replaced, "it stored none")
+}
+
 func TestTheNameThatCCOCtlRunsWithFollowsFromTheRecord(t *testing.T) {
 	p := newRun().planUnknown(seen("create"))
 	of := names.Scope{Installation: "test", Cluster: "clu_1", Attempt: 1, Name: "shop"}

@@ -86,7 +86,7 @@ func markupOnPages(ctx context.Context, t *target) (result, error) {
 	at := "/api/v1/clusters/" + id
 	for verb, body := range map[string]any{
 		"/hold": map[string]any{"hours": 1, "reason": attribute + element}, "/transfer": map[string]any{"team": "platform", "owner": element},
-		"/shares": map[string]any{"kind": "principal", "with": attribute}, "/break-glass": map[string]any{"reason": element + attribute},
+		"/shares": map[string]any{"kind": "principal", "with": "saml:" + attribute}, "/break-glass": map[string]any{"reason": element + attribute},
 	} {
 		must.Get(patient(ctx, func() (answer, error) { return c.ask(ctx, http.MethodPost, at+verb, body) }))
 	}

@@ -171,45 +171,38 @@ func forgedFrom(assertion *etree.Element) *etree.Element {
 }
 
 func wrappedAssertions(ctx context.Context, t *target) (result, error) {
+	forging := func(edit func(r, good, evil *etree.Element)) func(*etree.Element) {
+		return func(r *etree.Element) {
+			unsigned(r, "./Signature")
+			good := r.FindElement("./Assertion")
+			edit(r, good, forgedFrom(good))
+		}
+	}
 	tried := 0
 	for what, edit := range map[string]func(r *etree.Element){
 		"a changed name":      func(r *etree.Element) { r.FindElement(".//NameID").SetText("will@acme.example") },
 		"another group":       func(r *etree.Element) { r.FindElement(".//AttributeValue").SetText("ocpctl-admins") },
 		"no signature at all": func(r *etree.Element) { unsigned(r, ".//Signature") },
-		"a forged one before": func(r *etree.Element) {
-			unsigned(r, "./Signature")
-			r.InsertChildAt(0, forgedFrom(r.FindElement("./Assertion")))
-		},
-		"a forged one after": func(r *etree.Element) {
-			unsigned(r, "./Signature")
-			r.AddChild(forgedFrom(r.FindElement("./Assertion")))
-		},
-		"the signed one within the forged one": func(r *etree.Element) {
-			unsigned(r, "./Signature")
-			good := r.FindElement("./Assertion")
-			evil := forgedFrom(good)
+		"a forged one before": forging(func(r, _, evil *etree.Element) { r.InsertChildAt(0, evil) }),
+		"a forged one after":  forging(func(r, _, evil *etree.Element) { r.AddChild(evil) }),
+		"the signed one within the forged one": forging(func(r, good, evil *etree.Element) {
 			r.RemoveChild(good)
 			evil.AddChild(good)
 			r.AddChild(evil)
-		},
-		"the signed one within the forged one's signature": func(r *etree.Element) {
-			unsigned(r, "./Signature")
-			good := r.FindElement("./Assertion")
-			evil, signature := forgedFrom(good), good.FindElement("./Signature").Copy()
+		}),
+		"the signed one within the forged one's signature": forging(func(r, good, evil *etree.Element) {
+			signature := good.FindElement("./Signature").Copy()
 			r.RemoveChild(good)
 			unsigned(good, "./Signature")
 			signature.CreateElement("ds:Object").AddChild(good)
 			evil.AddChild(signature)
 			r.AddChild(evil)
-		},
-		"the good one's signature on the forged one": func(r *etree.Element) {
-			unsigned(r, "./Signature")
-			good := r.FindElement("./Assertion")
-			evil := forgedFrom(good)
+		}),
+		"the good one's signature on the forged one": forging(func(r, good, evil *etree.Element) {
 			evil.AddChild(good.FindElement("./Signature").Copy())
 			r.RemoveChild(good)
 			r.AddChild(evil)
-		},
+		}),
 		"a forged response around the signed one": func(r *etree.Element) {
 			good := r.Copy()
 			r.CreateAttr("ID", "evil")

@@ -40,15 +40,22 @@ type janitor struct {
 
 func newJanitor(t *testing.T, w *installertest.World, program string) janitor {
 	t.Helper()
+	return janitorOf(t, gateway.Config{AWS: w.AWS.URL(), S3: w.S3.URL()}, s3test.SecretKey, program)
+}
+
+// janitorOf looks through the account behind a gateway, with the administrator's key.
+func janitorOf(t *testing.T, behind gateway.Config, secret, program string) janitor {
+	t.Helper()
 	find := exec.Command("go", "-C", filepath.Join("..", "..", "tools", "janitor"), "tool", "-n", program)
 	raw, err := find.Output()
 	require.NoError(t, err)
-	g, err := gateway.Start(t.Context(), gateway.Config{AWS: w.AWS.URL(), S3: w.S3.URL(), Dir: t.TempDir()})
+	behind.Dir = t.TempDir()
+	g, err := gateway.Start(t.Context(), behind)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, g.Stop()) })
 	return janitor{path: strings.TrimSpace(string(raw)), env: []string{
 		"HOME=" + t.TempDir(), "HTTPS_PROXY=" + g.URL(), "AWS_CA_BUNDLE=" + g.CAFile(), "AWS_REGION=us-east-1",
-		"AWS_ACCESS_KEY_ID=" + s3test.AccessKey, "AWS_SECRET_ACCESS_KEY=" + s3test.SecretKey,
+		"AWS_ACCESS_KEY_ID=" + s3test.AccessKey, "AWS_SECRET_ACCESS_KEY=" + secret,
 	}}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/faults"
+	"github.com/ocpctl/ocpctl/devstack/standin"
 )
 
 // The values for Refuse besides AWS's codes.
@@ -109,41 +110,23 @@ func (s *Server) Faults() map[string]string {
 	out := s.Describe()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.world.lag != (Lag{}) {
-		out["lag"] = s.world.lag.String()
-	}
 	for region, disabled := range s.world.disabled {
 		if disabled {
 			out[region] = "disabled"
 		}
 	}
-	s.world.DescribeInto(out)
+	s.DescribeInto(out)
 	return out
 }
 
-// Lag is how far reads are behind writes. Writes see everything at once, and so does the stand-in's own count.
-type Lag struct {
-	Create time.Duration // a new resource appears in Describe, List and GetResources only after that
-	Delete time.Duration // a deleted resource of a type with an ARN stays in GetResources until then
-	IAM    time.Duration // every read of IAM shows the state before that
-}
-
-func (l Lag) String() string {
-	return fmt.Sprintf("create %s, delete %s, iam %s", l.Create, l.Delete, l.IAM)
-}
-
-// SetLag makes reads eventually consistent from now on; the zero Lag ends it. The world's initial resources are always visible.
-func (s *Server) SetLag(l Lag) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.world.lag = l
-}
+// Lag is how far reads are behind writes.
+type Lag = standin.Lag
 
 // view returns the world as a call sees it: an older copy for reads that lag, otherwise the world itself.
 func (w *world) view(c *call) *world {
-	late, iam := w.lag.Create, c.service == "iam"
+	late, iam := w.Lag.Create, c.service == "iam"
 	if iam {
-		late = w.lag.IAM
+		late = w.Lag.IAM
 	}
 	if late == 0 || !lags(c) {
 		return w

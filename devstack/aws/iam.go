@@ -133,10 +133,7 @@ func iamPage[T any](c *call, found []T, set string, key func(T) string, render f
 	if err != nil {
 		return nil, fault("ValidationError", "Invalid Marker.")
 	}
-	out := node{name: set}
-	for _, r := range found {
-		out.kids = append(out.kids, render(r))
-	}
+	out := each(set, found, render)
 	if marker == "" {
 		return []node{out, el("IsTruncated", false)}, nil
 	}

@@ -164,11 +164,9 @@ func deleteProvider(c *call) ([]node, error) {
 }
 
 func listProviders(c *call) ([]node, error) {
-	out := node{name: "OpenIDConnectProviderList"} // the only list of IAM that has no pages
-	for _, r := range c.Every(func(r *Resource) bool { return r.Type == "oidc-provider" && r.Account == c.Account }) {
-		out.kids = append(out.kids, group("member", el("Arn", r.ARN())))
-	}
-	return []node{out}, nil
+	found := c.Every(func(r *Resource) bool { return r.Type == "oidc-provider" && r.Account == c.Account })
+	arn := func(r *Resource) node { return group("member", el("Arn", r.ARN())) }
+	return []node{each("OpenIDConnectProviderList", found, arn)}, nil // the only list of IAM that has no pages
 }
 
 func tagProvider(c *call) ([]node, error) {

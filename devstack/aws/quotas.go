@@ -1,11 +1,8 @@
 package aws
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
-
-	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // quota is one limit of Service Quotas, and the create call's error above it.
@@ -16,10 +13,6 @@ type quota struct {
 	used                func(c *call, place string) int
 	unit                int // how many counted units make one unit of the limit
 }
-
-// generous is by how much the stand-in multiplies AWS's default where nobody set a limit: a demo and most tests run more clusters at
-// once than a new account could.
-const generous = 200
 
 // quotas are the limits that are reported and enforced (docs.aws.amazon.com/general/latest/gr/aws-service-information.html). AWS does
 // not publish a new account's vCPU limit, which changes with its age; 256 is common.
@@ -60,44 +53,13 @@ func RealLimits() map[string]int {
 	return out
 }
 
-// SetLimit sets what Service Quotas reports for a code and what the create calls enforce, in every region; a negative value restores
-// the configured one. Existing resources above it stay, as in AWS.
-func (s *Server) SetLimit(code string, value int) error {
-	if _, ok := quotaOf(code); !ok {
-		return fmt.Errorf("set a limit: %q is no quota of this stand-in, which knows %v", code, s.codes())
-	}
-	return s.change(func(w *world) {
-		if value < 0 {
-			delete(w.Limits, code)
-			return
-		}
-		w.Limits[code] = value
-	})
-}
-
-// Exceeded returns how many calls were refused because of a limit.
-func (s *Server) Exceeded() int { return int(s.exceeded.Load()) }
-
-func (s *Server) codes() []string {
-	return pick.Map(quotas(), func(q quota) string { return q.code })
-}
-
-// limit returns a quota's current limit: as set, as configured, or generous.
-func (c *call) limit(q quota) int {
-	if v, ok := c.Limits[q.code]; ok {
-		return v
-	}
-	if v, ok := c.server.cfg.Limits[q.code]; ok {
-		return v
-	}
-	return generous * q.value
-}
+func (c *call) limit(q quota) int { return c.server.Limit(q.code) }
 
 // checkQuota refuses what would exceed a quota. The place is the availability zone, for a quota per zone.
 func (c *call) checkQuota(code, place string, more int) error {
 	q, ok := quotaOf(code)
 	if limit := c.limit(q); ok && q.used(c, place)+more > limit*q.unit {
-		c.server.exceeded.Add(1)
+		c.server.Exceed()
 		return fault(q.refusal, q.text, limit)
 	}
 	return nil

@@ -108,7 +108,6 @@ type world struct {
 	standin.World[map[string]string, *Resource]
 
 	tombstone time.Duration
-	lag       Lag
 	disabled  map[string]bool // regions that SetRegion disabled
 }
 
@@ -134,9 +133,9 @@ var leavesTombstone = map[string]bool{"instance": true, "natgateway": true, "vol
 
 // tombstoneOf is how long a deleted resource is still listed.
 func (w *world) tombstoneOf(r *Resource) time.Duration {
-	keep := w.lag.Delete
+	keep := w.Lag.Delete
 	if r.Service == "iam" {
-		keep = max(keep, w.lag.IAM)
+		keep = max(keep, w.Lag.IAM)
 	}
 	if leavesTombstone[r.Type] {
 		keep = max(keep, w.tombstone)

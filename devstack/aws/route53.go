@@ -88,7 +88,7 @@ func createZone(c *call) ([]node, error) {
 	}
 	must.Do(c.checkQuota("L-4EA4796A", "", 1))
 	z := c.zone(name, in.CallerReference, in.Comment, vpc != "")
-	out := []node{zoneNode(c, z)}
+	out := []node{c.zoneNode(z)}
 	if vpc != "" {
 		z.Values["vpcs"] = []string{in.VPC.Region + " " + vpc}
 		out = append(out, group("VPC", el("VPCRegion", in.VPC.Region), el("VPCId", vpc)))
@@ -116,7 +116,7 @@ func (w *world) records(z *Resource) []*Resource {
 	return w.Every(func(r *Resource) bool { return r.Type == "record" && r.Parent == z.ID })
 }
 
-func zoneNode(c *call, z *Resource) node {
+func (c *call) zoneNode(z *Resource) node {
 	return group("HostedZone", el("Id", "/hostedzone/"+z.ID), el("Name", z.Name), el("CallerReference", z.Attrs["reference"]),
 		group("Config", el("Comment", z.Attrs["comment"]), el("PrivateZone", z.Attrs["private"])), el("ResourceRecordSetCount", len(c.records(z))))
 }
@@ -136,7 +136,7 @@ func changeInfo(c *call) node {
 
 func getZone(c *call) ([]node, error) {
 	z := must.Get(c.zoneAsked())
-	out := []node{zoneNode(c, z)}
+	out := []node{c.zoneNode(z)}
 	if z.Attrs["private"] != "true" {
 		return append(out, delegation(c, z)), nil
 	}
@@ -165,11 +165,7 @@ func listZones(c *call) ([]node, error) {
 	if err != nil {
 		return nil, fault("InvalidInput", "The marker is invalid")
 	}
-	zones := node{name: "HostedZones"}
-	for _, z := range found {
-		zones.kids = append(zones.kids, zoneNode(c, z))
-	}
-	out := []node{zones, el("MaxItems", c.maxItems()), el("IsTruncated", next != "")}
+	out := []node{each("HostedZones", found, c.zoneNode), el("MaxItems", c.maxItems()), el("IsTruncated", next != "")}
 	if next != "" {
 		out = append(out, el("NextMarker", next))
 	}
@@ -191,9 +187,5 @@ func listZonesByName(c *call) ([]node, error) {
 		out = append(out, el("NextDNSName", next.Name), el("NextHostedZoneId", next.ID))
 		found = found[:c.maxItems()]
 	}
-	zones := node{name: "HostedZones"}
-	for _, z := range found {
-		zones.kids = append(zones.kids, zoneNode(c, z))
-	}
-	return append(out, zones), nil
+	return append(out, each("HostedZones", found, c.zoneNode)), nil
 }

@@ -138,11 +138,7 @@ func listRecords(c *call) ([]node, error) {
 		}
 		found = found[:limit]
 	}
-	sets := node{name: "ResourceRecordSets"}
-	for _, r := range found {
-		sets.kids = append(sets.kids, renderRecord(r))
-	}
-	return append(out, sets), nil
+	return append(out, each("ResourceRecordSets", found, renderRecord)), nil
 }
 
 func renderRecord(r *Resource) node {
@@ -155,10 +151,7 @@ func renderRecord(r *Resource) node {
 		out.kids = append(out.kids, target)
 		return out
 	}
-	values := node{name: "ResourceRecords"}
-	for _, v := range r.vals("values") {
-		values.kids = append(values.kids, group("ResourceRecord", el("Value", v)))
-	}
-	out.kids = append(out.kids, el("TTL", r.Attrs["ttl"]), values)
+	value := func(v string) node { return group("ResourceRecord", el("Value", v)) }
+	out.kids = append(out.kids, el("TTL", r.Attrs["ttl"]), each("ResourceRecords", r.vals("values"), value))
 	return out
 }

@@ -2,9 +2,7 @@ package aws
 
 import (
 	"encoding/xml"
-	"maps"
 	"net/url"
-	"slices"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
 )
@@ -64,9 +62,5 @@ func listTagsOfZones(c *call) ([]node, error) {
 }
 
 func zoneTags(z *Resource) node {
-	tags := node{name: "Tags"}
-	for _, k := range slices.Sorted(maps.Keys(z.Tags)) {
-		tags.kids = append(tags.kids, group("Tag", el("Key", k), el("Value", z.Tags[k])))
-	}
-	return group("ResourceTagSet", el("ResourceType", "hostedzone"), el("ResourceId", z.ID), tags)
+	return group("ResourceTagSet", el("ResourceType", "hostedzone"), el("ResourceId", z.ID), tagNodes("Tags", z))
 }

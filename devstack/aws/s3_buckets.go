@@ -1,9 +1,7 @@
 package aws
 
 import (
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
@@ -111,9 +109,5 @@ func getBucketTagging(c *call) ([]node, error) {
 	must.EndIf(!c.params.has("tagging"), fault("NotImplemented", "The stand-in has no objects"))
 	must.Do(err)
 	must.EndIf(len(b.Tags) == 0, fault("NoSuchTagSet", "The TagSet does not exist"))
-	set := node{name: "TagSet"}
-	for _, k := range slices.Sorted(maps.Keys(b.Tags)) {
-		set.kids = append(set.kids, group("Tag", el("Key", k), el("Value", b.Tags[k])))
-	}
-	return []node{set}, nil
+	return []node{tagNodes("TagSet", b)}, nil
 }

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/faults"
@@ -61,8 +60,6 @@ type Server struct {
 	used  map[string]map[string]bool // actions by caller
 
 	documents sync.Map // policies by their text: string to iampolicy.Document
-
-	exceeded atomic.Int64 // refusals because of a limit
 }
 
 // Start serves until Stop is called or ctx ends.
@@ -217,6 +214,7 @@ func (s *Server) load() error {
 	w.Settle, w.Now, w.Tombstone, w.ClusterOf = s.cfg.Settle, s.cfg.Now, w.tombstoneOf, w.clusterOf
 	s.world, s.Control = w, &standin.Control[map[string]string, *Resource, Resource]{
 		World: &w.World, Mutex: &s.mu, Copy: (*Resource).clone, Ways: slices.Sorted(maps.Keys(protections)),
+		Lags: []string{"create", "delete", "iam"}, Quotas: RealLimits(), Given: s.cfg.Limits,
 	}
 	found, err := s.Open(s.cfg.StatePath, s.cfg.Account)
 	if err != nil {
@@ -246,23 +244,10 @@ func (w *world) furnish(zone string) {
 // admin serves the methods that are not part of AWS, without signatures. Beside those of package standin:
 //
 //	GET  /_standin/key                                        the administrator's key, for the stand-ins of what runs in a cluster
-//	POST /_standin/lag    {"lag":{"create","delete","iam"}}   SetLag
-//	POST /_standin/limit  {"code","value"}                    SetLimit
 //	POST /_standin/region {"name","value"}                    SetRegion; 0 disables it
-//	POST /_standin/note   {"id","name","body"}                Note
 func (s *Server) admin() http.Handler {
 	mux := standin.Handler[Resource](s, map[string]standin.Act{
-		"lag": func(in standin.Input) error {
-			var l Lag
-			err := in.Lags(map[string]*time.Duration{"create": &l.Create, "delete": &l.Delete, "iam": &l.IAM})
-			if err == nil {
-				s.SetLag(l)
-			}
-			return err
-		},
 		"region": func(in standin.Input) error { return s.SetRegion(in.Name, in.Value != 0) },
-		"limit":  func(in standin.Input) error { return s.SetLimit(in.Code, in.Value) },
-		"note":   func(in standin.Input) error { return s.Note(in.ID, in.Name, in.Body) },
 	})
 	mux.HandleFunc("GET /_standin/key", standin.Show(func() any { return map[string]string{"id": s.cfg.AccessKey, "secret": s.cfg.SecretKey} }))
 	return mux

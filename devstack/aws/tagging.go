@@ -1,16 +1,18 @@
 package aws
 
 import (
+	"cmp"
 	"encoding/base64"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/devstack/aws/iampolicy"
 	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
-var taggingCalls = map[string]handler{"GetResources": getResources}
+var taggingCalls = map[string]handler{"GetResources": getResources, "TagResources": tagResources}
 
 type tagFilter struct {
 	Key    string
@@ -94,4 +96,58 @@ func (in taggingInput) wants(r *Resource) bool {
 // tagsJSON returns a resource's tags in the JSON protocols' form.
 func tagsJSON(r *Resource) []map[string]string {
 	return pick.Map(slices.Sorted(maps.Keys(r.Tags)), func(k string) map[string]string { return map[string]string{"Key": k, "Value": r.Tags[k]} })
+}
+
+// mostTagging is how many resources one call may tag.
+const mostTagging = 20
+
+// tagResources tags resources if their own service lets the caller tag them. What it does not let, and what is gone, is named in the answer, which
+// has status 200.
+func tagResources(c *call) ([]node, error) {
+	var in struct {
+		ResourceARNList []string
+		Tags            map[string]string
+	}
+	must.Do(c.decode(&in))
+	must.EndIf(len(in.ResourceARNList) == 0 || len(in.ResourceARNList) > mostTagging || len(in.Tags) == 0,
+		fault("InvalidParameterException", "1 to %d resources and at least one tag are required", mostTagging))
+	all := append(c.Every(c.indexed), must.Get(c.taggedBuckets())...)
+	failed := map[string]any{}
+	for _, arn := range in.ResourceARNList {
+		i := slices.IndexFunc(all, func(r *Resource) bool { return r.ARN() == arn })
+		switch {
+		case i < 0:
+			failed[arn] = map[string]any{"StatusCode": 400, "ErrorCode": "InvalidID.NotFound", "ErrorMessage": "The resource does not exist"}
+		case !c.mayTag(all[i], in.Tags):
+			failed[arn] = map[string]any{"StatusCode": 403, "ErrorCode": "AccessDenied", "ErrorMessage": "The caller may not tag the resource"}
+		default:
+			maps.Copy(all[i].Tags, in.Tags)
+			if all[i].Service == "s3" {
+				must.Do(c.tagBucket(all[i]))
+			}
+		}
+	}
+	c.json = map[string]any{"FailedResourcesMap": failed}
+	return nil, nil
+}
+
+// taggers are the actions that the services have for their own tags; the others are called TagResource.
+var taggers = map[string]string{
+	"ec2": "CreateTags", "elasticloadbalancing": "AddTags", "route53": "ChangeTagsForResource", "s3": "PutBucketTagging", "iam": "TagOpenIDConnectProvider",
+}
+
+// mayTag reports that all of the caller's policies allow what the tagging API does in its name.
+func (c *call) mayTag(r *Resource, tags map[string]string) bool {
+	keys := c.requestKeys(target{tags: tags})
+	for key, value := range r.Tags {
+		keys["aws:ResourceTag/"+key] = []string{value}
+	}
+	action := r.Service + ":" + cmp.Or(taggers[r.Service], "TagResource")
+	if r.Type == "role" || r.Type == "user" {
+		action = map[string]string{"role": "iam:TagRole", "user": "iam:TagUser"}[r.Type]
+	}
+	return !slices.ContainsFunc(c.who.policies, func(raw string) bool {
+		policy, err := c.server.parsed(raw)
+		return err != nil || policy.Evaluate(action, r.ARN(), keys) != iampolicy.Allow
+	})
 }

@@ -6,6 +6,7 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
 )
@@ -19,7 +20,7 @@ func (c *call) taggedBuckets() (found []*Resource, err error) {
 		return nil, nil
 	}
 	ctx := context.Background()
-	client := s3.New(s3.Options{Region: c.region, BaseEndpoint: sdk.String(cfg.Buckets), UsePathStyle: true, Credentials: credentials.NewStaticCredentialsProvider(cfg.AccessKey, cfg.SecretKey, "")})
+	client := c.bucketClient()
 	list := must.Get(client.ListBuckets(ctx, &s3.ListBucketsInput{}))
 	for i, bucket := range list.Buckets {
 		tags, err := client.GetBucketTagging(ctx, &s3.GetBucketTaggingInput{Bucket: bucket.Name})
@@ -33,6 +34,21 @@ func (c *call) taggedBuckets() (found []*Resource, err error) {
 		found = append(found, r)
 	}
 	return found, nil
+}
+
+func (c *call) bucketClient() *s3.Client {
+	cfg := c.server.cfg
+	return s3.New(s3.Options{Region: c.region, BaseEndpoint: sdk.String(cfg.Buckets), UsePathStyle: true, Credentials: credentials.NewStaticCredentialsProvider(cfg.AccessKey, cfg.SecretKey, "")})
+}
+
+// tagBucket writes a bucket's tags to the S3 server.
+func (c *call) tagBucket(r *Resource) error {
+	tags := &types.Tagging{}
+	for key, value := range r.Tags {
+		tags.TagSet = append(tags.TagSet, types.Tag{Key: &key, Value: &value})
+	}
+	_, err := c.bucketClient().PutBucketTagging(context.Background(), &s3.PutBucketTaggingInput{Bucket: &r.Name, Tagging: tags})
+	return err
 }
 
 // afterAll is more than the number of any resource.

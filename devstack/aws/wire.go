@@ -7,9 +7,12 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // Fault is a service's error.
@@ -70,19 +73,21 @@ func group(name string, kids ...node) node { return node{name: name, kids: kids}
 
 // list wraps every item in an element of its own: "item" for EC2, "member" for the query protocol.
 func list(name, item string, items [][]node) node {
-	out := node{name: name}
-	for _, kids := range items {
-		out.kids = append(out.kids, node{name: item, kids: kids})
-	}
-	return out
+	return each(name, items, func(kids []node) node { return group(item, kids...) })
+}
+
+// each is an element with one in it for each item.
+func each[E any](name string, all []E, become func(E) node) node {
+	return group(name, pick.Map(all, become)...)
+}
+
+// tagNodes are the resource's tags, in order.
+func tagNodes(name string, r *Resource) node {
+	return each(name, slices.Sorted(maps.Keys(r.Tags)), func(k string) node { return group("Tag", el("Key", k), el("Value", r.Tags[k])) })
 }
 
 func texts(name, item string, values []string) node {
-	out := node{name: name}
-	for _, v := range values {
-		out.kids = append(out.kids, node{name: item, text: v})
-	}
-	return out
+	return each(name, values, func(v string) node { return el(item, v) })
 }
 
 func (n node) write(b *bytes.Buffer, attr string) {

@@ -19,7 +19,7 @@ type Options struct {
 	Time  time.Duration // start no new round after this time; 0: until every cell was struck
 	Cells int           // maximum number; 0: all
 	Seed  uint64        // determines the order, and which clusters stay wanted
-	Only  string        // name of one cell, or the part before or after its slash
+	Only  string        // names of cells, the parts before or after their slash, or phases, separated by commas; empty: all
 	Width int           // concurrent clusters; 0: 16
 }
 
@@ -40,7 +40,7 @@ func Matrix(ctx context.Context, t *Run, o Options) (err error) {
 		total += len(q)
 	}
 	t.say("crash matrix, seed %d: %d boundaries × %d strikes; three undisturbed lives took %.1f s", o.Seed, len(bounds), len(strikes()), time.Since(began).Seconds())
-	must.FailIf(total == 0, "no cell is called %q; a name is BOUNDARY/STRIKE, such as create@12/runner-killed", o.Only)
+	must.FailIf(total == 0, "no cell is called %q; a name is BOUNDARY/STRIKE, such as create@12/runner-killed, and a phase is one such as destroying", o.Only)
 	if o.Cells > 0 {
 		total = min(total, o.Cells)
 	}
@@ -65,16 +65,26 @@ func Matrix(ctx context.Context, t *Run, o Options) (err error) {
 	return t.report(o, done, time.Since(began))
 }
 
-// named adds a boundary that was requested by name but not seen in this survey: lives differ by a write or two.
+// wants reports whether a cell is among those that were requested.
+func (o Options) wants(c *cell) bool {
+	phase, _, _ := strings.Cut(c.Group, " ")
+	return o.Only == "" || slices.ContainsFunc(strings.Split(o.Only, ","), func(name string) bool {
+		return slices.Contains([]string{c.name(), c.ID, c.key, phase}, name)
+	})
+}
+
+// named adds boundaries that were requested by name but not seen in this survey: lives differ by a write or two.
 func (o Options) named(bounds []boundary) []boundary {
-	id, _, _ := strings.Cut(o.Only, "/")
-	command, n, ok := strings.Cut(id, "@")
-	writes, err := strconv.Atoi(n)
-	job, phase := phaseOf(command)
-	if !ok || err != nil || job == "" || slices.ContainsFunc(bounds, func(b boundary) bool { return b.ID == id }) {
-		return bounds
+	for name := range strings.SplitSeq(o.Only, ",") {
+		id, _, _ := strings.Cut(name, "/")
+		command, n, ok := strings.Cut(id, "@")
+		writes, err := strconv.Atoi(n)
+		job, phase := phaseOf(command)
+		if ok && err == nil && job != "" && !slices.ContainsFunc(bounds, func(b boundary) bool { return b.ID == id }) {
+			bounds = append(bounds, boundary{ID: id, Job: job, Group: phase, Text: "after write " + n, arm: heldTool(command, writes)})
+		}
 	}
-	return append(bounds, boundary{ID: id, Job: job, Group: phase, Text: "after write " + n, arm: heldTool(command, writes)})
+	return bounds
 }
 
 // take removes the next cells from a queue. Few of them are held at calls, because those cannot wait long for the others.
@@ -103,7 +113,7 @@ func (o Options) cells(bounds []boundary) [][]*cell {
 		for _, b := range bounds {
 			c := &cell{boundary: b, strike: s}
 			c.wanted, c.whole = coin(o.Seed, "wanted "+c.name())%4 != 0, coin(o.Seed, "whole "+c.name())%2 == 0
-			if o.Only == "" || o.Only == c.name() || o.Only == c.ID || o.Only == c.key {
+			if o.wants(c) {
 				cells = append(cells, c)
 			}
 		}

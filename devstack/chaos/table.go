@@ -89,7 +89,7 @@ func (t *Run) report(o Options, done []*cell, took time.Duration) (err error) {
 		t.say("not struck: %s went past its boundary twice (%s); its life went on and left nothing", c.name(), c.Text)
 	}
 	for _, c := range bad {
-		t.say("\nFAILED %s (%s, %s; %s)\n  %v\n  again: make chaos SEED=%d CELL=%s", c.name(), c.Job, c.Text, desired(c.wanted), c.err, o.Seed, c.name())
+		t.say("\nFAILED %s (%s, %s; %s)\n  %v\n  again: make chaos %sSEED=%d CELL=%s", c.name(), c.Job, c.Text, desired(c.wanted), c.err, t.variables(), o.Seed, c.name())
 	}
 	must.FailIf(len(bad) > 0, "%d of %d cells did not converge", len(bad), len(done))
 	if left := t.Left(""); len(left) > 0 {
@@ -97,6 +97,15 @@ func (t *Run) report(o Options, done []*cell, took time.Duration) (err error) {
 	}
 	must.FailIf(sum.struck == 0, "nothing was struck")
 	return nil
+}
+
+// variables are those of make that the run has.
+func (t *Run) variables() string {
+	out := "CLOUD=" + t.clouds[0] + " "
+	if t.Real != "" {
+		out += "INSTALLER=real "
+	}
+	return out
 }
 
 func desired(wanted bool) string {

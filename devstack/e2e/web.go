@@ -179,11 +179,7 @@ func (t *scenario) details(ctx context.Context, id string) (c cluster, err error
 func (t *scenario) comments(ctx context.Context, n int) ([]string, error) {
 	var list []struct{ Body string }
 	err := t.get(ctx, fmt.Sprintf("%s/repos/acme/shop/issues/%d/comments?per_page=100", t.at.GitHub, n), &list)
-	var out []string
-	for _, c := range list {
-		out = append(out, c.Body)
-	}
-	return out, err
+	return pick.Map(list, func(c struct{ Body string }) string { return c.Body }), err
 }
 
 // left returns how many resources of a cluster the stand-in cloud still has.

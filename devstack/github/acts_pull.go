@@ -106,7 +106,7 @@ func (p Place) Merge(number int, as string) error {
 		why, _ := r.blocked(pr.base(), pr.HeadSHA)
 		must.Do(why)
 		must.FailIf(r.Rules[pr.base()].Queue, "%w: Changes must be made through the merge queue", errBlocked)
-		return p.s.merge(w, r, pr, r.commit(pr.base(), r.merged(pr)), as)
+		return p.s.merge(w, r, pr, r.commit(pr.base(), r.merged(r.Branches[pr.base()], pr)), as)
 	})
 }
 

@@ -200,9 +200,7 @@ func (r Runs) Get(run int64) (out Run, ok bool) {
 func (r Runs) List() []Run {
 	var out []Run
 	r.at.look(func(_ *world, repo *repository) {
-		for _, run := range repo.Runs {
-			out = append(out, run.Copy())
-		}
+		out = pick.Map(repo.Runs, (*Run).Copy)
 	})
 	return out
 }

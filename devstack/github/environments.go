@@ -6,6 +6,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/github/runs"
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // actionsBot is the account as which workflow runs act.
@@ -198,9 +199,7 @@ func (r Runs) Review(run int64, environment, state, comment, as string) error {
 // Environments returns the names of the repository's environments, in the order in which they were made.
 func (p Place) Environments() (names []string) {
 	p.look(func(_ *world, repo *repository) {
-		for _, e := range repo.Environments {
-			names = append(names, e.Name)
-		}
+		names = pick.Map(repo.Environments, func(e *environment) string { return e.Name })
 	})
 	return names
 }

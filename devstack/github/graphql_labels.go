@@ -25,9 +25,9 @@ func (n repoNode) labels(q *query, args map[string]any) (any, *gqlError) {
 
 // pulls are the pull requests with a label, of the states that are asked for.
 func (n labelNode) pulls(q *query, args map[string]any) (any, *gqlError) {
-	first, ok := whole(args["first"])
-	if !ok || first < 1 || first > 100 {
-		return nil, &gqlError{Type: "MISSING_PAGINATION_BOUNDARIES", Message: "You must provide a `first` or `last` value to properly paginate the `pullRequests` connection."}
+	first, wrong := pageSize("pullRequests", args["first"])
+	if wrong != nil {
+		return nil, wrong
 	}
 	states, _ := args["states"].([]any)
 	var found []node
@@ -41,17 +41,17 @@ func (n labelNode) pulls(q *query, args map[string]any) (any, *gqlError) {
 		}
 	}
 	slices.SortStableFunc(found, func(a, b node) int { return b.(pullNode).pr.UpdatedAt.Compare(a.(pullNode).pr.UpdatedAt) })
-	return nodePage{"PullRequestConnection", found[:min(int(first), len(found))], len(found)}, nil
+	return nodePage{"PullRequestConnection", found[:min(first, len(found))], len(found)}, nil
 }
 
 // labelings are the events by which labels were added, the last ones.
 func (n pullNode) labelings(args map[string]any) (any, *gqlError) {
-	last, ok := whole(args["last"])
-	if !ok || last < 1 || last > 100 {
-		return nil, &gqlError{Type: "MISSING_PAGINATION_BOUNDARIES", Message: "You must provide a `first` or `last` value to properly paginate the `timelineItems` connection."}
+	last, wrong := pageSize("timelineItems", args["last"])
+	if wrong != nil {
+		return nil, wrong
 	}
 	all := pick.Map(n.pr.Labelings, func(one Labeling) node { return labelingNode{one, n} })
-	return nodePage{"PullRequestTimelineItemsConnection", all[max(0, len(all)-int(last)):], len(all)}, nil
+	return nodePage{"PullRequestTimelineItemsConnection", all[max(0, len(all)-last):], len(all)}, nil
 }
 
 type labelingNode struct {

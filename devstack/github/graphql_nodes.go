@@ -1,6 +1,7 @@
 package github
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -122,6 +123,18 @@ func whole(v any) (int64, bool) {
 	return 0, false
 }
 
+// pageSize reads the size of a page, which GitHub requires: 1 to 100.
+func pageSize(connection string, size any) (int, *gqlError) {
+	n, ok := whole(size)
+	switch {
+	case !ok:
+		return 0, &gqlError{Type: "MISSING_PAGINATION_BOUNDARIES", Message: fmt.Sprintf("You must provide a `first` or `last` value to properly paginate the `%s` connection.", connection)}
+	case n < 1 || n > 100:
+		return 0, &gqlError{Type: "EXCESSIVE_PAGINATION", Message: fmt.Sprintf("Requesting %d records on the `%s` connection exceeds the `first` limit of 100 records.", n, connection)}
+	}
+	return int(n), nil
+}
+
 type pullNode struct {
 	pr PullRequest
 	in repoNode
@@ -195,38 +208,14 @@ func (n refNode) get(_ *query, field string, _ map[string]any) (any, *gqlError) 
 	return map[string]any{"id": "REF_" + string(n), "name": string(n)}[field], nil
 }
 
-// labelsOf returns a connection, whose size GitHub requires: first or last, 1 to 100.
+// labelsOf returns a connection.
 func labelsOf(pr PullRequest, sc scene, in repoNode, args map[string]any) (any, *gqlError) {
-	n, ok := whole(args["first"])
-	if !ok {
-		n, ok = whole(args["last"])
+	n, wrong := pageSize("labels", cmp.Or(args["first"], args["last"]))
+	if wrong != nil {
+		return nil, wrong
 	}
-	if !ok {
-		return nil, &gqlError{Type: "MISSING_PAGINATION_BOUNDARIES", Message: "You must provide a `first` or `last` value to properly paginate the `labels` connection."}
-	}
-	if n < 1 || n > 100 {
-		return nil, &gqlError{Type: "EXCESSIVE_PAGINATION", Message: fmt.Sprintf("Requesting %d records on the `labels` connection exceeds the `first` limit of 100 records.", n)}
-	}
-	return labelPage{pr.Labels, min(int(n), len(pr.Labels)), sc, in}, nil
-}
-
-type labelPage struct {
-	all   []string
-	shown int
-	sc    scene
-	in    repoNode
-}
-
-func (labelPage) kind() string { return "LabelConnection" }
-
-func (p labelPage) get(_ *query, field string, _ map[string]any) (any, *gqlError) {
-	switch field {
-	case "totalCount":
-		return len(p.all), nil
-	case "pageInfo":
-		return pageInfo(p.shown < len(p.all)), nil
-	}
-	return pick.Map(p.all[:p.shown], func(name string) node { return labelNode{p.sc.label(name), p.in} }), nil
+	shown := pick.Map(pr.Labels[:min(n, len(pr.Labels))], func(name string) node { return labelNode{sc.label(name), in} })
+	return nodePage{"LabelConnection", shown, len(pr.Labels)}, nil
 }
 
 // labelNode is a label of a repository; in is zero if it was reached from a pull request.

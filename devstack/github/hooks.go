@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // DeliveryState is the state of a webhook's delivery.
@@ -234,9 +235,7 @@ func (s *Server) Redeliver(id int64) error {
 func (s *Server) Deliveries() []Delivery {
 	var out []Delivery
 	s.look(func(w *world) {
-		for _, d := range w.Deliveries {
-			out = append(out, *d)
-		}
+		out = pick.Map(w.Deliveries, func(d *Delivery) Delivery { return *d })
 	})
 	return out
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // Limits are GitHub's limits for an installation. https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
@@ -85,11 +87,7 @@ type Call struct {
 func (s *Server) Calls() []Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := make([]Call, 0, len(s.meter.calls))
-	for _, c := range s.meter.calls {
-		out = append(out, *c)
-	}
-	return out
+	return pick.Map(s.meter.calls, func(c *Call) Call { return *c })
 }
 
 // CallsByRoute counts the calls since the start.

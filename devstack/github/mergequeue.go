@@ -3,10 +3,10 @@ package github
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // QueueEntry is a pull request in a merge queue, with the commit that its merge would make on top of those before it.
@@ -42,15 +42,7 @@ func (s *Server) enqueue(w *world, r *repository, pr *PullRequest, as string) []
 	q := &QueueEntry{Number: pr.Number, By: as, Title: pr.Title, Base: pr.base(), BaseAt: base, Head: commitID(r.Name+"@"+base, pr.Number, pr.Pushes)}
 	q.Ref = "gh-readonly-queue/" + q.Base + "/pr-" + itoa(int64(pr.Number)) + "-" + base
 	if r.Commits[q.Head] == nil {
-		files := maps.Clone(r.Commits[base])
-		for _, path := range r.changed(pr) {
-			if content, there := r.Commits[pr.HeadSHA][path]; there {
-				files[path] = content
-			} else {
-				delete(files, path)
-			}
-		}
-		r.Commits[q.Head] = files
+		r.Commits[q.Head] = r.merged(base, pr)
 	}
 	r.Branches[q.Ref] = q.Head
 	r.Queue = append(r.Queue, q)
@@ -125,9 +117,7 @@ func (s *Server) advanceQueue(w *world, r *repository) []Event {
 // Queued returns the numbers of the pull requests in the merge queues, in their order.
 func (p Place) Queued() (numbers []int) {
 	p.look(func(_ *world, r *repository) {
-		for _, q := range r.Queue {
-			numbers = append(numbers, q.Number)
-		}
+		numbers = pick.Map(r.Queue, func(q *QueueEntry) int { return q.Number })
 	})
 	return numbers
 }

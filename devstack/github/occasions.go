@@ -137,14 +137,14 @@ func (r *repository) mergeCommit(pr *PullRequest) string {
 	base := r.Branches[pr.base()]
 	sha := commitID(r.Name+"@"+base, pr.Number, pr.Pushes)
 	if r.Commits[sha] == nil {
-		r.Commits[sha] = r.merged(pr)
+		r.Commits[sha] = r.merged(base, pr)
 	}
 	return sha
 }
 
-// merged returns the files of a pull request's base with the changes of a pull request.
-func (r *repository) merged(pr *PullRequest) map[string]string {
-	files := maps.Clone(r.Commits[r.Branches[pr.base()]])
+// merged returns the files of a commit with the changes of a pull request.
+func (r *repository) merged(base string, pr *PullRequest) map[string]string {
+	files := maps.Clone(r.Commits[base])
 	for _, path := range r.changed(pr) {
 		if content, there := r.Commits[pr.HeadSHA][path]; there {
 			files[path] = content

@@ -1,6 +1,10 @@
 package github
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ocpctl/ocpctl/devstack/pick"
+)
 
 // look runs fn on the repository, which it must not change; for a missing repository it does nothing.
 func (p Place) look(fn func(w *world, r *repository)) {
@@ -25,9 +29,7 @@ func (p Place) PullRequest(number int) (pr PullRequest, ok bool) {
 func (p Place) Comments(number int) []Comment {
 	var out []Comment
 	p.look(func(_ *world, r *repository) {
-		for _, c := range r.conversation(number) {
-			out = append(out, copyComment(c))
-		}
+		out = pick.Map(r.conversation(number), copyComment)
 	})
 	return out
 }
@@ -62,9 +64,7 @@ func (p Place) Deployments() []Deployment {
 func (p Place) Labels() []Label {
 	var out []Label
 	p.look(func(_ *world, r *repository) {
-		for _, l := range r.Labels {
-			out = append(out, *l)
-		}
+		out = pick.Map(r.Labels, func(l *Label) Label { return *l })
 	})
 	return out
 }

@@ -57,7 +57,7 @@ func listGroups(c *call) (any, error) {
 	c.defaultGroup(c.who.account)
 	shown := []object{}
 	for _, r := range c.all(func(r *Resource) bool {
-		return r.Type == "resource-group" && r.Account == c.who.account && (name == "" || name == r.Name) && !c.late(r, c.lag.Groups)
+		return r.Type == "resource-group" && r.Account == c.who.account && (name == "" || name == r.Name) && !c.late(r, c.Lag.Groups)
 	}) {
 		shown = append(shown, groupView(r))
 	}

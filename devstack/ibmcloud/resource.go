@@ -86,8 +86,6 @@ func (r *Resource) Mentions(text string) bool {
 // world is everything that exists. The server's mutex guards it.
 type world struct {
 	standin.World[[]string, *Resource]
-
-	lag Lag
 }
 
 // gone is the state in which a resource ends.

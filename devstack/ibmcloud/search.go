@@ -77,7 +77,7 @@ func search(c *call) (any, error) {
 		if len(items) == at.Limit {
 			break
 		}
-		if r.Account != c.who.account || !indexed(r) || !c.maySee(r) || !c.mayRead(r) || r.Seq <= at.Last || r.Alive() && c.late(r, c.lag.Create) || !reclaimed(r, c.query.Get("is_reclaimed")) {
+		if r.Account != c.who.account || !indexed(r) || !c.maySee(r) || !c.mayRead(r) || r.Seq <= at.Last || r.Alive() && c.late(r, c.Lag.Create) || !reclaimed(r, c.query.Get("is_reclaimed")) {
 			continue
 		}
 		if d := document(r); match(d) {

@@ -52,7 +52,6 @@ type Server struct {
 	world  *world
 	asked  []Asked
 	expire time.Time // tokens issued before are not valid any more
-	over   int       // refusals because of a limit
 }
 
 // Start serves until Stop is called or ctx ends.
@@ -130,25 +129,12 @@ func Environment(base string) []string {
 //
 //	GET  /_standin/journal                                      Journal
 //	GET  /_standin/token?account=ID                             Token
-//	POST /_standin/lag     {"lag":{"groups","create","delete"}} SetLag
-//	POST /_standin/limit   {"name","value"}                     SetLimit
 //	POST /_standin/fail    {"call","times","status","body"}     Fail
 //	POST /_standin/expire  {}                                   ExpireTokens
-//	POST /_standin/note    {"id","name","body"}                 Note
 func (s *Server) admin() http.Handler {
 	mux := standin.Handler[Resource](s, map[string]standin.Act{
-		"lag": func(in standin.Input) error {
-			var l Lag
-			err := in.Lags(map[string]*time.Duration{"groups": &l.Groups, "create": &l.Create, "delete": &l.Delete})
-			if err == nil {
-				s.SetLag(l)
-			}
-			return err
-		},
-		"limit":  func(in standin.Input) error { return s.SetLimit(in.Name, in.Value) },
 		"fail":   func(in standin.Input) error { s.Fail(in.Call, in.Times, in.Status, in.Body); return nil },
 		"expire": func(standin.Input) error { s.ExpireTokens(); return nil },
-		"note":   func(in standin.Input) error { return s.Note(in.ID, in.Name, in.Body) },
 	})
 	mux.HandleFunc("GET /_standin/journal", standin.Show(func() any { return s.Journal() }))
 	mux.HandleFunc("GET /_standin/token", func(w http.ResponseWriter, r *http.Request) {

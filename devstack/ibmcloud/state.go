@@ -15,9 +15,10 @@ import (
 func (s *Server) load() error {
 	w := &world{}
 	w.Settle, w.Now, w.ClusterOf = s.cfg.Settle, s.cfg.Now, w.clusterOf
-	w.Tombstone = func(*Resource) time.Duration { return w.lag.Delete }
+	w.Tombstone = func(*Resource) time.Duration { return w.Lag.Delete }
 	s.world, s.Control = w, &standin.Control[[]string, *Resource, Resource]{
 		World: &w.World, Mutex: &s.mu, Copy: (*Resource).clone, Ways: slices.Sorted(maps.Keys(protections)),
+		Lags: []string{"groups", "create", "delete"}, Quotas: RealLimits(), Given: s.cfg.Limits,
 	}
 	found, err := s.Open(s.cfg.StatePath, s.cfg.Account)
 	if err != nil {

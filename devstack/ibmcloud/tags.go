@@ -15,7 +15,8 @@ func tagRoutes() []route {
 		{"GET /tags/v3/tags", "tags:list_tags", listTags},
 		{"POST /tags/v3/tags", "tags:create_tag", createTag},
 		{"DELETE /tags/v3/tags/{id}", "tags:delete_tag", deleteTag},
-		{"POST /tags/v3/tags/attach", "tags:attach_tag", attachTags},
+		{"POST /tags/v3/tags/attach", "tags:attach_tag", func(c *call) (any, error) { return c.changeTags(c.attach) }},
+		{"POST /tags/v3/tags/detach", "tags:detach_tag", func(c *call) (any, error) { return c.changeTags(c.detach) }},
 	}
 }
 
@@ -72,8 +73,8 @@ func (c *call) userTags() error {
 	return nil
 }
 
-// attachTags answers status 200 even if it failed for some resources, which say so.
-func attachTags(c *call) (any, error) {
+// changeTags answers status 200 even if it failed for some resources, which say so.
+func (c *call) changeTags(change func(*Resource, []string)) (any, error) {
 	in := must.Get(c.tagRequest())
 	must.EndIf(len(in.Resources) > 100, refuse(http.StatusBadRequest, "too_many_resources", "At most 100 resources are possible in one request."))
 	results := []object{}
@@ -88,7 +89,7 @@ func attachTags(c *call) (any, error) {
 		case len(r.Tags)+len(in.TagNames) > mostTags:
 			result["is_error"], result["message"], result["code"] = true, "The resource has too many tags.", "400"
 		default:
-			c.attach(r, in.TagNames)
+			change(r, in.TagNames)
 		}
 		results = append(results, result)
 	}
@@ -105,6 +106,10 @@ func (c *call) attach(r *Resource, names []string) {
 		}
 		c.tagged(r.Account, name)
 	}
+}
+
+func (c *call) detach(r *Resource, names []string) {
+	r.Tags = slices.DeleteFunc(r.Tags, func(tag string) bool { return contains(names, tag) })
 }
 
 func listTags(c *call) (any, error) {

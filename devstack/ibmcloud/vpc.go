@@ -52,12 +52,7 @@ func vpcKinds() []kind {
 }
 
 // VPCTypes returns the types of resources of the VPC service that the stand-in can hold.
-func VPCTypes() (types []string) {
-	for _, k := range vpcKinds() {
-		types = append(types, k.typ)
-	}
-	return types
-}
+func VPCTypes() []string { return pick.Map(vpcKinds(), func(k kind) string { return k.typ }) }
 
 func (s *Server) kindOf(typ string) *kind {
 	i := slices.IndexFunc(s.kinds, func(k kind) bool { return k.typ == typ })

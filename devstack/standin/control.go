@@ -19,6 +19,11 @@ type Control[Tags any, R Record[Tags], V any] struct {
 	Mutex *sync.Mutex // guards the world
 	Copy  func(R) V   // without secrets
 	Ways  []string    // in which a resource can be protected
+	Lags  []string    // that the cloud has, by the names of Lag's fields
+	// Quotas are the limits of a new account, by code or name, and Given those of the configuration, which count instead.
+	Quotas, Given map[string]int
+
+	exceeded int // refusals because of a limit
 }
 
 // Open makes the world, or reads it from its state file. A new one has nothing in it; the caller puts there what accounts in use have, and
@@ -157,8 +162,12 @@ func (c *Control[T, R, V]) Elapse(d time.Duration) {
 	c.World.Meter.Elapse(d)
 }
 
-// DescribeInto adds limits, protections and pins to the set faults for the demo's page. The world's mutex is held.
-func (w *World[T, R]) DescribeInto(out map[string]string) {
+// DescribeInto adds the lag, limits, protections and pins to the set faults for the demo's page. The world's mutex is held.
+func (c *Control[T, R, V]) DescribeInto(out map[string]string) {
+	w := c.World
+	if w.Lag != (Lag{}) {
+		out["lag"] = strings.Join(pick.Map(c.Lags, func(name string) string { return name + " " + w.Lag.of(name).String() }), ", ")
+	}
 	for name, limit := range w.Limits {
 		out[name] = fmt.Sprintf("limit %d", limit)
 	}

@@ -12,17 +12,17 @@
 //	POST /_standin/pin      {"id"}    /_standin/unpin {"id"}    /_standin/free {"id"}
 //	POST /_standin/protect  {"id","code"}             Protect, until unpin or free
 //	POST /_standin/plant    {"resource"}              returns the planted resource
+//	POST /_standin/note     {"id","name","body"}      /_standin/limit {"code" or "name","value"}
+//	POST /_standin/lag      {"lag":{"create","delete", on AWS "iam", on IBM Cloud "groups"}}
 //
 // Each stand-in adds its own acts.
 package standin
 
 import (
+	"cmp"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/faults"
@@ -49,6 +49,10 @@ type Cloud[R any] interface {
 	Unpin(id string) error
 	Free(id string) error
 	Plant(r R) (R, error)
+	Note(id, key, value string) error
+
+	SetLimit(name string, value int) error
+	ReadLag(texts map[string]string) error
 }
 
 // Input is the input of an act, which uses the fields that it needs.
@@ -67,23 +71,6 @@ type Input struct {
 	Every    int               `json:"every"`
 	Lag      map[string]string `json:"lag"` // Go durations; empty: none
 	Resource json.RawMessage   `json:"resource"`
-}
-
-// Lags reads the lag. An error names what would be accepted.
-func (in Input) Lags(into map[string]*time.Duration) (err error) {
-	for name, text := range in.Lag {
-		d := into[name]
-		if d == nil {
-			return fmt.Errorf("there is no lag %q; give %s", name, strings.Join(slices.Sorted(maps.Keys(into)), ", "))
-		}
-		if text == "" {
-			continue
-		}
-		if *d, err = time.ParseDuration(text); err != nil {
-			return fmt.Errorf("lag %s: %w", name, err)
-		}
-	}
-	return nil
 }
 
 // Act does what a call of the administration API asks for.
@@ -132,6 +119,9 @@ func shared[R any](c Cloud[R]) map[string]Act {
 		"protect":  func(in Input) error { return c.Protect(in.ID, in.Code) },
 		"unpin":    func(in Input) error { return c.Unpin(in.ID) },
 		"free":     func(in Input) error { return c.Free(in.ID) },
+		"note":     func(in Input) error { return c.Note(in.ID, in.Name, in.Body) },
+		"limit":    func(in Input) error { return c.SetLimit(cmp.Or(in.Code, in.Name), in.Value) },
+		"lag":      func(in Input) error { return c.ReadLag(in.Lag) },
 	}
 }
 

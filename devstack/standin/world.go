@@ -62,6 +62,7 @@ type World[Tags any, R Record[Tags]] struct {
 	Limits    map[string]int    `json:"limits,omitempty"`    // by code or name, if one was set
 	Meter     meter.Meter       `json:"meter,omitzero"`
 
+	Lag       Lag                   `json:"-"`
 	Settle    time.Duration         `json:"-"` // how long it takes to reach a state
 	Tombstone func(R) time.Duration `json:"-"` // how long a deleted resource is still listed
 	ClusterOf func(R) string        `json:"-"` // whose a resource is

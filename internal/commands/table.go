@@ -13,7 +13,7 @@ var (
 
 // The options that several commands take.
 var (
-	reason  = Option{"reason", "m", `"the demo is over"`, "why: a `sentence` for the audit trail and for whoever asks later"}
+	reason  = Option{"reason", "m", `"the demo is over"`, "why: a `sentence` for the audit trail and for anyone who asks later"}
 	timeout = Option{"timeout", "", "90m", "maximum time to wait, e.g. 90m or 2h; after it the exit code is 124"}
 	yes     = Option{"yes", "y", "", "do not ask for confirmation"}
 	limit   = Option{"limit", "", "20", "show at most this `number`; 0 shows all"}
@@ -38,6 +38,8 @@ var Table = []Command{
 			{"version", "v", "4.20.3", "its OpenShift `version`, one of the profile's; default: the profile's"},
 			{"team", "", "platform", "the `team` that it belongs to; default: the repository's, or your only team"},
 			{"off-hours", "", "", "the cluster sleeps outside working hours; --off-hours=false: it stays awake; default: as its profile says"},
+			{"pool", "", "aws-ready", "the `pool` from which a waiting cluster is taken if one fits; default: any that is open to the team"},
+			{"no-pool", "", "", "make a new cluster, and take none from a pool"},
 			{"reuse", "", "run", "in a pipeline, which existing cluster to take: `none`, run (the run's own in this slot) or pull-request"},
 			{"slot", "", "e2e-1", "in a pipeline, the `name` of this one of the run's clusters; default: the only one"},
 			{"lifetime", "", "job", "in a pipeline, what ends it besides its lifetime: the `run`, the job, or nothing (ttl)"},
@@ -64,10 +66,10 @@ var Table = []Command{
 			timeout, waitUntil("ready"),
 		},
 		PullRequest: &Form{Common: true, Summary: "Create a cluster for this pull request", Arguments: []Argument{aProfile},
-			Options: []string{"name", "ttl", "region", "version", "team", "off-hours", "dry-run"}, Example: "create aws-standard --ttl 8h"},
+			Options: []string{"name", "ttl", "region", "version", "team", "off-hours", "pool", "no-pool", "dry-run"}, Example: "create aws-standard --ttl 8h"},
 		Slack: &Form{Common: true, Summary: "Create a cluster; alone, it opens a form", Arguments: []Argument{aProfile},
-			Options: []string{"name", "ttl", "region", "version", "team", "off-hours", "dry-run"}, Example: "create aws-standard --ttl 8h"},
-		CLI: &Form{Summary: "Create a cluster", Arguments: []Argument{aProfile}, Options: []string{"name", "ttl", "region", "version", "team", "off-hours", "reuse", "slot", "lifetime", "on-ready", "dry-run", "as", "as-role", "source", "repository", "permission", "fork", "workers", "addon", "base-domain", "cost-center", "environment", "from-file", "idempotency-key", "owner", "platform", "run-kind", "run-name", "run-uid", "ssh-key", "tag", "timeout", "wait"}},
+			Options: []string{"name", "ttl", "region", "version", "team", "off-hours", "pool", "no-pool", "dry-run"}, Example: "create aws-standard --ttl 8h"},
+		CLI: &Form{Summary: "Create a cluster", Arguments: []Argument{aProfile}, Options: []string{"name", "ttl", "region", "version", "team", "off-hours", "pool", "no-pool", "reuse", "slot", "lifetime", "on-ready", "dry-run", "as", "as-role", "source", "repository", "permission", "fork", "workers", "addon", "base-domain", "cost-center", "environment", "from-file", "idempotency-key", "owner", "platform", "run-kind", "run-name", "run-uid", "ssh-key", "tag", "timeout", "wait"}},
 	},
 	{
 		Name: "status", Permission: "see", Synonyms: []string{"show", "info", "get", "describe", "state"},

@@ -26,6 +26,8 @@ const (
 	KindTag = "tag"
 	// KindInform writes a ready cluster's identity card into it, and reads which of its addresses are to be shown.
 	KindInform = "inform"
+	// KindPrepare makes a claimed cluster of a pool ready for whoever claimed it.
+	KindPrepare = "prepare"
 )
 
 // Spec is everything that a runner gets, frozen when its attempt was opened.
@@ -72,13 +74,13 @@ type Spec struct {
 	Scale *Scale `json:"scale,omitempty"` // (scale; sleep and wake in mode workers)
 	Power *Power `json:"power,omitempty"` // (sleep, wake)
 
-	Card       *Card  `json:"card,omitempty"`       // (inform)
+	Card       *Card  `json:"card,omitempty"`       // (inform, prepare)
 	RouteLabel string `json:"routeLabel,omitempty"` // of the Routes that are shown as links, key=value; empty: none is (inform)
 
 	Accepted *Accepted `json:"accepted,omitempty"` // only for the attempt's record in the bucket
 
 	Addons        []Addon `json:"addons,omitempty"`        // the cluster's add-ons, in this order (create, configure)
-	KubeconfigRef string  `json:"kubeconfigRef,omitempty"` // s3://bucket/key, below operate/ (configure, access, observe, inform)
+	KubeconfigRef string  `json:"kubeconfigRef,omitempty"` // s3://bucket/key, below operate/ (configure, access, observe, inform, prepare)
 
 	Heartbeat       time.Duration `json:"heartbeat"`
 	CreateDeadline  time.Duration `json:"createDeadline"`
@@ -259,6 +261,9 @@ type Report struct {
 
 	Addons []AddonState  `json:"addons,omitempty"` // states of add-ons since the last report
 	Access []AccessState `json:"access,omitempty"` // … and of access
+
+	// ReplacedAt is when a kubeconfig and a kubeadmin password were stored that replace those of the install, as in Outputs; zero: none were (prepare).
+	ReplacedAt time.Time `json:"replacedAt,omitzero"`
 }
 
 // ToolExit reports that the installer's process ended; for a teardown, the last of its tools.

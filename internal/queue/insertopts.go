@@ -97,6 +97,9 @@ func (WakeArgs) InsertOpts() river.InsertOpts {
 	return opts
 }
 
+// InsertOpts implements river.JobArgsWithInsertOpts. The next round is as good as a second try.
+func (PoolsArgs) InsertOpts() river.InsertOpts { return uniqueOnce(QueueReconcile, 1) }
+
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (FindingsArgs) InsertOpts() river.InsertOpts { return uniqueOnce(QueueReconcile, 1) }
 

@@ -91,6 +91,9 @@ type TurnsArgs struct {
 	News string `json:"news"`
 }
 
+// PoolsArgs asks to look what pools of clusters need.
+type PoolsArgs struct{}
+
 // WakeArgs asks for one round of WakeDue.
 type WakeArgs struct{}
 
@@ -198,6 +201,9 @@ func (CapacityQueueArgs) Kind() string { return "capacity_queue" }
 
 // Kind implements river.JobArgs.
 func (TurnsArgs) Kind() string { return "turns" }
+
+// Kind implements river.JobArgs.
+func (PoolsArgs) Kind() string { return "pools" }
 
 // Kind implements river.JobArgs.
 func (WakeArgs) Kind() string { return "wake" }

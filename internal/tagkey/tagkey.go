@@ -47,6 +47,9 @@ const (
 // controlPlane are the keys whose values only ocpctl sets. Platform and Profile are reserved for it.
 var controlPlane = []string{ManagedBy, ClusterID, ClusterName, Owner, Team, CostCenter, Environment, TTLExpiry, RequestID, Installation, "Platform", "Profile"}
 
+// Claimant are the keys whose values change when somebody claims a cluster that waited in a pool. No teardown goes by them.
+var Claimant = []string{Owner, Team, CostCenter, Environment, TTLExpiry, RequestID}
+
 // foreign are the keys of tools that build and delete clusters, in lower case. A key is reserved if it equals a name, begins with a
 // prefix, or is in a domain or one of its subdomains.
 var (

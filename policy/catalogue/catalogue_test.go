@@ -98,15 +98,25 @@ func TestAPlatformThatIsNotOfferedStaysOffThroughEveryReload(t *testing.T) {
 var example = regexp.MustCompile("(?s)```yaml\n# ([a-z]+/[-a-z]+\\.yaml)\n(.*?)```")
 
 func TestTheExamplesOfTheGuideAreOneCatalogue(t *testing.T) {
-	page, err := os.ReadFile("../../docs/catalogue.md")
-	require.NoError(t, err)
 	files := fstest.MapFS{}
-	for _, block := range example.FindAllStringSubmatch(string(page), -1) {
-		files[block[1]] = &fstest.MapFile{Data: []byte(block[2])}
-	}
-	require.Len(t, files, 6)
+	require.Equal(t, 6, addExamples(t, files, "catalogue.md"))
+	_, err := Load(files)
+	require.NoError(t, err)
+	files = embedded(t)
+	require.Equal(t, 1, addExamples(t, files, "pools.md"))
 	_, err = Load(files)
 	require.NoError(t, err)
+}
+
+// addExamples adds the files that a page shows, and returns how many.
+func addExamples(t *testing.T, files fstest.MapFS, name string) (n int) {
+	page, err := os.ReadFile("../../docs/" + name)
+	require.NoError(t, err)
+	for _, block := range example.FindAllStringSubmatch(string(page), -1) {
+		files[block[1]] = &fstest.MapFile{Data: []byte(block[2])}
+		n++
+	}
+	return n
 }
 
 func TestEveryProblemOfFilesAndRulesIsToldAtOnce(t *testing.T) {

@@ -126,3 +126,18 @@ func Recognize(lines ...string) (Failure, bool) {
 	}
 	return Failure{Class: classes()[found], Line: Message(at), Raw: at}, true
 }
+
+// ExplainCCO says why ccoctl failed. Its error is its last line without an indent: AWS's SDK adds a line about the request, and cobra lists the
+// flags. known is false if no class has the line, which is told anyway.
+func ExplainCCO(said ...string) (f Failure, known bool) {
+	last := ""
+	for _, line := range said {
+		if line != "" && !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "\t") {
+			last = line
+		}
+	}
+	if f, known = Recognize(last); !known {
+		f = Failure{Line: Message(last), Raw: last}
+	}
+	return f, known
+}

@@ -12,6 +12,7 @@ import (
 // ending is an entry of testdata/lines.yaml.
 type ending struct {
 	Name     string   `yaml:"name"`
+	Program  string   `yaml:"program"` // empty: openshift-install
 	Exit     int      `yaml:"exit"`
 	TimedOut bool     `yaml:"timedOut"`
 	Lines    []string `yaml:"lines"`
@@ -43,6 +44,11 @@ func explainEach(t *testing.T, endings []ending) {
 	for _, e := range endings {
 		t.Run(e.Name, func(t *testing.T) {
 			got := Explain(Exit{Code: e.Exit, TimedOut: e.TimedOut, Stopped: e.TimedOut}, e.Lines...)
+			if e.Program == "ccoctl" {
+				var known bool
+				got, known = ExplainCCO(e.Lines...)
+				require.True(t, known, got.Line)
+			}
 			require.Equal(t, e.Reason, got.Reason, got.Line)
 			require.Equal(t, e.Whose, got.Whose)
 			require.Equal(t, e.Retried, got.Retryable)

@@ -147,7 +147,7 @@ var whose = []string{contract.WhoseUser, contract.WhoseQuota, contract.WhoseClou
 
 var logged = regexp.MustCompile(`^time="[^"]*" level=\w+ msg=("(?:[^"\\]|\\.)*")`)
 
-var beginning = regexp.MustCompile(`^(?:time="[^"]*" )?level=\w+ msg="?`)
+var beginning = regexp.MustCompile(`^(?:time="[^"]*" )?level=\w+ msg="?|^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d `) // ccoctl's lines begin with the date
 
 // Message extracts a line's message, without time, level and quotes, and short enough for people.
 func Message(line string) string {

@@ -3,10 +3,12 @@ package installer
 import (
 	"errors"
 	"fmt"
+	"os"
 	"testing"
 
 	"github.com/aws/smithy-go"
 	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
@@ -72,6 +74,19 @@ func TestEveryLineOfARefusalIsReadWithItsResource(t *testing.T) {
 			again, _ := RefusalIn(NewRedactor().Text(c.line))
 			require.Equal(t, got.Reason, again.Reason, "redacted: %s", c.line)
 		}
+	}
+}
+
+func TestEachRefusalOfARealTeardownIsReadWithItsResource(t *testing.T) {
+	raw, err := os.ReadFile("testdata/refused.yaml")
+	require.NoError(t, err)
+	var recorded []struct{ Teardown, Reason, Resource, Line string }
+	require.NoError(t, yaml.Unmarshal(raw, &recorded))
+	require.GreaterOrEqual(t, len(recorded), 5)
+	for _, c := range recorded {
+		got, ok := RefusalIn(c.Line)
+		require.True(t, ok, c.Line)
+		require.Equal(t, []string{c.Reason, c.Resource}, []string{got.Reason, got.Resource}, c.Line)
 	}
 }
 

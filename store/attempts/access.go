@@ -26,7 +26,7 @@ type AccessWork struct {
 const LeastLifetime = 10 * time.Minute
 
 // accessKinds are the attempts that hold a cluster's kubeconfig.
-var accessKinds = []lifecycle.Kind{lifecycle.Create, lifecycle.Access, lifecycle.Scale, lifecycle.Configure}
+var accessKinds = []lifecycle.Kind{lifecycle.Create, lifecycle.Access, lifecycle.Scale, lifecycle.Configure, lifecycle.Prepare}
 
 // AccessWork returns what is owed, and notes that this attempt may make it from now on, so that nothing is in a cluster without a row that
 // says so. A stopped attempt gets none.

@@ -107,6 +107,14 @@ func keepFacts(ctx context.Context, c *db.Tx, f Fenced, r ReportRow, newest bool
 	if err := keepAccess(ctx, c, f, r.Access); err != nil {
 		return err
 	}
+	if r.Replaced != nil {
+		if f.Kind != lifecycle.Prepare {
+			return fmt.Errorf("%w: only what prepares a cluster for its claimant replaces the credentials of its install", db.ErrConflict)
+		}
+		if err := KeepReplaced(ctx, c, f.ID, *r.Replaced); err != nil {
+			return err
+		}
+	}
 	if r.Pass != nil {
 		if err := keepPass(ctx, c, f, *r.Pass); err != nil {
 			return err
@@ -116,6 +124,16 @@ func keepFacts(ctx context.Context, c *db.Tx, f Fenced, r ReportRow, newest bool
 		return nil
 	}
 	return clusters.RequestReconcile(ctx, c, f.ID)
+}
+
+// KeepReplaced refers to the kubeconfig and the kubeadmin password that replace those of the install. The runner waits for it before it takes the old
+// ones away, so the next attempt gets a kubeconfig that works.
+func KeepReplaced(ctx context.Context, c *db.Tx, cluster string, o clusters.Outputs) error {
+	_, err := c.Exec(ctx, `UPDATE cluster_outputs SET kubeconfig_s3_uri = $2, kubeadmin_secret_ref = $3 WHERE cluster_id = $1`, cluster, o.KubeconfigRef, o.KubeadminRef)
+	if err != nil {
+		return fmt.Errorf("keep the replaced credentials: %w", err)
+	}
+	return nil
 }
 
 // keepPass writes one verification pass. It is clean only if all evidence for that is there, whatever the runner says.

@@ -173,7 +173,7 @@ func attributeUsage(ctx context.Context, c *db.Tx, d CapacityDemand) ([]lifecycl
 // attempt that got them runs, or if it recorded an identity.
 func listHeld(ctx context.Context, c *db.Tx, args pgx.NamedArgs) ([]lifecycle.Holding, error) {
 	held, err := db.All[lifecycle.Holding](ctx, c, `
-		SELECT r.cluster_id AS cluster, c.ready_at IS NOT NULL AS ready, r.items AS quotas
+		SELECT r.cluster_id AS cluster, coalesce(c.ready_at, c.claimed_at) IS NOT NULL AS ready, r.items AS quotas
 		FROM reservations r JOIN clusters c ON c.id = r.cluster_id JOIN attempts a ON a.id = r.attempt_id
 		WHERE r.account = @account AND r.region = @region AND r.state = 'granted' AND r.cluster_id <> @cluster
 			AND c.destroyed_at IS NULL AND (a.closed_at IS NULL OR a.recorded_at IS NOT NULL)`, args)

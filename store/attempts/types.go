@@ -37,9 +37,10 @@ type ReportRow struct {
 	Artifacts []ArtifactRow `json:"snapshots"` // the contract's name: a spooled report is read as it was written
 	Pass      *PassRow
 	ToolExit  *ToolExitRow
-	Addons    []AddonState  // what became of add-ons since the last report
-	Access    []AccessState // … and of access
-	Late      bool          // from the spool of a runner that no longer acts: it renews no lease
+	Addons    []AddonState      // what became of add-ons since the last report
+	Access    []AccessState     // … and of access
+	Replaced  *clusters.Outputs // the kubeconfig and the kubeadmin password that replace those of the install; nil: none do (prepare)
+	Late      bool              // from the spool of a runner that no longer acts: it renews no lease
 }
 
 // ToolExitRow says that the installer's process ended.

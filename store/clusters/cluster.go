@@ -19,6 +19,15 @@ func Read(ctx context.Context, s *db.DB, id string) (Row, error) {
 	return row, nil
 }
 
+// ReadIn is Read within a change, which sees what that wrote.
+func ReadIn(ctx context.Context, c *db.Tx, id string) (Row, error) {
+	r, err := db.One[RowRecord](ctx, c, `SELECT `+RowColumns+OfOne+RowSources+`WHERE c.id = $1`, id)
+	if err != nil {
+		return Row{}, fmt.Errorf("read cluster %s: %w", id, err)
+	}
+	return r.Row(), nil
+}
+
 func ReadWhere(ctx context.Context, s *db.DB, where string, args pgx.NamedArgs) (Row, error) {
 	r, err := db.One[RowRecord](ctx, s.Pool(), `SELECT `+RowColumns+OfOne+RowSources+where, args)
 	if err != nil {

@@ -25,7 +25,7 @@ type use int
 
 const (
 	decided use = iota // each decision writes it
-	frozen             // nothing writes it after acceptance
+	frozen             // nothing writes it after acceptance, but a claim from its pool
 	timed              // each decision writes it, and a change of it alone makes no new version
 	merged             // each decision writes what it changed; the rest stays, and is perhaps another release's
 	counted            // the statement that writes the row counts it up
@@ -89,6 +89,8 @@ var columns = []column{
 	{"workers_least", func(c *cluster) any { return &c.WorkersLeast }, frozen},
 	{"workers_most", func(c *cluster) any { return &c.WorkersMost }, frozen},
 	{"addons", func(c *cluster) any { return &c.Addons }, frozen},
+	{"pool", func(c *cluster) any { return &c.Pool }, frozen},
+	{"pooled", func(c *cluster) any { return &c.Pooled }, frozen},
 	{"sleep_mode", func(c *cluster) any { return &c.SleepMode }, frozen},
 	{"sleep_wanted", func(c *cluster) any { return &c.SleepWanted }, decided},
 	{"sleep_until", func(c *cluster) any { return &c.SleepUntil }, decided},

@@ -16,9 +16,11 @@ type Row struct {
 	PR                      *PRRef            // nil: not from a pull request
 	Tags                    map[string]string // effective: ours and the user's
 	Spec                    Spec
-	ListAsleep              *int     // list price of an hour asleep at acceptance, US cents; nil: not known
-	WorkerMicros            *int     // what each worker adds to the list price, millionths of a dollar; nil: not known
-	Outputs                 *Outputs // nil until a create succeeded
+	ListAsleep              *int      // list price of an hour asleep at acceptance, US cents; nil: not known
+	WorkerMicros            *int      // what each worker adds to the list price, millionths of a dollar; nil: not known
+	Outputs                 *Outputs  // nil until a create succeeded
+	PoolDigest              string    // of what the clusters of its pool were made from then; empty: it is of none
+	MadeAt                  time.Time // accepted as it was made: for a claimed cluster, as its pool's
 }
 
 // PRRef names a pull request.

@@ -71,17 +71,17 @@ func (s *Store) Charges(ctx context.Context, f Filter, each func(Charge) error) 
 // charges cuts the intervals at each midnight.
 var charges = `
 	WITH among AS (
-		SELECT c.* FROM clusters c
+		SELECT c.* FROM ` + usage.HeldSQL + `
 		WHERE ` + usage.RequestedSQL + ` AND c.created_at < @to AND (c.destroyed_at IS NULL OR c.destroyed_at > @from) AND (@teams::text[] IS NULL OR c.team = ANY (@teams))
 	), spans AS (` + usage.SpansSQL + `
 	), days AS (
-		SELECT s.cluster_id, s.cents, s.less, s.stopped, s.machines, d.day,
+		SELECT s.cluster_id, s.held_from, s.cents, s.less, s.stopped, s.machines, d.day,
 			sum(` + usage.MillisSQL("least(s.until, d.day + interval '1 day')") + ` - ` + usage.MillisSQL("greatest(s.since, d.day)") + `)::bigint AS millis
 		FROM spans s, generate_series(date_trunc('day', s.since, 'UTC'), s.until, interval '1 day') AS d(day)
-		WHERE s.runs AND s.since < s.until GROUP BY 1, 2, 3, 4, 5, 6
+		WHERE s.runs AND s.since < s.until GROUP BY 1, 2, 3, 4, 5, 6, 7
 	)
 	SELECT c.id AS cluster, c.name, c.platform, c.profile, c.region, c.team,
 		` + usage.OwnerSQL + ` AS owner, c.cost_center, c.environment,
 		coalesce(c.repo, '') AS repository, ` + usage.PullRequestSQL + ` AS pull_request, ` + usage.RunSQL + ` AS run, c.requested_by,
 		d.day, d.cents AS hourly_cents, d.less AS saved_hourly_cents, d.stopped, d.machines, d.millis, c.effective_tags AS tags, c.request_tags AS user_tags
-	FROM days d JOIN among c ON c.id = d.cluster_id WHERE d.millis > 0 ORDER BY c.id, d.day, d.cents, d.less, d.machines`
+	FROM days d JOIN among c ON (c.id, c.held_from) = (d.cluster_id, d.held_from) WHERE d.millis > 0 ORDER BY c.id, d.day, d.cents, d.less, d.machines`

@@ -111,7 +111,7 @@ func artifactRows(list []contract.Snapshot) []attempts.ArtifactRow {
 var phases = []lifecycle.Phase{
 	lifecycle.Preflight, lifecycle.Claiming, lifecycle.Rendering, lifecycle.Recording, lifecycle.Installing,
 	lifecycle.Configuring, lifecycle.Restoring, lifecycle.DestroyingRuns, lifecycle.Verifying, lifecycle.Scaling, lifecycle.Accessing,
-	lifecycle.GoingToSleep, lifecycle.Waking, lifecycle.Observing, lifecycle.Tagging, lifecycle.Informing,
+	lifecycle.GoingToSleep, lifecycle.Waking, lifecycle.Observing, lifecycle.Tagging, lifecycle.Informing, lifecycle.Preparing,
 }
 
 // Report converts a report to a row.
@@ -138,6 +138,9 @@ func Report(r contract.Report, of Scope) (attempts.ReportRow, error) {
 	}
 	for _, a := range r.Access {
 		out.Access = append(out.Access, accessState(a, of))
+	}
+	if !r.ReplacedAt.IsZero() {
+		out.Replaced = of.credentialsAt(r.ReplacedAt)
 	}
 	if r.ToolExit != nil {
 		out.ToolExit = &attempts.ToolExitRow{Code: r.ToolExit.Code, At: r.ToolExit.At}
@@ -285,15 +288,19 @@ func Result(r contract.Result, of Scope) (attempts.ResultRow, error) {
 		}
 	}
 	if r.Outputs != nil {
-		at := r.Outputs.StoredAt
-		out.Outputs = &clusters.Outputs{
-			APIURL: r.Outputs.APIURL, ConsoleURL: r.Outputs.ConsoleURL,
-			KubeconfigRef: artifacts.CredentialRef(of.Bucket, of.Cluster, of.Attempt, at, artifacts.Kubeconfig),
-			KubeadminRef:  artifacts.CredentialRef(of.Bucket, of.Cluster, of.Attempt, at, artifacts.Kubeadmin),
-			MetadataRef:   artifacts.MetadataRef(of.Bucket, of.Cluster, of.Attempt, at),
-		}
+		out.Outputs = of.credentialsAt(r.Outputs.StoredAt)
+		out.Outputs.APIURL, out.Outputs.ConsoleURL = r.Outputs.APIURL, r.Outputs.ConsoleURL
+		out.Outputs.MetadataRef = artifacts.MetadataRef(of.Bucket, of.Cluster, of.Attempt, r.Outputs.StoredAt)
 	}
 	return out, nil
+}
+
+// credentialsAt refers to the credentials that the attempt stored at a time.
+func (s Scope) credentialsAt(at time.Time) *clusters.Outputs {
+	return &clusters.Outputs{
+		KubeconfigRef: artifacts.CredentialRef(s.Bucket, s.Cluster, s.Attempt, at, artifacts.Kubeconfig),
+		KubeadminRef:  artifacts.CredentialRef(s.Bucket, s.Cluster, s.Attempt, at, artifacts.Kubeadmin),
+	}
 }
 
 func (e *Invalid) outputs(o *contract.Outputs, of Scope) {

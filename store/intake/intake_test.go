@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/attempts"
@@ -104,4 +105,15 @@ func TestThePeoplesLastUseIsAWholeHour(t *testing.T) {
 	require.Zero(t, row.LastUse)
 	_, err = Result(contract.Result{Outcome: "succeeded", LastUse: hour.Add(time.Minute)}, shop)
 	require.ErrorContains(t, err, "lastUse: the time is not the beginning of an hour")
+}
+
+func TestTheServerBuildsTheReferencesToReplacedCredentials(t *testing.T) {
+	at := time.Date(2030, 1, 1, 14, 0, 0, 0, time.UTC)
+	row, err := Report(contract.Report{Seq: 1, Phase: "preparing", ReplacedAt: at}, shop)
+	require.NoError(t, err)
+	require.True(t, artifacts.IsCredentialRef(row.Replaced.KubeconfigRef, shop.Cluster, artifacts.Kubeconfig), row.Replaced.KubeconfigRef)
+	require.True(t, artifacts.IsCredentialRef(row.Replaced.KubeadminRef, shop.Cluster, artifacts.Kubeadmin), row.Replaced.KubeadminRef)
+	row, err = Report(contract.Report{Seq: 1, Phase: "preparing"}, shop)
+	require.NoError(t, err)
+	require.Nil(t, row.Replaced)
 }

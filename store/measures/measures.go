@@ -56,7 +56,7 @@ func All() []Measure {
 		}, {
 			Name: "ocpctl_cluster_create_seconds", Help: "Time from the accepted request to the ready cluster, with approvals, queues and retries.",
 			Labels: []string{"profile"}, Buckets: minutes,
-			events: `SELECT ARRAY[c.profile] AS labels, a.closed_at - c.created_at AS took
+			events: `SELECT ARRAY[c.profile] AS labels, a.closed_at - coalesce((c.waited ->> 'created_at')::timestamptz, c.created_at) AS took
 				FROM attempts a JOIN clusters c ON c.id = a.cluster_id
 				WHERE a.kind = 'create' AND a.outcome = 'succeeded' AND a.closed_at > @from AND a.closed_at <= @to`,
 		}, {
@@ -76,6 +76,10 @@ func All() []Measure {
 			Name: "ocpctl_runner_start_seconds", Help: "Time from the opening of an attempt until its runner claimed it, without looks for links.",
 			Labels: []string{"kind"}, Buckets: starts,
 			events: `SELECT ARRAY[kind] AS labels, claimed_at - opened_at AS took FROM attempts WHERE kind <> 'inform' AND claimed_at > @from AND claimed_at <= @to`,
+		}, {
+			Name: "ocpctl_pool_claim_seconds", Help: "Time from a claim until the cluster could be used by whoever claimed it.",
+			Labels: []string{"pool"}, Buckets: seconds,
+			events: `SELECT ARRAY[pool] AS labels, ready_at - claimed_at AS took FROM clusters WHERE waited IS NOT NULL AND ready_at > @from AND ready_at <= @to`,
 		}, {
 			Name: "ocpctl_access_total", Help: "Kubeconfigs by what happened: asked, minted, revoked, removed (the account of a revoked or expired one is gone from its cluster).",
 			Labels: []string{"event"}, Zero: [][]string{{"asked"}, {"minted"}, {"revoked"}, {"removed"}},

@@ -35,12 +35,12 @@ func (s *Store) DayReport(ctx context.Context, f ReportFilter) ([]DayLine, error
 // dayReport cuts the intervals at each midnight. Groups are added up before they are rounded.
 var dayReport = `
 	WITH among AS (
-		SELECT c.id, %s AS key, c.workers_base, c.nodes, c.destroyed_at FROM clusters c
+		SELECT c.id, %s AS key, c.workers_base, c.nodes, c.destroyed_at, c.held_from, c.held_until FROM ` + usage.HeldSQL + `
 		WHERE ` + usage.RequestedSQL + ` AND c.created_at < @to AND (c.destroyed_at IS NULL OR c.destroyed_at > @from) AND (@teams::text[] IS NULL OR c.team = ANY (@teams))
 	), spans AS (` + usage.SpansSQL + `
 	)
 	SELECT d.day, a.key, ` + usage.CentsSQL("sum(d.ms * s.cents)::bigint") + ` AS cents, ` + usage.CentsSQL("sum(d.ms * s.less)::bigint") + ` AS saved_cents
-	FROM spans s JOIN among a ON a.id = s.cluster_id, LATERAL (
+	FROM spans s JOIN among a ON (a.id, a.held_from) = (s.cluster_id, s.held_from), LATERAL (
 		SELECT g AS day, greatest(0, ` + usage.MillisSQL("least(s.until, g + interval '1 day')") + ` - ` + usage.MillisSQL("greatest(s.since, g)") + `) AS ms
 		FROM generate_series(date_trunc('day', s.since, 'UTC'), s.until, interval '1 day') AS g) AS d
 	WHERE s.runs AND s.since < s.until AND d.ms > 0 GROUP BY d.day, a.key ORDER BY d.day, a.key`

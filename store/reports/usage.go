@@ -79,16 +79,16 @@ func (s *Store) UsageReport(ctx context.Context, f ReportFilter) ([]ReportLine, 
 // usageReport rounds each cluster's amount to the cent, and a group adds up its clusters' amounts.
 var usageReport = `
 	WITH among AS (
-		SELECT c.id, %s AS key, c.ready_at < @to AS ready, c.workers_base, c.nodes, c.destroyed_at,
+		SELECT c.id, %s AS key, c.ready_at < @to AS ready, c.workers_base, c.nodes, c.destroyed_at, c.held_from, c.held_until,
 			CASE WHEN c.desired = 'present' AND c.destroyed_at IS NULL AND @until::timestamptz IS NOT NULL THEN coalesce(c.coming_cents, c.hourly_cents) ELSE 0 END AS coming, c.destroy_at
-		FROM clusters c
+		FROM ` + usage.HeldSQL + `
 		WHERE ` + usage.RequestedSQL + ` AND c.created_at < @to AND (c.destroyed_at IS NULL OR c.destroyed_at > @from) AND (@teams::text[] IS NULL OR c.team = ANY (@teams))
 	), spans AS (
 		SELECT *, greatest(0, ` + usage.MillisSQL("until") + ` - ` + usage.MillisSQL("since") + `) AS ms FROM (` + usage.SpansSQL + `) i WHERE runs
 	), used AS (
-		SELECT cluster_id, sum(ms) / 3600000.0 AS hours, sum(ms * machines) / 3600000.0 AS node_hours,
+		SELECT cluster_id, held_from, sum(ms) / 3600000.0 AS hours, sum(ms * machines) / 3600000.0 AS node_hours,
 			` + usage.CentsSQL("sum(ms * cents)::bigint") + ` AS cents, ` + usage.CentsSQL("sum(ms * less)::bigint") + ` AS saved
-		FROM spans GROUP BY cluster_id
+		FROM spans GROUP BY cluster_id, held_from
 	), billed AS (
 		SELECT cluster_id, sum(nanos)::bigint AS nanos FROM actual_costs WHERE day >= @from::timestamptz::date AND day < @to::timestamptz AND cluster_id <> '' GROUP BY cluster_id
 	)
@@ -97,4 +97,4 @@ var usageReport = `
 		sum(` + usage.CentsSQL("a.coming * greatest(0, "+usage.MillisSQL("least(a.destroy_at, @until)")+" - "+usage.MillisSQL("@to::timestamptz")+")") + `)::bigint AS to_come_cents,
 		sum(` + usage.CentsSQL("a.coming * greatest(0, "+usage.MillisSQL("a.destroy_at")+" - "+usage.MillisSQL("@to::timestamptz")+")") + `)::bigint AS committed_cents,
 		coalesce(sum(b.nanos), 0)::bigint AS actual_nanos, count(b.nanos) AS billed
-	FROM among a LEFT JOIN used u ON u.cluster_id = a.id LEFT JOIN billed b ON b.cluster_id = a.id GROUP BY a.key ORDER BY cents DESC, a.key`
+	FROM among a LEFT JOIN used u ON (u.cluster_id, u.held_from) = (a.id, a.held_from) LEFT JOIN billed b ON b.cluster_id = a.id AND a.held_until = 'infinity' GROUP BY a.key ORDER BY cents DESC, a.key`

@@ -108,7 +108,7 @@ func besideIn(ctx context.Context, tx pgx.Tx, r Removal) ([]SeenRow, error) {
 func removalClusterIn(ctx context.Context, tx pgx.Tx, id string) (*RemovalCluster, error) {
 	of, err := db.One[RemovalCluster](ctx, tx, `
 		SELECT c.id, c.name, c.platform, c.base_domain, c.region, coalesce(c.effective_tags ->> 'InstallationId', '') AS installation, c.status, c.desired,
-			CASE WHEN `+usage.RequestedSQL+` THEN c.created_at ELSE '0001-01-01T00:00:00Z' END AS accepted_at, c.destroyed_at,
+			CASE WHEN `+usage.RequestedSQL+` THEN coalesce((c.waited ->> 'created_at')::timestamptz, c.created_at) ELSE '0001-01-01T00:00:00Z' END AS accepted_at, c.destroyed_at,
 			c.reopened, coalesce((SELECT max(a.number) FROM attempts a WHERE a.cluster_id = c.id), 0) AS newest,
 			EXISTS (SELECT FROM attempts a WHERE a.cluster_id = c.id AND a.closed_at IS NULL) AS open,
 			coalesce((SELECT n.id FROM clusters n WHERE (n.platform, n.base_domain, n.name) = (c.platform, c.base_domain, c.name)

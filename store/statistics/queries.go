@@ -48,7 +48,7 @@ const failures = `
 // at a lower price, or without a running machine; it is cut and rounded as in reports of usage, whose sums of what was saved are the same.
 var unused = `
 	WITH among AS (
-		SELECT c.id, c.profile, c.workers_base, c.nodes, c.destroyed_at
+		SELECT c.id, c.profile, c.workers_base, c.nodes, c.destroyed_at, coalesce(c.claimed_at, '-infinity') AS held_from, 'infinity'::timestamptz AS held_until
 		FROM clusters c JOIN (SELECT DISTINCT cluster_id FROM usage_samples WHERE stopped OR saved_hourly > 0) u ON u.cluster_id = c.id
 		WHERE c.created_at < @to AND (c.destroyed_at IS NULL OR c.destroyed_at > @from) AND ` + isSelected + `
 	), spans AS (` + usage.SpansSQL + `

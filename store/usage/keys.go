@@ -5,7 +5,7 @@ package usage
 const (
 	OwnerSQL       = "coalesce((SELECT s.name FROM person_spellings s WHERE s.spelling = lower(c.owner)), c.owner)"
 	PullRequestSQL = "coalesce(c.repo || '#' || c.pr_number, '')"
-	RunSQL         = "coalesce((SELECT coalesce(nullif(pr.url, ''), pr.platform || ':' || pr.scope || ':' || pr.key) FROM run_clusters rc JOIN runs pr ON pr.id = rc.run_id WHERE rc.cluster_id = c.id), '')"
+	RunSQL         = "coalesce((SELECT coalesce(nullif(pr.url, ''), pr.platform || ':' || pr.scope || ':' || pr.key) FROM run_clusters rc JOIN runs pr ON pr.id = rc.run_id WHERE rc.cluster_id = c.id AND (c.claimed_at IS NULL OR c.destroyed_at IS DISTINCT FROM c.claimed_at)), '')"
 )
 
 // The reasons of attempts that no runner of this database ran: they stand for what the bucket or the cloud told of.

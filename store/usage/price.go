@@ -87,15 +87,21 @@ func orZero(n *int) int {
 	return *n
 }
 
+// HeldSQL reads as a table c of clusters, with whose each was from when until when: one that was claimed from a pool was the pool's before, as
+// if that had ended with the claim.
+const HeldSQL = `(
+	SELECT h.*, coalesce(h.claimed_at, '-infinity') AS held_from, 'infinity'::timestamptz AS held_until FROM clusters h
+	UNION ALL SELECT w.*, '-infinity', h.claimed_at FROM clusters h, LATERAL jsonb_populate_record(h, h.waited) w WHERE h.waited IS NOT NULL) c`
+
 // SpansSQL makes an interval of each usage sample of the clusters in "among", as far as it is within @from and @to: until the next one, until the
-// cluster was released, or until @to, whichever came first. An interval is empty if until is not after since. Reports and charges are made
+// cluster was released, or until @to, whichever came first, and as far as it is within held_from and held_until. An interval is empty if until is not after since. Reports and charges are made
 // of them, so that all of them treat waiting, scaled and sleeping clusters alike. Without counted machines, machines is 0.
 const SpansSQL = `
 	SELECT u.cluster_id, u.state NOT IN ('PENDING', 'DESTROYED') AS runs, u.estimated_hourly_cost AS cents, u.saved_hourly AS less, u.stopped,
 		CASE WHEN a.nodes > 0 AND NOT u.stopped THEN coalesce(a.nodes - coalesce(a.workers_base, 0) + u.worker_replicas, a.nodes) ELSE 0 END AS machines,
-		greatest(@from, u.sample_time) AS since, least(@to, a.destroyed_at, lead(u.sample_time) OVER w) AS until
+		greatest(@from, u.sample_time, a.held_from) AS since, least(@to, a.destroyed_at, a.held_until, lead(u.sample_time) OVER w) AS until, a.held_from
 	FROM usage_samples u JOIN among a ON a.id = u.cluster_id
-	WINDOW w AS (PARTITION BY u.cluster_id ORDER BY u.sample_time)`
+	WINDOW w AS (PARTITION BY u.cluster_id, a.held_from ORDER BY u.sample_time)`
 
 // MeterColumns are a cluster's exact cost until its newest usage sample, and the rate since. Reports use the same samples. A
 // released cluster costs nothing more, even if its last sample is missing.
@@ -109,7 +115,7 @@ var MeterSources = ` LEFT JOIN LATERAL (
 		max(s.cents) FILTER (WHERE s.until IS NULL AND c.destroyed_at IS NULL) AS rate
 	FROM (SELECT u.sample_time, lead(u.sample_time) OVER (ORDER BY u.sample_time) AS until,
 			CASE WHEN u.state IN ('PENDING', 'DESTROYED') THEN 0 ELSE u.estimated_hourly_cost END AS cents, u.saved_hourly AS less
-		FROM usage_samples u WHERE u.cluster_id = c.id) s) meter ON true `
+		FROM usage_samples u WHERE u.cluster_id = c.id AND u.sample_time >= coalesce(c.claimed_at, '-infinity')) s) meter ON true `
 
 // MeterRecord holds meterColumns.
 type MeterRecord struct {

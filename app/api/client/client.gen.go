@@ -320,6 +320,21 @@ func (c *Client) GetOrphan(ctx context.Context, id string) (*http.Response, erro
 	return c.send(ctx, http.MethodGet, pathOf("/api/v1/orphans/%s", id), nil, nil)
 }
 
+// ListPools List the pools of your teams, and those that these may claim from.
+func (c *Client) ListPools(ctx context.Context) (*http.Response, error) {
+	return c.send(ctx, http.MethodGet, pathOf("/api/v1/pools"), nil, nil)
+}
+
+// GetPool Show a pool with the clusters that you may see.
+func (c *Client) GetPool(ctx context.Context, name string) (*http.Response, error) {
+	return c.send(ctx, http.MethodGet, pathOf("/api/v1/pools/%s", name), nil, nil)
+}
+
+// ChangePool Pause, resume, drain or resize a pool (platform admins of every team).
+func (c *Client) ChangePool(ctx context.Context, name string, body v1.PoolChange) (*http.Response, error) {
+	return c.send(ctx, http.MethodPost, pathOf("/api/v1/pools/%s", name), nil, body)
+}
+
 // ListProfiles List the profiles with limits and prices.
 func (c *Client) ListProfiles(ctx context.Context) (*http.Response, error) {
 	return c.send(ctx, http.MethodGet, pathOf("/api/v1/profiles"), nil, nil)

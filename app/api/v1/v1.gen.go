@@ -55,6 +55,7 @@ const (
 	AttemptKindDestroy   AttemptKind = "destroy"
 	AttemptKindInform    AttemptKind = "inform"
 	AttemptKindObserve   AttemptKind = "observe"
+	AttemptKindPrepare   AttemptKind = "prepare"
 	AttemptKindScale     AttemptKind = "scale"
 	AttemptKindSleep     AttemptKind = "sleep"
 	AttemptKindTag       AttemptKind = "tag"
@@ -163,6 +164,36 @@ const (
 	LabelsStateDone    LabelsState = "done"
 	LabelsStateFailed  LabelsState = "failed"
 	LabelsStateWaiting LabelsState = "waiting"
+)
+
+// Defines values for PoolMode.
+const (
+	PoolModeDraining PoolMode = "draining"
+	PoolModeGone     PoolMode = "gone"
+	PoolModeOpen     PoolMode = "open"
+	PoolModePaused   PoolMode = "paused"
+)
+
+// Defines values for PoolReasons.
+const (
+	PoolReasonsBusy            PoolReasons = "busy"
+	PoolReasonsClosed          PoolReasons = "closed"
+	PoolReasonsDrained         PoolReasons = "drained"
+	PoolReasonsFailing         PoolReasons = "failing"
+	PoolReasonsFull            PoolReasons = "full"
+	PoolReasonsOverBudget      PoolReasons = "over_budget"
+	PoolReasonsPaused          PoolReasons = "paused"
+	PoolReasonsYieldedToPeople PoolReasons = "yielded_to_people"
+)
+
+// Defines values for PoolClusterState.
+const (
+	PoolClusterStateAsleep   PoolClusterState = "asleep"
+	PoolClusterStateChanging PoolClusterState = "changing"
+	PoolClusterStateClaimed  PoolClusterState = "claimed"
+	PoolClusterStateEnding   PoolClusterState = "ending"
+	PoolClusterStateMaking   PoolClusterState = "making"
+	PoolClusterStateWaiting  PoolClusterState = "waiting"
 )
 
 // Defines values for ProfileWhenFull.
@@ -750,6 +781,9 @@ type Cluster struct {
 	// Blockers What the last verification still found.
 	Blockers []string `json:"blockers,omitempty,omitzero" yaml:"blockers,omitempty"`
 
+	// ClaimedAt When it was claimed from its pool; absent while it waits there.
+	ClaimedAt time.Time `json:"claimedAt,omitempty,omitzero" yaml:"claimedAt,omitempty"`
+
 	// ClusterID Example: clu_01J9ZQ0M7V3N6WZ6M4C8Q2K5RT
 	ClusterID  string         `json:"clusterId" yaml:"clusterId"`
 	ConsoleURL string         `json:"consoleUrl,omitempty,omitzero" yaml:"consoleUrl,omitempty"`
@@ -810,6 +844,9 @@ type Cluster struct {
 	Phase    string `json:"phase" yaml:"phase"`
 	Platform string `json:"platform" yaml:"platform"`
 
+	// Pool The pool for which it was made; absent: for none.
+	Pool string `json:"pool,omitempty,omitzero" yaml:"pool,omitempty"`
+
 	// Position Position in the queue for a full quota, for capacity in the cloud account or for a free runner, 1 is next; absent if it does not wait. `why` says which.
 	Position    int         `json:"position,omitempty,omitzero" yaml:"position,omitempty"`
 	Profile     string      `json:"profile" yaml:"profile"`
@@ -849,6 +886,9 @@ type Cluster struct {
 	// Usable It is READY, awake, and not about to sleep.
 	Usable  bool   `json:"usable" yaml:"usable"`
 	Version string `json:"version" yaml:"version"`
+
+	// WaitSparedSeconds How long its install took before it was claimed; absent if it was not.
+	WaitSparedSeconds int64 `json:"waitSparedSeconds,omitempty,omitzero" yaml:"waitSparedSeconds,omitempty"`
 
 	// WaitsSince Since when it has waited in that queue; absent if it does not.
 	WaitsSince time.Time `json:"waitsSince,omitempty,omitzero" yaml:"waitsSince,omitempty"`
@@ -993,7 +1033,7 @@ type CreateRequest struct {
 	// ExtraTags Additional tags, at most 15. Keys by which teardowns and the installer find resources are refused (kubernetes.io/*, openshift*, ocpctl* and others).
 	ExtraTags map[string]string `json:"extraTags,omitempty,omitzero" yaml:"extraTags,omitempty"`
 
-	// Name Lowercase letters, digits and dashes, at most 21 characters. Required, except with run.reuse pull-request, where the pull request gives the name.
+	// Name Lowercase letters, digits and dashes, at most 21 characters. Required, except with pool, or with run.reuse pull-request, where the pull request gives the name.
 	//
 	// Example: team-a-smoke-01
 	Name string `json:"name,omitempty,omitzero" yaml:"name,omitempty"`
@@ -1006,6 +1046,9 @@ type CreateRequest struct {
 
 	// Platform aws or ibmcloud. Must be the profile's.
 	Platform string `json:"platform,omitempty,omitzero" yaml:"platform,omitempty"`
+
+	// Pool The pool from which a waiting cluster is taken if one fits; none: it is made anew. Default: any pool that is open to the team.
+	Pool string `json:"pool,omitempty,omitzero" yaml:"pool,omitempty"`
 
 	// Profile Example: aws-minimal-test
 	Profile string `json:"profile,omitempty,omitzero" yaml:"profile,omitempty"`
@@ -1532,6 +1575,124 @@ type Pass struct {
 	Leftovers  []Leftover `json:"leftovers" yaml:"leftovers"`
 	Number     int        `json:"number" yaml:"number"`
 	Queries    []Query    `json:"queries" yaml:"queries"`
+}
+
+// Pool defines model for Pool.
+type Pool struct {
+	// Asleep Can be claimed now, and wake first.
+	Asleep    int       `json:"asleep" yaml:"asleep"`
+	ChangedAt time.Time `json:"changedAt,omitempty,omitzero" yaml:"changedAt,omitempty"`
+
+	// ChangedBy The admin who paused, drained or resized it last.
+	ChangedBy string `json:"changedBy,omitempty,omitzero" yaml:"changedBy,omitempty"`
+
+	// Changing Fall asleep or wake.
+	Changing int `json:"changing" yaml:"changing"`
+
+	// Claimed Were claimed and are not destroyed.
+	Claimed     int    `json:"claimed" yaml:"claimed"`
+	Description string `json:"description,omitempty,omitzero" yaml:"description,omitempty"`
+	DisplayName string `json:"displayName" yaml:"displayName"`
+
+	// Ending Are being destroyed without having been claimed.
+	Ending int `json:"ending" yaml:"ending"`
+
+	// Failures Creates in a row that failed.
+	Failures int `json:"failures" yaml:"failures"`
+
+	// Making Are being created.
+	Making int `json:"making" yaml:"making"`
+
+	// Max Waiting and claimed clusters together.
+	Max int `json:"max" yaml:"max"`
+
+	// MayCostCents What waiting may cost in the month; absent if there is no limit.
+	MayCostCents *int `json:"mayCostCents,omitempty" yaml:"mayCostCents,omitempty"`
+
+	// Mode gone: the catalogue no longer has it, and what waits in it ends.
+	Mode    PoolMode `json:"mode" yaml:"mode"`
+	Name    string   `json:"name" yaml:"name"`
+	Profile string   `json:"profile" yaml:"profile"`
+
+	// Reasons Why fewer are made than wanted; absent: everything that is wanted is made.
+	Reasons []PoolReasons `json:"reasons,omitempty,omitzero" yaml:"reasons,omitempty"`
+
+	// Region Absent: the profile's default.
+	Region string `json:"region,omitempty,omitzero" yaml:"region,omitempty"`
+
+	// Resized An admin set the size.
+	Resized bool `json:"resized,omitempty,omitzero" yaml:"resized,omitempty"`
+
+	// Running How many of them are to be awake.
+	Running int `json:"running" yaml:"running"`
+
+	// Size How many clusters are to wait: the catalogue's number, or an admin's.
+	Size int `json:"size" yaml:"size"`
+
+	// SpentCents What waiting cost this calendar month (UTC), by list prices.
+	SpentCents int64 `json:"spentCents" yaml:"spentCents"`
+
+	// Team Pays while its clusters wait.
+	Team string `json:"team" yaml:"team"`
+
+	// Teams Who may claim: teams or globs; absent: every team.
+	Teams []string `json:"teams,omitempty,omitzero" yaml:"teams,omitempty"`
+
+	// Version Absent: the profile's default.
+	Version string `json:"version,omitempty,omitzero" yaml:"version,omitempty"`
+
+	// Waiting Can be claimed now, and are awake.
+	Waiting int `json:"waiting" yaml:"waiting"`
+
+	// Why The same in words.
+	Why string `json:"why,omitempty,omitzero" yaml:"why,omitempty"`
+}
+
+// PoolMode gone: the catalogue no longer has it, and what waits in it ends.
+type PoolMode string
+
+// PoolReasons defines model for Pool.Reasons.
+type PoolReasons string
+
+// PoolChange defines model for PoolChange.
+type PoolChange struct {
+	// Action pause: nothing is made or replaced, and what waits can be claimed. resume: neither paused nor drained. drain: what waits ends, and nothing is made. resize: another number of clusters than the catalogue's.
+	Action string `json:"action" yaml:"action"`
+
+	// Reason For the audit trail.
+	Reason string `json:"reason,omitempty,omitzero" yaml:"reason,omitempty"`
+
+	// Size With resize, from 0 to the pool's max; absent: the catalogue's.
+	Size *int `json:"size,omitempty" yaml:"size,omitempty"`
+}
+
+// PoolCluster defines model for PoolCluster.
+type PoolCluster struct {
+	AcceptedAt time.Time        `json:"acceptedAt" yaml:"acceptedAt"`
+	ClaimedAt  time.Time        `json:"claimedAt,omitempty,omitzero" yaml:"claimedAt,omitempty"`
+	ClusterID  string           `json:"clusterId" yaml:"clusterId"`
+	Name       string           `json:"name" yaml:"name"`
+	Owner      string           `json:"owner" yaml:"owner"`
+	ReadyAt    time.Time        `json:"readyAt,omitempty,omitzero" yaml:"readyAt,omitempty"`
+	State      PoolClusterState `json:"state" yaml:"state"`
+	Team       string           `json:"team" yaml:"team"`
+}
+
+// PoolClusterState defines model for PoolCluster.State.
+type PoolClusterState string
+
+// PoolDetail defines model for PoolDetail.
+type PoolDetail struct {
+	// Embedded struct due to allOf(#/components/schemas/Pool)
+	Pool `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	// Clusters Those that you may see, the oldest first.
+	Clusters []PoolCluster `json:"clusters" yaml:"clusters"`
+}
+
+// Pools defines model for Pools.
+type Pools struct {
+	Items []Pool `json:"items" yaml:"items"`
 }
 
 // Problem defines model for Problem.

@@ -71,8 +71,9 @@ func Create() []string {
 // Destroy names the policies of runners that destroy clusters, and count what is left.
 func Destroy() []string { return []string{"runner-read", "runner-delete", "runner-guard"} }
 
-// Operate names the policies of runners that scale and configure clusters, change access to them, and put them to sleep and wake them: they
-// reach the cluster's API, and in the cloud they stop and start machines of the installation and change nothing else.
+// Operate names the policies of runners that scale and configure clusters, change access to them, put them to sleep, wake them and prepare them for
+// their claimants: they reach the cluster's API, and in the cloud they stop and start machines of the installation, replace the tags of an owner on its
+// resources, and change nothing else.
 func Operate() []string { return []string{"runner-read", "runner-power", "runner-guard"} }
 
 // Scan names the policies of runners that look through a whole account: they read in every region, and nothing else.

@@ -44,7 +44,7 @@ func (t *testModes) flags() {
 	flag.DurationVar(&t.bound, "time", 10*time.Minute, "with -chaos: begin no round after it; 0: no bound")
 	flag.IntVar(&t.cells, "n", 0, "with -chaos: strike at most `n` cells; 0: all")
 	flag.Uint64Var(&t.seed, "seed", 0, "order and choices; 0: the clock's, printed")
-	flag.StringVar(&t.cell, "cell", "", "with -chaos: only this cell, BOUNDARY/STRIKE, or all of one boundary or one strike")
+	flag.StringVar(&t.cell, "cell", "", "with -chaos: only these cells, separated by commas: BOUNDARY/STRIKE, or all of a boundary, a strike or a phase")
 	flag.IntVar(&t.width, "width", 0, "clusters at once; 0: what suits two cores")
 	flag.IntVar(&t.takeovers, "takeover", 0, "end one of several servers `n` times while its jobs run, print how long it takes until another has done them, and stop")
 	flag.IntVar(&t.replicas, "replicas", 0, "with -soak and -takeover: servers behind a load balancer; with -soak, one of several is killed at random moments")

@@ -66,6 +66,13 @@ func New() (*Act, error) {
 	return a, nil
 }
 
+// FailWith makes a Failing: a fault without an exit code or a message gets 1 and the text.
+func FailWith(text string) func(string, installer.Fault) *Failure {
+	return func(_ string, fault installer.Fault) *Failure {
+		return &Failure{Code: max(fault.Exit, 1), Message: cmp.Or(fault.Message, text)}
+	}
+}
+
 // Begin sets the command's name, as in the faults, and its cluster; it is called as soon as both are known.
 func (a *Act) Begin(command, cluster string) error {
 	a.command, a.cluster = command, cluster

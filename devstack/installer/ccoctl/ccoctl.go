@@ -47,13 +47,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		return 1
 	}
 	r.Log = func(_, line string) { r.log.Print(line) }
-	r.Failing = func(_ string, fault installer.Fault) *act.Failure {
-		text := fault.Message
-		if text == "" {
-			text = "told to fail"
-		}
-		return &act.Failure{Code: max(fault.Exit, 1), Message: text}
-	}
+	r.Failing = act.FailWith("told to fail")
 	code := r.execute(args[1:], stdout, stderr)
 	if err := r.End(code); err != nil {
 		r.log.Print(err)

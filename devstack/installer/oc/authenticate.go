@@ -20,9 +20,10 @@ import (
 
 // login is how a kubeconfig's user proves who they are.
 type login struct {
-	Key   string `yaml:"client-key-data"`
-	Token string
-	Exec  *struct {
+	Certificate string `yaml:"client-certificate-data"`
+	Key         string `yaml:"client-key-data"`
+	Token       string
+	Exec        *struct {
 		Command string
 		Args    []string
 		Env     []struct{ Name, Value string }
@@ -123,7 +124,10 @@ func (r *run) authenticate(ctx context.Context, l *resources.Living) (err error)
 	case err != nil:
 		return err
 	case token == "" && r.login.Key != "":
-		return nil // the installer's certificate
+		if !r.isSigned(l) {
+			return errUnauthorized
+		}
+		return nil // the certificate of system:admin
 	case token == "":
 		return errUnauthorized
 	}

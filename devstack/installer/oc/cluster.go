@@ -1,7 +1,6 @@
 package oc
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -40,6 +39,7 @@ func (r *run) clusterCommands(root *cobra.Command) {
 	patch := &cobra.Command{Use: "patch RESOURCE NAME", Args: cobra.ExactArgs(2), RunE: r.inCluster("oc-patch", r.patch)}
 	patch.Flags().StringVar(&r.patchType, "type", "strategic", "The type of the patch")
 	patch.Flags().StringVarP(&r.patchText, "patch", "p", "", "The patch")
+	patch.Flags().StringVar(&r.patchFile, "patch-file", "", "A file containing a patch to be applied to the resource")
 	root.AddCommand(get, scale, patch)
 	r.applyCommands(root)
 	r.accountCommands(root)
@@ -53,9 +53,7 @@ func (r *run) inCluster(command string, do func(context.Context, *resources.Livi
 		ctx := cmd.Context()
 		domain := must.Get(r.domain())
 		name, _, _ := strings.Cut(domain, ".")
-		r.Failing = func(_ string, fault installer.Fault) *act.Failure {
-			return &act.Failure{Code: max(fault.Exit, 1), Message: cmp.Or(fault.Message, "Unable to connect to the server: EOF")}
-		}
+		r.Failing = act.FailWith("Unable to connect to the server: EOF")
 		must.Do(r.Begin(command, name))
 		must.Do(r.Mark(ctx, "start", 0))
 		living, err := r.reach(ctx, domain)
@@ -95,7 +93,10 @@ func (r *run) domain() (_ string, err error) {
 	must.Wrap(err, "error loading config file %q", r.kubeconfig)
 	var config struct {
 		Clusters []struct {
-			Cluster struct{ Server string }
+			Cluster struct {
+				Server string
+				CA     string `yaml:"certificate-authority-data"`
+			}
 		}
 		Users []struct {
 			User login
@@ -108,6 +109,7 @@ func (r *run) domain() (_ string, err error) {
 	if r.login = config.Users[0].User; r.login.Key == "" && r.login.Token == "" && r.login.Exec == nil {
 		return "", errUnauthorized
 	}
+	r.ownCA = config.Clusters[0].Cluster.CA
 	server := must.Get(url.Parse(config.Clusters[0].Cluster.Server))
 	return strings.TrimPrefix(server.Hostname(), "api."), nil
 }
@@ -229,6 +231,9 @@ func (r *run) scale(ctx context.Context, l *resources.Living, args []string) (er
 }
 
 func (r *run) patch(ctx context.Context, l *resources.Living, args []string) error {
+	if done, err := r.patchInstall(ctx, l, args[0], args[1]); done || err != nil {
+		return err
+	}
 	var change struct {
 		Spec struct{ MastersSchedulable *bool }
 	}

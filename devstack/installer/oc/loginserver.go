@@ -119,7 +119,7 @@ func (s *loginServer) authorizeClient(w http.ResponseWriter, r *http.Request, do
 		user, password, asked := r.BasicAuth()
 		provider := ""
 		if asked && r.Header.Get("X-Csrf-Token") != "" {
-			provider = verifyPassword(l, user, password)
+			user, provider = verifyPassword(l, user, password)
 		}
 		if provider == "" {
 			w.Header().Set("WWW-Authenticate", `Basic realm="openshift"`)
@@ -172,6 +172,9 @@ func (s *loginServer) loginOf(r *http.Request, domain string, l *resources.Livin
 		return grant{}
 	}
 	g := s.logins[cookie.Value]
+	if g.provider == kubeAdmin && g.domain == domain && time.Now().Before(g.expires) {
+		return g
+	}
 	for _, p := range providersOf(l) {
 		if p.Name == g.provider && g.domain == domain && time.Now().Before(g.expires) && p.hasUser(l, g.user) {
 			return g
@@ -195,7 +198,7 @@ var loginPage = template.Must(template.New("login").Parse(`<!doctype html><title
 
 func (s *loginServer) chooseProvider(w http.ResponseWriter, r *http.Request, l *resources.Living) {
 	names := pick.Map(providersOf(l), func(p identityProvider) string { return p.Name })
-	_ = loginPage.Execute(w, object{"Providers": append(names, "kube:admin"), "Then": r.URL.RequestURI()})
+	_ = loginPage.Execute(w, object{"Providers": append(names, kubeAdmin), "Then": r.URL.RequestURI()})
 }
 
 func (s *loginServer) signIn(w http.ResponseWriter, r *http.Request, domain string, l *resources.Living) {
@@ -210,8 +213,7 @@ func (s *loginServer) signIn(w http.ResponseWriter, r *http.Request, domain stri
 		_ = loginPage.Execute(w, object{"Then": then})
 		return
 	}
-	user := r.PostFormValue("username")
-	provider := verifyPassword(l, user, r.PostFormValue("password"))
+	user, provider := verifyPassword(l, r.PostFormValue("username"), r.PostFormValue("password"))
 	if provider == "" || !strings.HasPrefix(then, "/oauth/authorize?") {
 		w.WriteHeader(http.StatusUnauthorized)
 		_ = loginPage.Execute(w, object{"Then": then, "Error": "Invalid login or password. Please try again."})
@@ -228,9 +230,12 @@ func (s *loginServer) rememberLogin(w http.ResponseWriter, g grant) {
 	http.SetCookie(w, &http.Cookie{Name: loginCookie, Value: id, Path: "/", HttpOnly: true, Secure: true, SameSite: http.SameSiteLaxMode})
 }
 
-// verifyPassword returns the identity provider that knows the user with this password; empty: none does. A user whom another provider has is
-// refused (mappingMethod claim).
-func verifyPassword(l *resources.Living, user, password string) string {
+// verifyPassword returns the user with this password and the identity provider that knows them; empty: none does. A user whom another provider has
+// is refused (mappingMethod claim).
+func verifyPassword(l *resources.Living, user, password string) (name, provider string) {
+	if user == "kubeadmin" && bcrypt.CompareHashAndPassword([]byte(l.Kept(kubeadminNote)), []byte(password)) == nil {
+		return kubeAdmin, kubeAdmin
+	}
 	for _, p := range providersOf(l) {
 		hash := l.Passwords(p.Htpasswd.FileData.Name)[user]
 		if p.Type != "HTPasswd" || hash == "" || bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) != nil {
@@ -238,12 +243,12 @@ func verifyPassword(l *resources.Living, user, password string) string {
 		}
 		for _, s := range l.Sessions() {
 			if s.User == user && s.Provider != p.Name {
-				return ""
+				return "", ""
 			}
 		}
-		return p.Name
+		return user, p.Name
 	}
-	return ""
+	return "", ""
 }
 
 // beginSession makes a token, and with it the user and the identity.

@@ -67,6 +67,8 @@ func (r *run) getOAuth(l *resources.Living, kind, name string) (document object,
 			"spec": object{"identityProviders": providers}}, true
 	case "clusteroperator", "clusteroperators":
 		return authenticationOperator(l), name == "authentication"
+	case "configmap", "configmaps":
+		return r.signersAs(l), name == signersName && r.namespace == configNamespace
 	case "secret", "secrets":
 		if name == "" {
 			return nil, false

@@ -35,8 +35,8 @@ type run struct {
 	requests, included                                          bool
 	files                                                       []string
 
-	kubeconfig, namespace, output, patchType, patchText string
-	replicas                                            int
+	kubeconfig, namespace, output, patchType, patchText, patchFile string
+	replicas                                                       int
 
 	serverSide, force  bool
 	manager, condition string
@@ -46,6 +46,7 @@ type run struct {
 	ignoreMissing bool
 	everywhere    bool // in all namespaces
 	login         login
+	ownCA         string // of the kubeconfig, in base64
 	who           user
 	infoForAll    bool // everybody who is signed in may read the ConfigMap ocpctl-info
 }
@@ -72,12 +73,8 @@ func (r *run) execute(args []string) (code int, err error) {
 		return 1, err
 	}
 	r.Log = func(_, line string) { fmt.Fprintln(r.stderr, line) }
-	r.Failing = func(_ string, fault installer.Fault) *act.Failure {
-		text := fault.Message
-		if text == "" {
-			text = "unable to connect to image repository " + r.from + ": received unexpected HTTP status: 503 Service Unavailable"
-		}
-		return &act.Failure{Code: max(fault.Exit, 1), Message: text}
+	r.Failing = func(step string, fault installer.Fault) *act.Failure {
+		return act.FailWith("unable to connect to image repository "+r.from+": received unexpected HTTP status: 503 Service Unavailable")(step, fault)
 	}
 	root := r.commands()
 	root.SetArgs(args)

@@ -3,15 +3,19 @@
 package real_test
 
 import (
-	"context"
+	"bytes"
+	"cmp"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
@@ -21,7 +25,9 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ocpctl/ocpctl/devstack/aws"
+	"github.com/ocpctl/ocpctl/devstack/faults"
 	"github.com/ocpctl/ocpctl/devstack/ibmcloud"
+	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/devstack/installer/installertest"
 	runner "github.com/ocpctl/ocpctl/runner/installer"
 )
@@ -33,12 +39,14 @@ const recorded = "../../../runner/installer/testdata/real.yaml"
 
 // ending is one failing run, as in the runner's testdata/lines.yaml.
 type ending struct {
-	Name    string   `yaml:"name"`
-	Exit    int      `yaml:"exit"`
-	Reason  string   `yaml:"reason"`
-	Whose   string   `yaml:"whose"`
-	Retried bool     `yaml:"retried"`
-	Lines   []string `yaml:"lines"`
+	Name     string   `yaml:"name"`
+	Program  string   `yaml:"program,omitempty"` // empty: openshift-install
+	Exit     int      `yaml:"exit"`
+	TimedOut bool     `yaml:"timedOut,omitempty"`
+	Reason   string   `yaml:"reason"`
+	Whose    string   `yaml:"whose"`
+	Retried  bool     `yaml:"retried"`
+	Lines    []string `yaml:"lines"`
 }
 
 // failing is a run that has to fail.
@@ -48,16 +56,24 @@ type failing struct {
 	spoil  func(w *world) // what is wrong in the cloud or the environment
 	then   string         // the command; empty: create manifests
 	ibm    bool           // on IBM Cloud
+	cco    bool           // ccoctl creates the credentials, instead of a command of openshift-install
+	hangs  bool           // it would go on for an hour, and is told to end
 }
 
 func refuse(call, code string) func(*world) {
-	return func(w *world) {
-		if w.IBM != nil {
-			w.IBM.Refuse(call, -1, code)
-			return
-		}
-		w.AWS.Refuse(call, -1, code)
+	return func(w *world) { w.faults().Refuse(call, -1, code) }
+}
+
+// throttle makes the cloud answer a call with its error for too many requests, for good.
+func throttle(call string) func(*world) {
+	return func(w *world) { w.faults().Throttle(call, 0, 1) }
+}
+
+func (w *world) faults() *faults.Set {
+	if w.IBM != nil {
+		return w.IBM.Set
 	}
+	return w.AWS.Set
 }
 
 func limit(code string) func(*world) {
@@ -74,8 +90,7 @@ func setenv(name, value string) func(*world) {
 	}
 }
 
-// failures are runs that end within a minute. With credentials that have expired, a proxy that is down or a certificate that is not trusted,
-// the real installer tries a call on AWS again for many minutes.
+// failures are runs of openshift-install that end by themselves.
 func failures() []failing {
 	const cluster = "create cluster"
 	return []failing{
@@ -104,6 +119,7 @@ func failures() []failing {
 		{name: "no machines in the control plane", change: [2]string{"replicas: 3", "replicas: 0"}},
 		{name: "a name with capitals", change: [2]string{"name: shop", "name: Shop"}},
 		{name: "a session that AWS does not know", spoil: setenv("AWS_SESSION_TOKEN", "a-token")},
+		{name: "keys of another account", spoil: func(w *world) { require.NoError(w.t, w.AWS.SetAccount("210987654321")) }},
 		{name: "records of the name exist", then: cluster, spoil: func(w *world) { w.takeName() }},
 		{name: "too few processors", then: cluster, spoil: limit("L-1216C47A")},
 		{name: "too few networks", then: cluster, spoil: limit("L-F678F1CE")},
@@ -114,6 +130,7 @@ func failures() []failing {
 		{name: "an API key that IBM Cloud does not know", ibm: true, spoil: setenv("IC_API_KEY", "another-key")},
 		{name: "everything denied on IBM Cloud", ibm: true, spoil: refuse("*", ibmcloud.Denied)},
 		{name: "a token that has expired", ibm: true, spoil: refuse("*", ibmcloud.Expired)},
+		{name: "IBM Cloud throttles", ibm: true, spoil: throttle("*")},
 		{name: "no right to read networks", ibm: true, spoil: refuse("vpc:*", ibmcloud.Denied)},
 		{name: "no right to read DNS zones", ibm: true, spoil: refuse("cis:*", ibmcloud.Denied)},
 		{name: "IBM Cloud's networks are unavailable", ibm: true, spoil: refuse("vpc:*", ibmcloud.Broken)},
@@ -147,63 +164,141 @@ func (w *world) takeName() {
 // differs is what differs in each run: times, ids, ports, folders.
 var differs = regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|127\.0\.0\.1:\d{2,}|/tmp/[^\s",:]+|\d{8}T\d{6}Z|shop-[a-z0-9]{5}\b`)
 
-// fail runs the real installer directly, where no stand-in takes a command from it, and returns what it said.
-func (w *world) fail(f failing, config string) ending {
-	w.t.Helper()
-	dir := installertest.Dir(w.t, config)
-	if f.then != "" { // the cloud is in order until then
-		w.direct(dir, "create", "manifests")
-		w.direct(dir, "create", "ignition-configs")
-	}
-	if f.spoil != nil {
-		f.spoil(w)
-	}
-	then := f.then
-	if then == "" {
-		then = "create manifests"
-	}
-	code, lines := w.direct(dir, strings.Fields(then)...)
-	heard := runner.Explain(runner.Exit{Code: code}, lines...)
-	return ending{Name: f.name, Exit: code, Reason: heard.Reason, Whose: heard.Whose, Retried: heard.Retryable, Lines: lines}
+// moments begin ccoctl's lines.
+var moments = regexp.MustCompile(`^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d `)
+
+// prepared is a failing run before it begins: by the real program, which no stand-in takes the command from, or by the stand-in.
+type prepared struct {
+	failing
+	w   *world
+	cmd *exec.Cmd
 }
 
-func (w *world) direct(dir string, args ...string) (code int, lines []string) {
+// begin prepares a run, up to the command that has to fail.
+func (w *world) begin(f failing, config string, real bool) prepared {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(programs(w.t), "openshift-install"), append(args, "--dir", dir)...)
-	cmd.Env, cmd.Dir = append(slices.Clone(w.env), "OPENSHIFT_INSTALL_DATA="+filepath.Join(programs(w.t), "data")), dir
-	out, _ := cmd.CombinedOutput() // the exit code says how it ended
-	for line := range strings.Lines(string(out)) {
-		if line = strings.TrimSpace(line); strings.HasPrefix(line, "level=error") || strings.HasPrefix(line, "level=fatal") || strings.HasPrefix(line, "level=warning") {
-			lines = append(lines, differs.ReplaceAllString(line, "…"))
+	version, dir := installer.Versions()[0], installertest.Dir(w.t, config)
+	if real {
+		version = installer.RealVersion
+	}
+	program, args := "openshift-install", append(strings.Fields(cmp.Or(f.then, "create manifests")), "--dir", dir)
+	if f.then != "" { // the cloud is in order until then
+		for _, target := range []string{"manifests", "ignition-configs"} {
+			w.must(version, "openshift-install", "create", target, "--dir", dir)
 		}
 	}
-	return cmd.ProcessState.ExitCode(), lines
+	if f.cco {
+		program, args = "ccoctl", []string{"aws", "create-all", "--name", ccoName, "--region", "us-east-2", "--credentials-requests-dir", w.requests(version, config), "--output-dir", dir}
+		if f.ibm {
+			args = []string{"ibmcloud", "create-service-id", "--name", ccoName, "--credentials-requests-dir", args[7], "--output-dir", dir}
+		}
+	}
+	if real {
+		return prepared{f, w, w.command(program, args...)}
+	}
+	return prepared{f, w, exec.Command(filepath.Join(w.dir, version, program), args...)}
 }
 
-// Every run really fails, and the product says of it what the fixtures say, which the runner's tests read without the real programs.
-func TestTheRealInstallersFailures(t *testing.T) {
+// command prepares a call of a real program itself.
+func (w *world) command(program string, args ...string) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(programs(w.t), program), args...)
+	cmd.Env = w.environment()
+	return cmd
+}
+
+// environment is the programs', at this moment.
+func (w *world) environment() []string {
+	return append(slices.Clone(w.env), "OPENSHIFT_INSTALL_DATA="+filepath.Join(programs(w.t), "data"))
+}
+
+// end runs the program and returns what it said, and what ocpctl makes of it.
+func (p prepared) end(patience time.Duration) ending {
+	p.w.t.Helper()
+	var out bytes.Buffer
+	p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = p.w.environment(), &out, &out // with what was spoiled since
+	require.NoError(p.w.t, p.cmd.Start())
+	guard := time.AfterFunc(patience, func() { _ = p.cmd.Process.Signal(syscall.SIGTERM) })
+	defer guard.Stop()
+	_ = p.cmd.Wait() // the exit code says how it ended
+	e := ending{Name: p.name, Exit: p.cmd.ProcessState.ExitCode(), TimedOut: p.hangs}
+	if p.cco {
+		e.Program, e.Lines = "ccoctl", linesOfCcoctl(out.String())
+		heard, _ := runner.ExplainCCO(e.Lines...)
+		e.Reason, e.Whose, e.Retried = heard.Reason, heard.Whose, heard.Retryable
+		return e
+	}
+	for line := range strings.Lines(out.String()) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "level=error") || strings.HasPrefix(line, "level=fatal") || strings.HasPrefix(line, "level=warning") {
+			e.Lines = append(e.Lines, differs.ReplaceAllString(line, "…"))
+		}
+	}
+	heard := runner.Explain(runner.Exit{Code: e.Exit, TimedOut: p.hangs}, e.Lines...)
+	e.Reason, e.Whose, e.Retried = heard.Reason, heard.Whose, heard.Retryable
+	return e
+}
+
+// linesOfCcoctl returns the error with which ccoctl ended, and the lines that follow it.
+func linesOfCcoctl(output string) (lines []string) {
+	for line := range strings.Lines(output) {
+		line = strings.TrimRight(line, "\n")
+		if line == "" {
+			continue
+		}
+		if !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "\t") {
+			lines = nil
+		}
+		lines = append(lines, differs.ReplaceAllString(moments.ReplaceAllString(line, "2026/11/29 12:00:00 "), "…"))
+	}
+	return lines
+}
+
+func (f failing) start(t *testing.T) (*world, string) {
+	t.Helper()
+	start, install := installertest.Start, strings.Replace(installertest.InstallConfig("shop", "us-east-2", 0), "Mint", "Manual", 1)
+	if f.ibm {
+		start, install = installertest.StartIBMCloud, installertest.IBMConfig("shop", "", 0)
+	}
+	if f.change[0] != "" {
+		require.Contains(t, install, f.change[0])
+		install = strings.ReplaceAll(install, f.change[0], f.change[1])
+	}
+	return newWorld(t, start(t)), install
+}
+
+// Every run really fails, and the product says of it what the fixtures say, which the runner's tests read without the real programs. The
+// stand-ins end with the same exit code for the same reason, but for what the golden file lists.
+func TestTheRealProgramsFailures(t *testing.T) {
 	var got []ending
-	for _, f := range failures() {
+	var others []string
+	for _, f := range append(failures(), failuresOfCcoctl()...) {
 		t.Run(f.name, func(t *testing.T) {
-			start, install := installertest.Start, strings.Replace(installertest.InstallConfig("shop", "us-east-2", 0), "Mint", "Manual", 1)
-			if f.ibm {
-				start, install = installertest.StartIBMCloud, installertest.IBMConfig("shop", "", 0)
+			w, config := f.start(t)
+			runs := []prepared{w.begin(f, config, true), w.begin(f, config, false)}
+			if f.spoil != nil {
+				f.spoil(w)
 			}
-			if f.change[0] != "" {
-				require.Contains(t, install, f.change[0])
-				install = strings.ReplaceAll(install, f.change[0], f.change[1])
+			real, standIn := runs[0].end(patience), runs[1].end(patience)
+			require.NotZero(t, real.Exit, "it succeeded")
+			got = append(got, real)
+			if real.Exit != standIn.Exit || real.Reason != standIn.Reason {
+				others = append(others, fmt.Sprintf("%s: real %d %s, stand-in %d %s", f.name, real.Exit, real.Reason, standIn.Exit, standIn.Reason))
 			}
-			e := newWorld(t, start(t)).fail(f, install)
-			require.NotZero(t, e.Exit, "it succeeded")
-			got = append(got, e)
 		})
 	}
-	raw, err := yaml.Marshal(got)
-	require.NoError(t, err)
+	got = append(got, hang(t)...)
+	requireRecorded(t, got)
+	requireGolden(t, "failures.differences", others)
+}
+
+// requireRecorded compares runs with the fixtures.
+func requireRecorded(t *testing.T, got []ending) {
+	t.Helper()
 	if *update {
-		require.NoError(t, os.WriteFile(recorded, append([]byte("# What the real openshift-install 4.19.0-ec.5 printed in runs that failed against the stand-in clouds (make test-installer), and what ocpctl makes of it.\n"), raw...), 0o644))
+		var raw bytes.Buffer
+		raw.WriteString("# What the real openshift-install 4.19.0-ec.5 and ccoctl printed in runs that failed against the stand-in clouds (make test-installer), and what ocpctl makes of it.\n")
+		encoder := yaml.NewEncoder(&raw)
+		require.NoError(t, encoder.Encode(got))
+		require.NoError(t, os.WriteFile(recorded, raw.Bytes(), 0o644))
 	}
 	kept, err := os.ReadFile(recorded)
 	require.NoError(t, err)
@@ -211,6 +306,7 @@ func TestTheRealInstallersFailures(t *testing.T) {
 	require.NoError(t, yaml.Unmarshal(kept, &want))
 	require.Len(t, got, len(want))
 	for i := range want {
+		require.Equal(t, want[i].Name, got[i].Name)
 		require.Equal(t, want[i].Reason, got[i].Reason, want[i].Name)
 		require.Equal(t, want[i].Exit, got[i].Exit, want[i].Name)
 	}

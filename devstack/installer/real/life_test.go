@@ -3,18 +3,21 @@
 package real_test
 
 import (
-	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/devstack/aws"
 	"github.com/ocpctl/ocpctl/devstack/ibmcloud"
 	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/devstack/installer/installertest"
+	"github.com/ocpctl/ocpctl/internal/names"
 )
 
 // prepare makes an install directory with what the runner puts into it: manifests with ccoctl's credentials, and the ignition.
@@ -47,12 +50,12 @@ func TestALifeOnAWS(t *testing.T) {
 	w := newWorld(t, installertest.Start(t))
 	config := strings.Replace(installertest.InstallConfig("shop", "us-east-2", 0), "Mint", "Manual", 1)
 	cco := filepath.Join(t.TempDir(), "cc")
-	w.must(installer.RealVersion, "ccoctl", "aws", "create-all", "--name", "shop-0123456789", "--region", "us-east-2",
+	w.must(installer.RealVersion, "ccoctl", "aws", "create-all", "--name", ccoName, "--region", "us-east-2",
 		"--credentials-requests-dir", w.requests(installer.RealVersion, config), "--output-dir", cco)
 	dir := w.prepare(installer.RealVersion, config, cco)
 	w.must(installer.RealVersion, "openshift-install", "create", "cluster", "--dir", dir)
 	w.must(installer.RealVersion, "openshift-install", "destroy", "cluster", "--dir", dir)
-	w.must(installer.RealVersion, "ccoctl", "aws", "delete", "--name", "shop-0123456789", "--region", "us-east-2")
+	w.must(installer.RealVersion, "ccoctl", "aws", "delete", "--name", ccoName, "--region", "us-east-2")
 	w.printUsage()
 	require.Empty(t, w.Left(t, "shop"))
 }
@@ -61,7 +64,7 @@ func TestALifeOnAWS(t *testing.T) {
 // group, and the image, which the real destroyer does not see among the first fifty.
 func TestALifeOnIBMCloud(t *testing.T) {
 	w := newWorld(t, installertest.StartIBMCloud(t))
-	const name = "shop-0123456789"
+	const name = ccoName
 	_, err := w.IBM.Plant(ibmcloud.Resource{Service: "resource-controller", Type: "resource-group", Name: name, State: "ACTIVE"})
 	require.NoError(t, err)
 	config := installertest.IBMConfig("shop", name, 0)
@@ -83,19 +86,41 @@ func TestALifeOnIBMCloud(t *testing.T) {
 	require.Equal(t, map[string]int{"resource-group": 1, "image": 1}, kinds)
 }
 
-// As Hive does it: the tags alone find what is there, although the install directory is lost.
-func TestTheTagsAloneFindACluster(t *testing.T) {
-	w := newWorld(t, installertest.Start(t))
-	config := installertest.InstallConfig("shop", "us-east-2", 0)
-	dir := w.prepare(installer.RealVersion, config, "")
-	w.must(installer.RealVersion, "openshift-install", "create", "cluster", "--dir", dir)
-	var metadata struct{ InfraID string }
-	raw, err := os.ReadFile(filepath.Join(dir, "metadata.json"))
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(raw, &metadata))
-	lost := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(lost, "metadata.json"),
-		fmt.Appendf(nil, `{"infraID":%q,"aws":{"region":"us-east-2","identifier":[{"kubernetes.io/cluster/%s":"owned"}]}}`, metadata.InfraID, metadata.InfraID), 0o640))
-	w.must(installer.RealVersion, "openshift-install", "destroy", "cluster", "--dir", lost)
-	require.Empty(t, w.Left(t, "shop"))
+// A cluster whose install directory is lost is found by its tags alone, as Hive does it, and by the metadata.json that ocpctl builds from its
+// record. Both leave the same: nothing of the cluster, and what is another's.
+func TestTheTagsAloneFindWhatARebuiltStateFinds(t *testing.T) {
+	left := map[string][]string{}
+	for name, build := range map[string]func(infraID, clusterID string) []byte{
+		"tags": func(infraID, _ string) []byte {
+			return fmt.Appendf(nil, `{"infraID":%q,"aws":{"region":"us-east-2","identifier":[{"kubernetes.io/cluster/%s":"owned"}]}}`, infraID, infraID)
+		},
+		"rebuilt": func(infraID, clusterID string) []byte {
+			scope := names.Scope{Platform: names.AWS, Name: "shop", BaseDomain: "labs.example.com", Region: "us-east-2"}
+			return scope.MetadataJSON(names.Identity{InfraID: infraID, ClusterUUID: clusterID})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, installertest.Start(t))
+			dir := w.prepare(installer.RealVersion, installertest.InstallConfig("shop", "us-east-2", 0), "")
+			w.must(installer.RealVersion, "openshift-install", "create", "cluster", "--dir", dir)
+			raw, err := os.ReadFile(filepath.Join(dir, "metadata.json"))
+			require.NoError(t, err)
+			infraID, clusterID, err := names.ReadIdentity(raw)
+			require.NoError(t, err)
+			require.NoError(t, os.RemoveAll(dir))
+			for _, owner := range []string{infraID, "shop-other"} { // a volume of a workload, and one of another cluster with the same name
+				_, err := w.AWS.Plant(aws.Resource{Service: "ec2", Type: "volume", Region: "us-east-2", State: "available", Tags: map[string]string{"kubernetes.io/cluster/" + owner: "owned"}})
+				require.NoError(t, err)
+			}
+			lost := t.TempDir()
+			require.NoError(t, os.WriteFile(filepath.Join(lost, "metadata.json"), build(infraID, clusterID), 0o640))
+			w.must(installer.RealVersion, "openshift-install", "destroy", "cluster", "--dir", lost)
+			for _, r := range w.AWS.Resources("") {
+				left[name] = append(left[name], strings.Join([]string{r.Type, r.Name, strings.Join(slices.Sorted(maps.Keys(r.Tags)), " ")}, " "))
+			}
+			slices.Sort(left[name])
+		})
+	}
+	require.Equal(t, []string{"volume  kubernetes.io/cluster/shop-other"}, left["tags"])
+	require.Equal(t, left["tags"], left["rebuilt"])
 }

@@ -17,7 +17,6 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/child"
 	"github.com/ocpctl/ocpctl/devstack/gateway"
-	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/devstack/installer/act"
 	"github.com/ocpctl/ocpctl/devstack/installer/cluster"
 	"github.com/ocpctl/ocpctl/devstack/installer/script"
@@ -55,13 +54,7 @@ func (c command) run(interrupted int, stdout, stderr io.Writer) (code int, err e
 	runtime.LockOSThread() // the child dies with the thread that started it
 	r := &run{command: c, stderr: stderr, Act: must.Get(act.New())}
 	r.Log = func(level, line string) { fmt.Fprintf(stderr, "level=%s msg=%s\n", level, line) }
-	r.Failing = func(_ string, fault installer.Fault) *act.Failure {
-		text := fault.Message
-		if text == "" {
-			text = "told to fail"
-		}
-		return &act.Failure{Code: max(fault.Exit, 1), Message: text}
-	}
+	r.Failing = act.FailWith("told to fail")
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	if interrupted != 0 {

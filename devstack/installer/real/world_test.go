@@ -5,10 +5,15 @@ package real_test
 import (
 	"bytes"
 	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	neturl "net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -42,21 +47,40 @@ type world struct {
 	dir   string
 	env   []string
 	usage string
+	s3    atomic.Value // func(http.ResponseWriter): what S3 answers instead
 
 	patience time.Duration
+}
+
+// front stands before S3, which a test can make refuse.
+func (w *world) front(url string) string {
+	target, err := neturl.Parse(url)
+	require.NoError(w.t, err)
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target); r.Out.Host = r.In.Host }} // signatures cover the host
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if refuse, ok := w.s3.Load().(func(http.ResponseWriter)); ok {
+			refuse(rw)
+			return
+		}
+		proxy.ServeHTTP(rw, r)
+	}))
+	w.t.Cleanup(server.Close)
+	return server.URL
 }
 
 // newWorld puts the gateway in front of a test's cloud.
 func newWorld(t *testing.T, w *installertest.World) *world {
 	t.Helper()
+	out := &world{World: w, t: t, dir: t.TempDir(), patience: patience, usage: filepath.Join(t.TempDir(), "usage")}
 	cfg := gateway.Config{Dir: t.TempDir()}
 	if w.AWS != nil {
-		cfg.AWS, cfg.S3, cfg.S3In = w.AWS.URL(), w.S3.URL(), map[string]string{}
+		cfg.AWS, cfg.S3, cfg.S3In = w.AWS.URL(), out.front(w.S3.URL()), map[string]string{}
+		t.Setenv("AWS_ENDPOINT_URL_S3", cfg.S3)
 		for _, region := range []string{"us-east-2", "us-west-2"} {
 			s, err := w.S3.InRegion(t.Context(), region, 0)
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, s.Stop()) })
-			cfg.S3In[region] = s.URL()
+			cfg.S3In[region] = out.front(s.URL())
 		}
 	}
 	if w.IBM != nil {
@@ -65,7 +89,6 @@ func newWorld(t *testing.T, w *installertest.World) *world {
 	g, err := gateway.Start(t.Context(), cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, g.Stop()) })
-	out := &world{World: w, t: t, dir: t.TempDir(), patience: patience, usage: filepath.Join(t.TempDir(), "usage")}
 	out.env = append(append(os.Environ(), g.Environment()...), real.Variable+"="+programs(t), real.UsageVariable+"="+out.usage,
 		installer.PaceVariable+"=5ms", installer.FaultsVariable+"="+w.Faults, "TMPDIR="+t.TempDir(), "HOME="+t.TempDir(), "XDG_CACHE_HOME="+t.TempDir())
 	for _, version := range []string{installer.RealVersion, installer.Versions()[0]} {

@@ -149,6 +149,9 @@ func (l *Living) DeleteBinding(ctx context.Context, in, name string) error {
 
 // RolesOf returns the cluster roles that a service account is bound to in a namespace, or in the whole cluster.
 func (l *Living) RolesOf(namespace, name, in string) (roles []string) {
+	if namespace == "" && name == "kube:admin" { // OpenShift's own group system:cluster-admins
+		return []string{"cluster-admin"}
+	}
 	for _, b := range l.Bindings() {
 		if b.Namespace == namespace && b.Account == name && (b.In == "" || b.In == in) {
 			roles = append(roles, b.Role)

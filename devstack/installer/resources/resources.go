@@ -30,6 +30,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // Cloud is one region and the global services.
@@ -147,11 +148,7 @@ func (b *Build) tags(name string) map[string]string {
 
 // sorted converts tags to a service's SDK type, in a fixed order.
 func sorted[T any](tags map[string]string, tag func(key, value *string) T) []T {
-	out := make([]T, 0, len(tags))
-	for _, key := range slices.Sorted(maps.Keys(tags)) {
-		out = append(out, tag(aws.String(key), aws.String(tags[key])))
-	}
-	return out
+	return pick.Map(slices.Sorted(maps.Keys(tags)), func(key string) T { return tag(aws.String(key), aws.String(tags[key])) })
 }
 
 // services maps the SDK's service names to ours.

@@ -19,48 +19,46 @@ func (i *install) initialising(ctx context.Context) error {
 	if waited != nil && !errors.As(waited, &gaveUp) {
 		return waited
 	}
-	degraded, err := i.degraded(ctx)
-	if err != nil {
-		return inCloud(ctx, err, exitInstall, worded(exitInstall, err.Error()))
-	}
-	if len(degraded) > 0 {
-		return i.withoutCredentials(degraded)
+	if err := i.checkCredentials(ctx); err != nil {
+		return err
 	}
 	if err := i.build.Operators(ctx); err != nil {
-		return inCloud(ctx, err, exitInstall, worded(exitInstall, err.Error()))
+		return notInstalled(ctx, err)
 	}
 	if waited != nil {
 		return waited
 	}
 	if err := i.workloads(ctx); err != nil {
-		return inCloud(ctx, err, exitInstall, worded(exitInstall, err.Error()))
+		return notInstalled(ctx, err)
 	}
 	return i.settled(ctx)
 }
 
-// degraded lists the operators without access to the cloud: in Manual mode each needs a Secret that works.
-func (i *install) degraded(ctx context.Context) (namespaces []string, err error) {
+// checkCredentials fails if operators have no access to the cloud: in Manual mode each needs a Secret that works.
+func (i *install) checkCredentials(ctx context.Context) error {
 	if i.config.on().mints(i.config.CredentialsMode) {
-		return nil, nil
+		return nil
 	}
+	degraded := false
 	for _, request := range i.requests() {
 		there, err := i.usable(ctx, i.assets, request)
 		if err != nil {
-			return nil, err
+			return notInstalled(ctx, err)
 		}
 		if !there {
-			namespaces = append(namespaces, request.Namespace)
+			operator := strings.TrimSuffix(strings.TrimPrefix(request.Namespace, "openshift-"), "-operator")
+			i.say("error", "Cluster operator %s Degraded is True with CredentialsFailing: no usable cloud credentials in namespace %s", operator, request.Namespace)
+			degraded = true
 		}
 	}
-	return namespaces, nil
+	if degraded {
+		return fail(exitInstall, "%s", worded(exitInstall, "Cluster operators authentication, console, image-registry, ingress are not available"))
+	}
+	return nil
 }
 
-func (i *install) withoutCredentials(namespaces []string) error {
-	for _, namespace := range namespaces {
-		operator := strings.TrimSuffix(strings.TrimPrefix(namespace, "openshift-"), "-operator")
-		i.say("error", "Cluster operator %s Degraded is True with CredentialsFailing: no usable cloud credentials in namespace %s", operator, namespace)
-	}
-	return fail(exitInstall, "%s", worded(exitInstall, "Cluster operators authentication, console, image-registry, ingress are not available"))
+func notInstalled(ctx context.Context, err error) error {
+	return inCloud(ctx, err, exitInstall, worded(exitInstall, err.Error()))
 }
 
 // workloads creates what users of the cluster create, if a fault asks for it.
@@ -103,13 +101,7 @@ func (r *run) waitForInstall(ctx context.Context) (err error) {
 	defer must.Catch(&err)
 	i := must.Get(r.takeUp(ctx))
 	must.Do(i.steps(ctx, step{"initialize", 1, fmt.Sprintf("Waiting up to %s for the cluster at https://api.%s:6443 to initialize...", until(40*time.Minute), i.config.domain()), nil}))
-	degraded, err := i.degraded(ctx)
-	if err != nil {
-		return inCloud(ctx, err, exitInstall, worded(exitInstall, err.Error()))
-	}
-	if len(degraded) > 0 {
-		return i.withoutCredentials(degraded)
-	}
+	must.Do(i.checkCredentials(ctx))
 	there := must.Get(i.build.ingress(ctx))
 	if !there {
 		return fail(exitInstall, "%s", worded(exitInstall, "Cluster operators authentication, console, ingress are not available"))

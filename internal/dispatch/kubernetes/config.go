@@ -112,6 +112,12 @@ func Defaults() Settings {
 				Requests: map[string]string{"cpu": "500m", "memory": "1Gi", "ephemeral-storage": "6Gi"},
 				Limits:   map[string]string{"memory": "2Gi"},
 			},
+			// The real destroyer has at most 158 MB and ccoctl 48 (docs/proof.md), one after the other, beside the runner's own memory.
+			// The rest is for oc, which unpacks the installer, and for accounts with more in them.
+			"destroy": {
+				Requests: map[string]string{"cpu": "500m", "memory": "512Mi", "ephemeral-storage": "6Gi"},
+				Limits:   map[string]string{"memory": "1Gi"},
+			},
 			// The installer unpacks the machines' image of some GiB, and reads the whole of it into memory before it uploads it
 			// (openshift/installer pkg/infrastructure/ibmcloud/clusterapi).
 			"ibmcloud-create": {

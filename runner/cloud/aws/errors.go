@@ -13,10 +13,11 @@ import (
 // isAbsent reports that AWS answered and the requested object does not exist.
 func isAbsent(err error) bool {
 	var api smithy.APIError
-	if !errors.As(err, &api) {
-		return false
-	}
-	switch code := api.ErrorCode(); code {
+	return errors.As(err, &api) && isAbsentCode(api.ErrorCode())
+}
+
+func isAbsentCode(code string) bool {
+	switch code {
 	case "NoSuchEntity", "NoSuchBucket", "NoSuchTagSet", "NoSuchHostedZone", "NotFound", "LoadBalancerNotFound":
 		return true
 	default: // for EC2: InvalidSnapshot.NotFound, InvalidAMIID.NotFound …

@@ -15,6 +15,3 @@ func (c *Client) Detach(context.Context, cloud.Target) ([]string, error) { retur
 
 // Found finds nothing: AWS's destroyer searches by tags alone.
 func (c *Client) Found(context.Context, cloud.Target) (names.Found, error) { return names.Found{}, nil }
-
-// Tag changes nothing: the installer and the operators of the cluster set the tags as they create (userTags, propagateUserTags).
-func (c *Client) Tag(context.Context, cloud.Target, map[string]string) (int, error) { return 0, nil }

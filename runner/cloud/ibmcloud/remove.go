@@ -152,11 +152,11 @@ func (s *removal) removeTags(ctx context.Context, t cloud.Target) {
 
 var errAttached = errors.New("IBM Cloud refused it: it is still attached")
 
-func (s *removal) deleteTag(ctx context.Context, name string) error {
+func (c *Client) deleteTag(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	kind := globaltaggingv1.DeleteTagOptionsTagTypeUserConst
-	answer, err := resultOrRefusal(s.tagging.DeleteTagWithContext(ctx, &globaltaggingv1.DeleteTagOptions{TagName: &name, TagType: &kind}))
+	answer, err := resultOrRefusal(c.tagging.DeleteTagWithContext(ctx, &globaltaggingv1.DeleteTagOptions{TagName: &name, TagType: &kind}))
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -19,12 +20,13 @@ import (
 const (
 	// tagLookups limits how many resources' tags are read at once.
 	tagLookups = 4
-	// attachAtOnce is how many resources one call may tag.
+	// attachAtOnce is how many resources one call may be about.
 	attachAtOnce = 100
 )
 
-// Tag attaches the cluster's tags to every resource in its resource groups and to ccoctl's service IDs, as tagkey.IBM writes them, and returns to
-// how many. A resource that has them all stays as it is. API keys and policies of service IDs have no tags; they go with their service ID.
+// Tag attaches the cluster's tags to every resource in its resource groups and to ccoctl's service IDs, as tagkey.IBM writes them, detaches those of
+// tagkey.Claimant with another value, and returns how many resources changed. API keys and policies of service IDs have no tags; they go with their
+// service ID.
 func (c *Client) Tag(ctx context.Context, t cloud.Target, tags map[string]string) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, removalTimeout)
 	defer cancel()
@@ -60,15 +62,36 @@ func (c *Client) Tag(ctx context.Context, t cloud.Target, tags map[string]string
 	if err != nil {
 		return 0, err
 	}
-	lacking := slices.DeleteFunc(crns, func(crn string) bool {
-		return !slices.ContainsFunc(wanted, func(tag string) bool { return !slices.Contains(has[crn], tag) })
-	})
-	tagged, errs := 0, []error(nil)
-	for some := range slices.Chunk(lacking, attachAtOnce) {
-		n, err := c.attachTags(ctx, some, wanted)
-		tagged, errs = tagged+n, append(errs, err)
+	changed, stale := map[string]bool{}, map[string][]string{} // by tag
+	var lacking []string
+	for _, crn := range crns {
+		if slices.ContainsFunc(wanted, func(tag string) bool { return !slices.Contains(has[crn], tag) }) {
+			lacking = append(lacking, crn)
+		}
+		for _, tag := range has[crn] {
+			if isStale(tag, tags) {
+				stale[tag] = append(stale[tag], crn)
+			}
+		}
 	}
-	return tagged, errors.Join(errs...)
+	errs := []error{c.changeTags(ctx, attach, lacking, wanted, changed)}
+	for _, tag := range slices.Sorted(maps.Keys(stale)) { // after the new ones are there
+		errs = append(errs, c.changeTags(ctx, detach, stale[tag], []string{tag}, changed))
+		if strings.HasPrefix(tag, tagkey.IBM(tagkey.RequestID, "")) || strings.HasPrefix(tag, tagkey.IBM(tagkey.TTLExpiry, "")) { // no other cluster has it
+			if err := c.deleteTag(ctx, tag); !errors.Is(err, errAttached) {
+				errs = append(errs, err)
+			}
+		}
+	}
+	return len(changed), errors.Join(errs...)
+}
+
+// isStale reports a tag of a key in tagkey.Claimant that the cluster's tags have with another value.
+func isStale(tag string, tags map[string]string) bool {
+	return slices.ContainsFunc(tagkey.Claimant, func(key string) bool {
+		value, there := tags[key]
+		return there && strings.HasPrefix(tag, tagkey.IBM(key, "")) && tag != tagkey.IBM(key, value)
+	})
 }
 
 // TagCredentials attaches the target's tags to ccoctl's service IDs, and to what is in the resource group by then. There are no roles.
@@ -95,32 +118,55 @@ func (c *Client) crnsIn(ctx context.Context, o *owner) ([]string, error) {
 	return slices.Compact(crns), nil
 }
 
-// attachTags gives tags to resources and returns to how many. The service answers with success although it refused some of them.
-func (c *Client) attachTags(ctx context.Context, crns, tags []string) (int, error) {
+// What is done with tags.
+const (
+	attach = "attach the tags to"
+	detach = "detach the tags from"
+)
+
+// changeTags attaches tags to resources or detaches them, and notes which changed.
+func (c *Client) changeTags(ctx context.Context, do string, crns, tags []string, changed map[string]bool) (err error) {
+	for some := range slices.Chunk(crns, attachAtOnce) {
+		err = errors.Join(err, c.changeSome(ctx, do, some, tags, changed))
+	}
+	return err
+}
+
+// changeSome is one call. The service answers with success although it refused some of the resources.
+func (c *Client) changeSome(ctx context.Context, do string, crns, tags []string, changed map[string]bool) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	options := &globaltaggingv1.AttachTagOptions{TagNames: tags, TagType: core.StringPtr(globaltaggingv1.AttachTagOptionsTagTypeUserConst)}
+	var on []globaltaggingv1.Resource
 	for _, crn := range crns {
-		options.Resources = append(options.Resources, globaltaggingv1.Resource{ResourceID: &crn})
+		on = append(on, globaltaggingv1.Resource{ResourceID: &crn})
 	}
-	answer, err := resultOrRefusal(c.tagging.AttachTagWithContext(ctx, options))
+	kind := core.StringPtr(globaltaggingv1.AttachTagOptionsTagTypeUserConst)
+	var answer *globaltaggingv1.TagResults
+	var err error
+	if do == detach {
+		answer, err = resultOrRefusal(c.tagging.DetachTagWithContext(ctx, &globaltaggingv1.DetachTagOptions{TagNames: tags, TagType: kind, Resources: on}))
+	} else {
+		answer, err = resultOrRefusal(c.tagging.AttachTagWithContext(ctx, &globaltaggingv1.AttachTagOptions{TagNames: tags, TagType: kind, Resources: on}))
+	}
 	if err != nil {
-		return 0, fmt.Errorf("attach tags to %d resources: %w", len(crns), err)
+		return fmt.Errorf("%s %d resources: %w", do, len(crns), err)
 	}
-	attached := map[string]bool{}
+	done := map[string]bool{}
 	for _, r := range answer.Results {
-		attached[zeroOrValue(r.ResourceID)] = r.IsError != nil && !*r.IsError
+		done[zeroOrValue(r.ResourceID)] = r.IsError != nil && !*r.IsError
 	}
 	var refused []string
 	for _, crn := range crns {
-		if !attached[crn] {
+		if done[crn] {
+			changed[crn] = true
+		} else {
 			refused = append(refused, crn)
 		}
 	}
 	if len(refused) > 0 {
-		err = fmt.Errorf("IBM Cloud did not attach the tags to %s", strings.Join(refused, ", "))
+		return fmt.Errorf("IBM Cloud did not %s %s", do, strings.Join(refused, ", "))
 	}
-	return len(crns) - len(refused), err
+	return nil
 }
 
 // tagsOf reads the user tags of resources one by one: the search index that knows all at once is behind.

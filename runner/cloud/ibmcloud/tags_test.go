@@ -70,3 +70,34 @@ func TestTheTagsOfAClusterWithoutAnInfraIDAreDeleted(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, deleted, "tag clusterid:"+strings.ToLower(s.target.Cluster))
 }
+
+func TestTheTagsOfAnOwnerAreReplaced(t *testing.T) {
+	s := newScene(t)
+	group := s.cluster(t, mine, myCCO, "shop")
+	waited := map[string]string{"ClusterId": s.target.Cluster, "Owner": "pool", "Team": "platform", "TTLExpiry": "2030-01-01T00:00:00Z", "Cost": "a"}
+	_, err := s.client.Tag(t.Context(), s.target, waited)
+	require.NoError(t, err)
+	claimed := map[string]string{"ClusterId": s.target.Cluster, "Owner": "maya@example.com", "Team": "platform", "TTLExpiry": "2030-01-02T00:00:00Z", "Cost": "b"}
+	s.Pages(3)
+	n, err := s.client.Tag(t.Context(), s.target, claimed)
+	require.NoError(t, err)
+	require.NotZero(t, n)
+	seen := 0
+	for _, r := range s.Resources("") {
+		if r.Group != group || r.Type == "tag" {
+			continue
+		}
+		seen++
+		require.Subset(t, r.Tags, []string{"owner:maya-example.com", "team:platform", "ttlexpiry:2030-01-02t00:00:00z", "cost:a", "cost:b"}, r.Name)
+		require.NotContains(t, r.Tags, "owner:pool", r.Name)
+		require.NotContains(t, r.Tags, "ttlexpiry:2030-01-01t00:00:00z", r.Name)
+	}
+	require.NotZero(t, seen)
+	require.Empty(t, s.Resources("ttlexpiry:2030-01-01t00:00:00z"), "the account's list forgets it")
+	n, err = s.client.Tag(t.Context(), s.target, claimed)
+	require.NoError(t, err)
+	require.Zero(t, n)
+	s.Refuse("tags:detach_tag", 1, standin.Denied)
+	_, err = s.client.Tag(t.Context(), s.target, waited)
+	require.ErrorContains(t, err, "detach the tags from")
+}

@@ -2,7 +2,7 @@
 package main
 
 import (
-	"os"
+	"log"
 
 	"github.com/openshift/cloud-credential-operator/pkg/cmd/provisioning/aws"
 	"github.com/openshift/cloud-credential-operator/pkg/cmd/provisioning/ibmcloud"
@@ -10,9 +10,9 @@ import (
 )
 
 func main() {
-	root := &cobra.Command{Use: "ccoctl", SilenceUsage: true}
+	root := &cobra.Command{Use: "ccoctl", Short: "OpenShift credentials provisioning tool"}
 	root.AddCommand(aws.NewAWSCmd(), ibmcloud.NewIBMCloudCmd())
-	if root.Execute() != nil { // cobra has printed the error
-		os.Exit(1)
+	if err := root.Execute(); err != nil { // cobra has printed it, before the usage
+		log.Fatal(err)
 	}
 }

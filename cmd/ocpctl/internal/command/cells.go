@@ -27,6 +27,9 @@ func statusCell(c v1.Cluster) table.Cell {
 	if moving && c.Progress.Percent > 0 {
 		text += fmt.Sprintf(" %d %%", c.Progress.Percent)
 	}
+	if c.Pool != "" && c.ClaimedAt.IsZero() && c.Status == v1.READY {
+		text += ", waits in its pool"
+	}
 	if c.Position > 0 {
 		text += fmt.Sprintf(", number %d in the queue", c.Position)
 	}
@@ -41,7 +44,7 @@ func paintOf(c v1.Cluster) table.Paint {
 		return table.Warn
 	case c.Phase == "asleep":
 		return table.Faint
-	case c.Phase == "going_to_sleep", c.Phase == "waking":
+	case c.Phase == "going_to_sleep", c.Phase == "waking", c.Phase == "preparing":
 		return table.Busy
 	case c.Status == v1.READY:
 		return table.Good
@@ -64,7 +67,7 @@ func isGone(c v1.Cluster) bool {
 	return c.Status == v1.DESTROYED || !c.ReleasedAt.IsZero()
 }
 
-// describeEnd says when a cluster ends or ended.
+// describeEnd says when a cluster ends or ended, and whether it falls asleep soon.
 func describeEnd(c v1.Cluster, now time.Time) string {
 	switch {
 	case !c.ReleasedAt.IsZero():
@@ -74,8 +77,17 @@ func describeEnd(c v1.Cluster, now time.Time) string {
 	case c.DestroyAt.Before(now):
 		return "due"
 	}
-	return duration.Away(c.DestroyAt, now)
+	text := duration.Away(c.DestroyAt, now)
+	for _, at := range []time.Time{c.Sleep.SleepsAt, c.Idle.SleepAt} {
+		if !at.IsZero() && at.Sub(now) < sleepsSoon {
+			return text + ", asleep " + duration.Away(at, now)
+		}
+	}
+	return text
 }
+
+// sleepsSoon is how long before it a list says that a cluster falls asleep.
+const sleepsSoon = time.Hour
 
 func pullRequest(c v1.Cluster) string {
 	if c.PullRequest.Repo == "" {
@@ -172,6 +184,7 @@ func (a *app) writeCluster(s *table.Screen, c v1.Cluster, brief bool) {
 	if !brief {
 		f.Add("profile", fmt.Sprintf("%s, OpenShift %s on %s in %s, domain %s", c.Profile, c.Version, price.PlatformText(c.Platform), c.Region, c.BaseDomain))
 		f.Add("owner", fmt.Sprintf("%s, team %s, cost center %s", c.Owner, c.Team, c.CostCenter))
+		f.Add("pool", poolText(c, s.Now))
 		f.Add("requested", fmt.Sprintf("%s by %s, through %s", humanize.When(c.AcceptedAt, s.Now), cmp.Or(c.RequestedByName, c.RequestedBy), humanize.Plain(c.Source)))
 		f.Add("pull request", pullRequest(c))
 		f.Add("run", describeRun(c.Run))

@@ -40,6 +40,7 @@ Repeating the command with the same --idempotency-key does not create a second c
 new key.`,
 		Example: `  ocpctl create aws-minimal-test --name team-a-smoke-01 --ttl 24h --owner team-a --cost-center cc-1234
   ocpctl create --name team-a-smoke-01 --dry-run
+  ocpctl create aws-minimal-test --pool aws-ready --wait
   ocpctl create -f request.yaml --wait --timeout 90m -o json`,
 		Args: rangeArgs(0, 1), ValidArgsFunction: completeFirst(a.completeProfiles),
 		RunE: a.runCommand(func(ctx context.Context, args []string) error {

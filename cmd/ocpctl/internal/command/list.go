@@ -91,9 +91,11 @@ func (a *app) listClusters(ctx context.Context, params v1.ListClustersParams, mo
 	if err != nil {
 		return err
 	}
-	return listOf[v1.Cluster]{
-		name: handleOf, heads: clusterHeads(), row: clusterRow, none: "No clusters. Create one with: ocpctl create --name …",
-	}.showPages(a, most, func(limit int, cursor string) (*http.Response, error) {
+	none := "No clusters. Create one with: ocpctl create --name …"
+	if params.Filter != "" {
+		none = "No cluster matches " + humanize.Line(params.Filter) + "."
+	}
+	return listOf[v1.Cluster]{name: handleOf, heads: clusterHeads(), row: clusterRow, none: none}.showPages(a, most, func(limit int, cursor string) (*http.Response, error) {
 		params.Limit, params.Cursor = limit, cursor
 		return api.ListClusters(ctx, &params)
 	})

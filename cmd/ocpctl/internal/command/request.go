@@ -24,6 +24,7 @@ type createInput struct {
 	file, ttl, sshKey     string
 	reuse, slot, lifetime string
 	onReady               string
+	noPool                bool
 	of                    runInput
 	tags                  []string
 	v1.CreateRequest
@@ -34,11 +35,13 @@ func (a *app) addCreateFlags(c *cobra.Command, w *createInput) {
 	f.StringVarP(&w.file, "from-file", "f", "", optionUsage("create", "from-file"))
 	addTextFlags(c, "create", map[string]*string{
 		"name": &w.Name, "ttl": &w.ttl, "team": &w.Team, "owner": &w.Owner, "cost-center": &w.CostCenter, "environment": &w.Environment,
-		"region": &w.Region, "version": &w.Version, "base-domain": &w.BaseDomain, "platform": &w.Platform, "ssh-key": &w.sshKey,
+		"region": &w.Region, "version": &w.Version, "base-domain": &w.BaseDomain, "platform": &w.Platform, "pool": &w.Pool, "ssh-key": &w.sshKey,
 		"reuse": &w.reuse, "slot": &w.slot, "lifetime": &w.lifetime, "on-ready": &w.onReady,
 	})
 	f.StringArrayVar(&w.tags, "tag", nil, optionUsage("create", "tag"))
 	f.StringArrayVar(&w.Addons, "addon", nil, optionUsage("create", "addon"))
+	f.BoolVar(&w.noPool, "no-pool", false, optionUsage("create", "no-pool"))
+	c.MarkFlagsMutuallyExclusive("pool", "no-pool")
 	w.of.addFlags(c)
 	f.BoolFunc("off-hours", optionUsage("create", "off-hours"), func(text string) error {
 		yes, err := strconv.ParseBool(text)
@@ -46,6 +49,9 @@ func (a *app) addCreateFlags(c *cobra.Command, w *createInput) {
 		return err
 	})
 }
+
+// noPool is the pool of a request for a cluster that is made anew.
+const noPool = "none"
 
 // readRequest returns the whole request: the file's values, overridden by flags. Everything that is wrong with it is reported at once.
 func (a *app) readRequest(w createInput, args []string) (v1.CreateRequest, error) {
@@ -58,7 +64,7 @@ func (a *app) readRequest(w createInput, args []string) (v1.CreateRequest, error
 	for _, over := range []struct{ into, from *string }{
 		{&r.Name, &flags.Name}, {&r.Profile, &flags.Profile}, {&r.Team, &flags.Team}, {&r.Owner, &flags.Owner}, {&r.CostCenter, &flags.CostCenter},
 		{&r.Environment, &flags.Environment}, {&r.Region, &flags.Region}, {&r.Version, &flags.Version}, {&r.BaseDomain, &flags.BaseDomain},
-		{&r.Platform, &flags.Platform},
+		{&r.Platform, &flags.Platform}, {&r.Pool, &flags.Pool},
 	} {
 		if *over.from != "" {
 			*over.into = *over.from
@@ -70,6 +76,9 @@ func (a *app) readRequest(w createInput, args []string) (v1.CreateRequest, error
 	if flags.OffhoursOptIn != nil {
 		r.OffhoursOptIn = flags.OffhoursOptIn
 	}
+	if w.noPool {
+		r.Pool = noPool
+	}
 	if w.ttl != "" {
 		ttl, err := humanize.Lifetime(w.ttl)
 		if err != nil {
@@ -80,7 +89,7 @@ func (a *app) readRequest(w createInput, args []string) (v1.CreateRequest, error
 	wrong = append(wrong, a.addRun(w, &r)...)
 	wrong = append(wrong, addPublicKey(w.sshKey, &r)...)
 	wrong = append(wrong, addTags(w.tags, &r)...)
-	if r.Name == "" && readable && r.Run.Reuse != v1.RunRequestReusePullRequest {
+	if r.Name == "" && readable && (r.Pool == "" || r.Pool == noPool) && r.Run.Reuse != v1.RunRequestReusePullRequest {
 		wrong = append(wrong, exit.Field{Name: "--name", Detail: "Required.", Accepted: []string{"lowercase letters, digits and dashes, at most 21 characters, e.g. team-a-smoke-01"}})
 	}
 	return r, exit.Wrong("The request is not complete or not valid.", wrong)
@@ -194,7 +203,7 @@ func explainMisread(err error) (wrong []exit.Field) {
 		wrong = append(wrong, exit.Field{Name: "--from-file", Detail: line + "."})
 	}
 	wrong[len(wrong)-1].Accepted = []string{
-		"name", "profile", "ttl", "ttlHours", "team", "owner", "costCenter", "environment", "region", "version", "baseDomain", "platform", "sshPublicKey", "extraTags", "addons", "offhoursOptIn", "run",
+		"name", "profile", "ttl", "ttlHours", "team", "owner", "costCenter", "environment", "region", "version", "baseDomain", "platform", "sshPublicKey", "extraTags", "addons", "offhoursOptIn", "pool", "run",
 	}
 	return wrong
 }

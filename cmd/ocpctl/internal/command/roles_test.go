@@ -76,7 +76,7 @@ var acts = []act{
 	{line: "open {cluster}", want: "0 0 0 3 4 4 3 0 3 3 3", does: true},
 	{line: "open {cluster} --page", want: "0 0 0 0 4 4 0 0 3 3 3"},
 	{line: "outputs {cluster}", want: "0 0 0 0 4 4 0 0 3 3 3", does: true},
-	{line: "share {cluster} --principal somebody", want: "0 0 0 3 4 4 3 3 3 3 3", does: true},
+	{line: "share {cluster} --principal saml:somebody", want: "0 0 0 3 4 4 3 3 3 3 3", does: true},
 	{line: "unshare {cluster} --principal {sees}", want: "0 0 0 3 4 4 0 3 3 3 3", does: true},
 	{line: "shares {cluster}", want: "0 0 0 0 4 4 0 0 3 3 3"},
 	{line: "use {cluster}", want: "6 6 6 3 4 4 3 6 3 3 3"}, // people have no turns
@@ -98,6 +98,12 @@ var acts = []act{
 
 	{line: "catalog profiles", want: "0 0 0 0 0 0 3 3 3 3 3"},
 	{line: "catalog profiles aws-standard", want: "0 0 0 0 0 0 3 3 3 3 3"},
+	{line: "pool list", want: "0 0 0 0 0 0 3 3 3 3 3"},
+	{line: "pool show none", want: "4 4 4 4 4 4 3 3 3 3 3"},
+	{line: "pool pause none --reason x", want: "3 4 3 3 3 3 3 3 3 3 3"},
+	{line: "pool resume none --reason x", want: "3 4 3 3 3 3 3 3 3 3 3"},
+	{line: "pool drain none --reason x --yes", want: "3 4 3 3 3 3 3 3 3 3 3"},
+	{line: "pool resize none 1 --reason x", want: "3 4 3 3 3 3 3 3 3 3 3"},
 	{line: "catalog teams", want: "0 0 0 0 0 0 3 3 3 3 3"},
 	{line: "catalog quotas", want: "0 0 0 0 0 0 3 3 3 3 3"},
 	{line: "catalog status", want: "0 0 0 0 0 0 3 3 3 3 3"},
@@ -205,7 +211,7 @@ func TestEveryCommandEndsForEverybodyAsItsRowSays(t *testing.T) {
 }
 
 // next is how a refusal goes on: what to do, or whom to ask.
-var next = regexp.MustCompile(`Ask |Add |Name |See |Choose another |Load |Request |Destroy it first|choose one of|The list of|Accepted: |ocpctl (list|login|approvals)|lists your|Retry|next: `)
+var next = regexp.MustCompile(`Ask |Add |Name |See |make a new one|Choose another |Load |Request |Destroy it first|choose one of|The list of|Accepted: |ocpctl (list|login|approvals)|lists your|Retry|next: `)
 
 // records are where it is written down that something was asked and refused.
 var records = []string{"audit_events", "audit_head", "cluster_requests", "request_checks", "request_keys"}

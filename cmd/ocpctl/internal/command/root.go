@@ -68,7 +68,7 @@ func (a *app) newRootCommand() *cobra.Command {
 		a.newScaleCommand(), a.newRefreshCommand(), a.newSleepCommand(), a.newWakeCommand(), a.newTransferCommand(), a.newDestroyCommand(), a.newRetryCommand(), a.newAbandonCommand())
 	a.addCommands(root, groupAccess, a.newKubeconfigCommand(), a.newShellCommand(), a.newOpenCommand(), a.newOutputsCommand(), a.newShareCommand(), a.newUnshareCommand(), a.newSharesCommand(), a.newUseCommand(), a.newReleaseCommand(), a.newAccessCommand(), a.newBreakGlassCommand(), a.newRedeemCommand(), a.newCredentialCommand())
 	a.addCommands(root, groupPeople, a.newApprovalsCommand(), a.newApproveCommand(), a.newRefuseCommand(), a.newWhoamiCommand(), a.newAccountCommand())
-	a.addCommands(root, groupWhat, a.newCatalogCommand(), a.newReportCommand())
+	a.addCommands(root, groupWhat, a.newCatalogCommand(), a.newPoolCommand(), a.newReportCommand())
 	a.addCommands(root, groupAdmin, a.newAuditCommand(), a.newAdminCommand())
 	a.addCommands(root, groupSelf, a.newLoginCommand(), a.newLogoutCommand(), a.newContextCommand(), a.newCompletionCommand(), a.newVersionCommand())
 	root.AddCommand(a.newActionCommand())

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -134,13 +133,10 @@ func explainEnd(ctx context.Context, err error, last State, name string, goal Go
 // phaseAsleep is the phase of a cluster that sleeps.
 const phaseAsleep = "asleep"
 
-// unusable are the phases in which a READY cluster cannot be used.
-var unusable = []string{"going_to_sleep", phaseAsleep, "waking"}
-
 func (g Goal) isReached(c v1.Cluster) bool {
 	switch g {
 	case Ready:
-		return c.Status == v1.READY && c.Desired == v1.Present && !slices.Contains(unusable, c.Phase)
+		return c.Status == v1.READY && c.Desired == v1.Present && c.Usable
 	case Asleep:
 		return c.Phase == phaseAsleep
 	case Destroyed:

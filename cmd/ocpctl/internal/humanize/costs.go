@@ -16,7 +16,11 @@ func Spent(c v1.Cluster, now time.Time) string { return price.Dollars(meterOf(c)
 
 // Costs describes a cluster's cost in one line.
 func Costs(c v1.Cluster, now time.Time) string {
-	line := fmt.Sprintf("%s an hour by list prices; about %s so far", price.Dollars(int64(c.HourlyCents)), Spent(c, now))
+	until := "so far"
+	if !c.ReleasedAt.IsZero() {
+		until = "in all"
+	}
+	line := fmt.Sprintf("%s an hour by list prices; about %s %s", price.Dollars(int64(c.HourlyCents)), Spent(c, now), until)
 	if c.Desired == v1.Present {
 		line += fmt.Sprintf(", %s until its planned end", price.Dollars(meterOf(c).Total(now, c.DestroyAt)))
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // instance is a virtual server.
@@ -26,10 +27,7 @@ type instance struct {
 
 // machine creates a virtual server. Its disk has an invented name and goes with it.
 func (b *Build) machine(ctx context.Context, name, profile, role, zone string, groups ...string) (out instance, err error) {
-	members := make([]any, 0, len(groups))
-	for _, g := range groups {
-		members = append(members, id(b.groups[g]))
-	}
+	members := pick.Map(groups, func(g string) any { return id(b.groups[g]) })
 	subnet := b.subnets[fmt.Sprintf("%s-subnet-%s-%s", b.InfraID, role, zone)]
 	err = b.postVPC(ctx, "create_instance", "instances", map[string]any{
 		"name": name, "profile": named(profile), "image": id(b.image), "vpc": id(b.vpc.ID), "zone": named(zone), "resource_group": id(b.group),

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
+	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
 // wait repeats a look until it reports that it is done. Only ctx and an error limit it; the installer's own limits are longer than
@@ -102,10 +103,9 @@ func (b *Build) Network(ctx context.Context) (err error) {
 // Balancers creates the load balancers of the Kubernetes API.
 func (b *Build) Balancers(ctx context.Context) (err error) {
 	defer must.Catch(&err)
-	subnets := make([]any, 0, len(b.Zones))
-	for _, zone := range b.Zones {
-		subnets = append(subnets, id(b.subnets[fmt.Sprintf("%s-subnet-control-plane-%s", b.InfraID, zone)]))
-	}
+	subnets := pick.Map(b.Zones, func(zone string) any {
+		return id(b.subnets[fmt.Sprintf("%s-subnet-control-plane-%s", b.InfraID, zone)])
+	})
 	for _, one := range []struct {
 		name   string
 		public bool
