@@ -106,7 +106,9 @@ func (r *run) execute(ctx context.Context, stdout io.Writer) (code int, err erro
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(withoutEndpoints(os.Environ()), append(g.Environment(), dataVariable+"="+filepath.Join(filepath.Dir(r.program), "data"))...), stdout, r.stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{}
 	child.EndWithParent(cmd.SysProcAttr, syscall.SIGKILL)
-	child.Contain(cmd.SysProcAttr) // the real installer's own processes outlive it when it is killed
+	if r.key == createKey {
+		child.Contain(cmd.SysProcAttr) // its own processes outlive it when it is killed
+	}
 	began := time.Now()
 	must.Do(cmd.Start())
 	ended := make(chan struct{})
