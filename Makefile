@@ -18,8 +18,8 @@ PROGRAMS  := ./cmd/ocpctl-server ./cmd/ocpctl-runner ./cmd/ocpctl ./devstack/cmd
 TOOL      := go tool -modfile=tools/go.mod
 # Packages whose tests wait most: make test begins with them, so that the others run beside them.
 LONG      := ./devstack ./store ./runner ./lifecycle ./controller
-# Tests that make test leaves to make check, because they take minutes: short forms of make attack, make chaos and make takeover, thousands of changes, and mutants of Decide.
-HEAVY     := ShortFormOfMakeAttack|SampleOfTheCrashMatrix|TwoServersTakeOver|ThousandChanges|EveryMutantOf(Decide|APool)
+# Tests that make test leaves to make check, because they take minutes: short forms of make attack, make chaos and make takeover, thousands of changes, and mutants. Random lives are fewer with -short.
+HEAVY     := ShortFormOfMakeAttack|SampleOfTheCrashMatrix|TwoServersTakeOver|ThousandChanges|EveryMutantOf
 # Selects the packages whose tests start neither PostgreSQL nor the demo, from a list of packages with their dependencies.
 QUICK     := awk '$$1 ~ /\.test$$/ && !/devstack\/(postgres|s3)/ {sub(/\.test$$/, "", $$1); print $$1}'
 # The packages with fuzz targets.
@@ -104,7 +104,7 @@ build-cluster-api: ## build what the real installer creates a cluster on AWS wit
 .PHONY: test-installer
 test-installer: ## run a cluster's life on each cloud with the real openshift-install and ccoctl, and compare them with the stand-ins (builds them the first time, see build-installer)
 	@[ -e $(DEMO_DIR)/real/data ] || $(MAKE) --no-print-directory build-installer
-	go test -count=1 -timeout 15m -tags installer -v ./devstack/installer/real
+	go test -count=1 -timeout 20m -tags installer -v ./devstack/installer/real
 
 .PHONY: test-cluster-api
 test-cluster-api: ## let the real openshift-install create, and destroy, a cluster on the stand-in AWS, whose API is a real one (builds what it needs the first time, see build-cluster-api; needs Linux)
@@ -113,7 +113,7 @@ test-cluster-api: ## let the real openshift-install create, and destroy, a clust
 	go test -count=1 -timeout 20m -tags installer,clusterapi -run Creates -v ./devstack/installer/real
 
 .PHONY: test-auditors
-test-auditors: ## let programs of others use the stand-in clouds: Kubernetes' own janitor, and the clouds' clients for Node.js (builds and fetches them: two minutes; needs Node.js 20)
+test-auditors: ## let programs of others use the stand-in clouds: Kubernetes' own janitor, and the clouds' clients for Node.js (builds and fetches them: five minutes; needs Node.js 20)
 	@tools/setup.sh node
 	go test -count=1 -timeout 10m -tags auditors ./devstack/auditors
 
@@ -177,7 +177,7 @@ test: ## run the tests (make check runs them all)
 	@tools/setup.sh postgres node
 	@go -C tools/s3gateway tool -n s3gateway >/dev/null # built once here, not by each package that needs it
 	@# tests often wait, so three packages at once keep two cores busy. make check vets and looks for races: from a cold cache that takes minutes
-	go test -vet=off -p 3 -shuffle=on -timeout 20m -skip '$(HEAVY)' $(LONG) $$(go list ./... | grep -vxF "$$(go list $(LONG))")
+	go test -short -vet=off -p 3 -shuffle=on -timeout 20m -skip '$(HEAVY)' $(LONG) $$(go list ./... | grep -vxF "$$(go list $(LONG))")
 
 .PHONY: test-web
 test-web: ## the pages in Chromium on a whole stack: accessibility (axe) of each page as three roles, light and dark, in three widths; and how pages behave (ten minutes)

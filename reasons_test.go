@@ -56,7 +56,7 @@ var foreignTexts = map[string]int{
 	"chatops/chatops.go":                      1, // a command that somebody wrote is parsed
 	"internal/commands/commands.go":           1, // the word in backquotes names an option's value, as pflag reads it
 	"internal/dispatch/kubernetes/trouble.go": 2, // Kubernetes' own reasons
-	"runner/installer/failures.go":            5, // the installer's log; and the table that reads it is checked when the program starts
+	"runner/installer/failures.go":            6, // the installer's log; and the table that reads it is checked when the program starts
 	"runner/installer/pattern.go":             1, // the installer's log and the cloud's words: there is no other source
 	"runner/installer/refusal.go":             2, // likewise
 	"store/attempts/wholelog.go":              2, // a person searches in a log, and the line that failed is marked

@@ -51,6 +51,9 @@ type ClusterRequest struct {
 	say    func(policy.Verdict, clusters.Row) *clusters.Reply // the answer that is saved with the result; nil: see Cause
 	once   *store.Once                                        // for a request that may be sent again; nil: it cannot
 
+	anew   bool              // no pool serves it
+	brakes []lifecycle.Brake // that hold now, anywhere
+
 	explain bool // the verdict has the rules that do not apply, too; only for a rehearsal
 }
 
@@ -130,6 +133,10 @@ type judgeFunc = func(usage.Usage) (store.Judgement, error)
 func (s *Service) judgeAndWrite(r ClusterRequest, ask store.Ask, write func(judgeFunc) (store.Judged, error)) (Created, error) {
 	var last policy.Verdict
 	judged, err := write(s.judgeWith(r, ask, false, &last))
+	if errors.Is(err, db.ErrNoAccount) { // nothing waits in a pool
+		r.anew = true
+		judged, err = write(s.judgeWith(r, ask, false, &last))
+	}
 	made, unread := toCreated(judged, &last)
 	if errors.Is(err, db.ErrNameTaken) && made.Verdict.Grant.FallbackName != "" {
 		judged, err = write(s.judgeWith(r, ask, true, &last))
@@ -162,9 +169,12 @@ func nameTaken(r ClusterRequest, g policy.Grant) *Error {
 
 func (s *Service) evaluateRequest(r ClusterRequest, u policy.Usage, now time.Time) policy.Verdict {
 	terms := r.catalogue.Terms(now)
-	terms.Explain = r.explain
+	terms.Explain, terms.Claims = r.explain, r.claims()
 	v := policy.Evaluate(r.Request, u, terms, s.policy)
 	v.Checks = append(v.Checks, r.Notes...)
+	if v.Allowed {
+		v.Checks = append(v.Checks, s.checkBrakes(r.brakes, v.Grant, now)...)
+	}
 	if slices.ContainsFunc(r.Notes, func(c policy.Check) bool { return c.Result == policy.Fail }) {
 		v = withoutGrant(v)
 	}
@@ -176,7 +186,16 @@ func ToPolicyUsage(u usage.Usage) policy.Usage {
 	return policy.Usage{
 		Person: policy.Counts(u.Person), Team: policy.Counts(u.Team),
 		Repository: policy.Counts(u.Repository), Everywhere: policy.Counts(u.Everywhere), Identities: u.Identities,
+		Accounts: toAccountUsage(u.Accounts),
 	}
+}
+
+func toAccountUsage(u usage.Accounts) policy.AccountUsage {
+	fits := make(map[policy.AccountRegion]int, len(u.Fits))
+	for at, n := range u.Fits {
+		fits[policy.AccountRegion(at)] = n
+	}
+	return policy.AccountUsage{Live: u.Live, Fits: fits}
 }
 
 // completeAsk completes a request with the catalogue and the person's name, and returns with it what is requested and whose usage it
@@ -188,6 +207,11 @@ func (s *Service) completeAsk(ctx context.Context, r ClusterRequest) (ClusterReq
 	if err := s.keepPeople(ctx, r.catalogue); err != nil {
 		return ClusterRequest{}, store.Ask{}, err
 	}
+	brakes, err := s.store.Brakes.List(ctx)
+	if err != nil {
+		return ClusterRequest{}, store.Ask{}, err
+	}
+	r.brakes = brakes
 	r.Request.Principal = withDisplayName(r.Request.Principal, r.catalogue.Catalogue)
 	content, err := json.Marshal(r.Request)
 	if err != nil {
@@ -206,7 +230,7 @@ func scopeOf(person, team, repo string, c profiles.Catalogue) usage.Scope {
 		slices.ContainsFunc(c.Policies, func(p profiles.Policy) bool {
 			return slices.ContainsFunc(p.Rules, func(r profiles.Rule) bool { return strings.Contains(r.When, "everywhere") })
 		})
-	return usage.Scope{Person: person, Team: team, Repo: repo, Everywhere: everywhere}
+	return usage.Scope{Person: person, Team: team, Repo: repo, Everywhere: everywhere, Accounts: len(c.Accounts) > 0}
 }
 
 // toJudgement turns the verdict into what the store writes.
@@ -254,7 +278,7 @@ func (s *Service) toJudgement(r ClusterRequest, asked []byte, v policy.Verdict, 
 		reply = answer(row)
 	}
 	return store.Judgement{
-		Reply: reply, Answer: answer, Show: r.show, Access: s.accessAsk(r, row), Pools: s.poolsFor(r, v.Grant),
+		Reply: reply, Answer: answer, Show: r.show, Access: s.accessAsk(r, row), Pools: s.poolsFor(r, v.Grant), Accounts: claimAccounts(r.Request, v.Grant), AnyDomain: v.Grant.ClaimFrom.AnyDomain, ClaimOnly: v.Grant.ClaimFrom.Only,
 		Allowed: true, Verdict: encoded, Usage: counted, Checks: checks, Row: row, MaxTTL: v.Grant.MaxTTL, UserTags: v.Grant.Tags, Weight: v.Grant.Weight, Addons: addons,
 		Budget:   reachThresholds(row.Team, u, v.Grant.PriceCents, r.catalogue.Catalogue),
 		Approval: approvalAsk(r, v, asked), Turn: turnAsk(v, ToPolicyUsage(u)),
@@ -296,14 +320,18 @@ func (s *Service) draftRow(r ClusterRequest, g policy.Grant, now time.Time) (clu
 		return clusters.Row{}, fmt.Errorf("render install-config of %s: %w", g.Profile, err)
 	}
 	cloud := s.installs.Clouds[g.Platform]
+	account, _ := r.catalogue.Account(g.Account)
+	if account.CredentialsRef != "" || len(account.ServiceAccounts) > 0 {
+		cloud.CredentialsRef = account.CredentialsRef
+	}
 	row := clusters.Row{
 		CostCenter: g.Ownership.CostCenter, Environment: g.Ownership.Environment,
 		Source: string(r.Request.Source), Tags: tags,
 		Spec: clusters.Spec{
-			InstallConfig: string(config), Zones: g.Zones, Grace: g.Grace, RunGrace: g.RunGrace,
+			InstallConfig: string(config), Zones: g.Zones, SpareZones: g.SpareZones, Grace: g.Grace, RunGrace: g.RunGrace,
 			CredentialsMode: profile.CredentialsMode, ReleaseImage: s.installs.Releases[g.Version],
 			PullSecretRef: s.installs.PullSecretRef, SSHKey: cmp.Or(r.sshKey, s.installs.SSHKey), SSHKeyRef: s.installs.SSHKeyRef,
-			CloudCredsRef: cloud.CredentialsRef, Account: cloud.Account,
+			CloudCredsRef: cloud.CredentialsRef, Account: cmp.Or(account.Number, cloud.Account), ServiceAccounts: account.ServiceAccounts,
 			CreateDeadline: profile.Deadlines.Create, DestroyDeadline: profile.Deadlines.Destroy, AccessMost: profile.MaxAccess,
 			OffHoursChosen: r.Request.OffHours,
 		},
@@ -311,7 +339,7 @@ func (s *Service) draftRow(r ClusterRequest, g policy.Grant, now time.Time) (clu
 	if f := r.Request.File; f != nil {
 		row.Spec.Mention, row.Spec.Notify = f.Notify.Mention, f.Notify.Slack
 	}
-	row.ID, row.JobID, row.AcceptedAt = cluster, job, now
+	row.ID, row.JobID, row.AcceptedAt, row.Account = cluster, job, now, account.Name
 	row.Name, row.Platform, row.Profile, row.Release = g.Name, g.Platform, g.Profile, g.Version
 	row.Region, row.BaseDomain, row.Generation = g.Region, g.BaseDomain, r.Request.Generation
 	row.Owner, row.Team, row.RequestedBy = g.Ownership.Owner, g.Ownership.Team, r.Request.Principal.ID

@@ -25,15 +25,15 @@ import (
 // CreateRequest is a request for a cluster as an entry point read it: from POST /api/v1/clusters, the form or a file. Empty fields
 // take the profile's default.
 type CreateRequest struct {
-	Name, Platform, Version, Profile, Region, BaseDomain, Pool string
-	Anew                                                       string // its name if Name is empty and none of a pool is taken; empty: with Pool, one is made
-	Owner, Team, CostCenter, Environment                       string
-	TTL                                                        time.Duration // zero: the profile's default; policy.NoEnd and whatever is below 0 are refused, because every cluster has an end
-	SSHPublicKey                                               string
-	ExtraTags                                                  map[string]string
-	OffhoursOptIn                                              *bool       // it sleeps outside working hours; nil: as the profile says
-	Addons                                                     *[]string   // names; nil: the profile's default
-	Run                                                        *RunRequest // how it belongs to the run of the requester's token; nil: it ends with that, if there is one
+	Name, Platform, Version, Profile, Region, BaseDomain, Pool, Account string
+	Anew                                                                string // its name if Name is empty and none of a pool is taken; empty: with Pool, one is made
+	Owner, Team, CostCenter, Environment                                string
+	TTL                                                                 time.Duration // zero: the profile's default; policy.NoEnd and whatever is below 0 are refused, because every cluster has an end
+	SSHPublicKey                                                        string
+	ExtraTags                                                           map[string]string
+	OffhoursOptIn                                                       *bool       // it sleeps outside working hours; nil: as the profile says
+	Addons                                                              *[]string   // names; nil: the profile's default
+	Run                                                                 *RunRequest // how it belongs to the run of the requester's token; nil: it ends with that, if there is one
 
 	Show  *clusters.SlackPlace                               // where in Slack the cluster is shown; nil: nowhere
 	Key   string                                             // two requests of one principal with one key are the same; empty: this one cannot come twice
@@ -80,7 +80,7 @@ const wholeRequest = "request"
 func (r *CreateRequest) textFields() map[string]*string {
 	return map[string]*string{
 		"name": &r.Name, "platform": &r.Platform, "version": &r.Version, "profile": &r.Profile, "region": &r.Region, "baseDomain": &r.BaseDomain,
-		"owner": &r.Owner, "team": &r.Team, "costCenter": &r.CostCenter, "environment": &r.Environment, "pool": &r.Pool, "sshPublicKey": &r.SSHPublicKey,
+		"owner": &r.Owner, "team": &r.Team, "costCenter": &r.CostCenter, "environment": &r.Environment, "pool": &r.Pool, "account": &r.Account, "sshPublicKey": &r.SSHPublicKey,
 	}
 }
 
@@ -306,7 +306,7 @@ func profileAlias(name string, c profiles.Catalogue) string {
 func (r CreateRequest) policyRequest(who policy.Principal) policy.Request {
 	w := policy.Request{
 		Principal: who, Source: r.Source, Profile: r.Profile, Generation: 1, Name: r.Name, Region: r.Region, Version: r.Version, BaseDomain: r.BaseDomain,
-		Team: r.Team, Owner: r.Owner, CostCenter: r.CostCenter, Environment: r.Environment, Tags: r.ExtraTags, Addons: r.Addons, OffHours: r.OffhoursOptIn, TTL: r.TTL, Pool: r.Pool, Anew: r.Anew,
+		Team: r.Team, Owner: r.Owner, CostCenter: r.CostCenter, Environment: r.Environment, Tags: r.ExtraTags, Addons: r.Addons, OffHours: r.OffhoursOptIn, TTL: r.TTL, Pool: r.Pool, Account: r.Account, Anew: r.Anew,
 	}
 	if r.Name == "" && r.Anew == "" && r.Pool != "" && r.Pool != policy.NoPool && !r.OfPull() {
 		w.Anew = policy.PersonName(who.Name, cmp.Or(r.Key, "a cluster made anew")) // without a key nothing is stored

@@ -130,6 +130,9 @@ func (s *Service) decidePool(ctx context.Context, p *PoolState, c catalogue.Cata
 	p.SpentCents, p.Failures = used.Person.SpentCents, record.Failures
 	f.SpentCents, f.Failures, f.FailedAt = p.SpentCents, record.Failures, record.FailedAt
 	for _, one := range p.Clusters {
+		if _, known := c.Account(one.Account); one.Account != "" && !known {
+			one.Digest = "" // nobody may claim it
+		}
 		f.Clusters = append(f.Clusters, pool.Cluster{
 			ID: one.ID, State: poolStateOf(one), Begun: one.Begun, AcceptedAt: one.AcceptedAt, ReadyAt: db.Zero(one.ReadyAt), Digest: one.Digest, Healthy: one.Healthy,
 		})
@@ -329,7 +332,15 @@ func breadth(p profiles.Pool) int {
 
 // claims reports whether a request may be served from a pool.
 func (r ClusterRequest) claims() bool {
-	return r.pool == nil && r.Request.Pool != policy.NoPool && r.sshKey == "" && r.Request.Name == "" && len(r.catalogue.Pools) > 0
+	return !r.anew && r.pool == nil && r.Request.Pool != policy.NoPool && r.sshKey == "" && r.Request.Name == "" && len(r.catalogue.Pools) > 0
+}
+
+// claimAccounts returns the accounts in which a waiting cluster may be: those that the team may use, and the installation's own unless one is named.
+func claimAccounts(r policy.Request, g policy.Grant) []string {
+	if r.Account != "" {
+		return g.ClaimFrom.Accounts
+	}
+	return append([]string{""}, g.ClaimFrom.Accounts...)
 }
 
 // forPool makes a drafted cluster one that waits in a pool: nothing follows from that nobody uses it.

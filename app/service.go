@@ -105,12 +105,12 @@ type Config struct {
 	GitHub        GitHub
 	Artifacts     Artifacts
 	Installs      Installs
-	Accounts      func() []scans.Wanted        // that are looked through for orphans
-	RunnersIn     func(platform string) string // the account of a platform that runners use; nil or empty: it is not known
-	SlackEmails   []string                     // domains whose e-mail addresses, confirmed by Slack, count as identities; in lower case
-	AccessMost    time.Duration                // how long a kubeconfig may be valid; zero: UsualAccess
-	OpenID        bool                         // readers sign in to consoles through the server, their OpenID provider; else with an account of the cluster's own
-	UI            string                       // base URL of the web pages, for links in messages, e.g. https://ocpctl.example.com
+	Accounts      func(context.Context) ([]scans.Wanted, error) // that are looked through for orphans
+	RunnersIn     func(platform string) string                  // the account of a platform that runners use; nil or empty: it is not known
+	SlackEmails   []string                                      // domains whose e-mail addresses, confirmed by Slack, count as identities; in lower case
+	AccessMost    time.Duration                                 // how long a kubeconfig may be valid; zero: UsualAccess
+	OpenID        bool                                          // readers sign in to consoles through the server, their OpenID provider; else with an account of the cluster's own
+	UI            string                                        // base URL of the web pages, for links in messages, e.g. https://ocpctl.example.com
 	Log           *slog.Logger
 }
 

@@ -19,6 +19,7 @@ type CatalogueChange struct {
 	Roles                             bool // who has which role changes, too, which is not part of a replay
 	Refused, Approval, Accepted, Free int  // requests: now refused, need an approval, accepted, need no approval any more
 	Groups                            []CatalogueGroup
+	Removed                           []string // cloud accounts that it removes, and clusters are still in
 }
 
 // CatalogueGroup is the requests for which one check changes the verdict.
@@ -96,6 +97,9 @@ func (c CatalogueChange) Run() CheckRun {
 	b.WriteString("\nCompared with the catalogue that is active now. Each request is judged by what was used when it was made.\n")
 	if c.Roles {
 		b.WriteString("Identities or people change, too. Their effect is not included: each requester keeps the roles that they had.\n")
+	}
+	if len(c.Removed) > 0 {
+		fmt.Fprintf(&b, "**Clusters are still in cloud accounts that are removed: %s.** Keep these accounts' credentials until they are gone.\n", inCell(strings.Join(c.Removed, ", ")))
 	}
 	if c.Uncounted > 0 {
 		fmt.Fprintf(&b, "For %s, made before usage was recorded, quotas and budgets count as unused.\n", countOf(c.Uncounted, "request"))

@@ -70,8 +70,9 @@ const (
 type Command struct {
 	Verb     Verb
 	Profile  string // create: empty is the default; otherwise which of the pull request's clusters, empty if it has only one
-	Name     string // create only, as are Region, Version, Team, Pool and OffHours
+	Name     string // create only, as are Region, Version, Team, Pool, Account and OffHours
 	Pool     string // as in policy.Request
+	Account  string // likewise
 	Region   string
 	Version  string
 	Team     string        // share: the team to share it with

@@ -69,6 +69,9 @@ func faceOf(c lifecycle.Card) face {
 	if waitsForRunner(c) && c.Phase == lifecycle.AwaitingCapacity {
 		f.head, f.doing = "is waiting in the queue", "It starts as soon as a runner is free for it."
 	}
+	if !c.Why.Brake.IsZero() && c.Phase == lifecycle.AwaitingCapacity {
+		f.head, f.doing = "is waiting because new clusters are frozen", "It starts by itself when the freeze ends."
+	}
 	if c.Phase == lifecycle.AwaitingApproval && !c.ApproveBy.IsZero() {
 		by := c.ApproveBy
 		if at := c.End(); at.Before(by) {

@@ -52,7 +52,7 @@ func Foreseen(v policy.Verdict, f lifecycle.Forecast) string {
 		fmt.Fprintf(&b, "\nIt would need an approval before it starts. %s\n\n%s", plain(why.Text()), reasons(v.Asks()))
 	}
 	if full := v.Full(); len(full) > 0 {
-		fmt.Fprintf(&b, "\nIt would wait in the queue:\n\n%s", reasons(full))
+		fmt.Fprintf(&b, "\nIt would wait:\n\n%s", reasons(full))
 	}
 	if expected := Expected(f); expected != "" {
 		fmt.Fprintf(&b, "\n%s\n", expected)

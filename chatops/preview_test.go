@@ -27,7 +27,7 @@ func TestADryRunIsAnsweredWithWhatWouldHappen(t *testing.T) {
 	v.Waits = []policy.Limit{{Quota: "team"}}
 	text = Preview("will", v, lifecycle.Forecast{Position: 2, ReadyP50: 38*time.Minute + 20*time.Second, ReadyP90: 45 * time.Minute})
 	for _, want := range []string{
-		"It would need an approval before it starts. Another platform admin", "- **size**: It is big.", "It would wait in the queue:\n\n- **quota**: The team has 3 of 3.",
+		"It would need an approval before it starts. Another platform admin", "- **size**: It is big.", "It would wait:\n\n- **quota**: The team has 3 of 3.",
 		"It would be number 2 in the queue; when it could start is not known.",
 		"Half of the recent clusters of this profile were ready within 38 min, nine of ten within 45 min.", "Worth knowing:\n\n- **ttl**: 8h is long.",
 	} {

@@ -41,7 +41,7 @@ func refusal(what, after string, v policy.Verdict) string {
 		b.WriteString("\nWhen this is fixed, it also needs an approval:\n\n" + reasons(asks))
 	}
 	if full := v.Full(); len(full) > 0 {
-		b.WriteString("\nWhen this is fixed, it has to wait in the queue:\n\n" + reasons(full))
+		b.WriteString("\nWhen this is fixed, it has to wait:\n\n" + reasons(full))
 	}
 	fmt.Fprintf(&b, "%s\n%s lists the commands.\n", after, Code(Prefix+" help"))
 	return fit(b.String())

@@ -22,6 +22,7 @@ var setters = map[string]func(r *reading, value string) (problem string){
 	"team":      setTeam,
 	"off-hours": setOffHours,
 	"pool":      setPool,
+	"account":   func(r *reading, v string) string { r.command.Account = v; return "" },
 	"no-pool":   func(r *reading, _ string) string { return setPool(r, policy.NoPool) },
 	"with":      setWith,
 	"dry-run":   func(r *reading, _ string) string { r.command.DryRun = true; return "" },

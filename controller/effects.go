@@ -32,7 +32,7 @@ func (w *launchWorker) Work(ctx context.Context, job *river.Job[queue.LaunchArgs
 	}
 	err = w.c.Dispatcher.Start(ctx, dispatch.Job{
 		Attempt: open.Attempt, Number: open.Number, Cluster: open.Cluster, Kind: string(open.Kind), Token: raw,
-		Job: open.Job, Team: open.Team, Profile: open.Profile, Platform: open.Platform, Deadline: open.Deadline,
+		Job: open.Job, Team: open.Team, Profile: open.Profile, Platform: open.Platform, Deadline: open.Deadline, ServiceAccounts: open.ServiceAccounts,
 	})
 	var refusal *dispatch.Refusal
 	if errors.As(err, &refusal) {

@@ -65,7 +65,11 @@ func (c *Controller) keepFindings(ctx context.Context) error {
 		return fmt.Errorf("look for findings: %w", err)
 	}
 	found, kinds := slices.Concat(lifecycle.Troubles(known, c.FindingLimits), work, inSlack, access, crossed), judged
-	if accounts := c.Accounts.listWanted(); len(accounts) > 0 {
+	accounts, err := c.Accounts.listWanted(ctx)
+	if err != nil {
+		return fmt.Errorf("look for findings: %w", err)
+	}
+	if len(accounts) > 0 {
 		ofAccounts, err := c.accountFindings(ctx, accounts)
 		if err != nil {
 			return fmt.Errorf("look for findings: %w", err)

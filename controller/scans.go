@@ -21,18 +21,18 @@ import (
 
 // Accounts says which cloud accounts are looked through, how often, and what of them is told.
 type Accounts struct {
-	Wanted func() []scans.Wanted // nil: none
-	Every  time.Duration         // zero: only on request
+	Wanted func(context.Context) ([]scans.Wanted, error) // nil: none
+	Every  time.Duration                                 // zero: only on request
 	Exempt []orphans.Rule
 	Prices func(platform string) orphans.Prices // in force now; nil: no price is known
 }
 
 // listWanted returns the accounts that are looked through now.
-func (a Accounts) listWanted() []scans.Wanted {
+func (a Accounts) listWanted(ctx context.Context) ([]scans.Wanted, error) {
 	if a.Wanted == nil {
-		return nil
+		return nil, nil
 	}
-	return a.Wanted()
+	return a.Wanted(ctx)
 }
 
 // prices returns what a platform's resources cost now.
@@ -82,7 +82,11 @@ func (c *Controller) oneRound(ctx context.Context, kind string, round func(conte
 
 func (c *Controller) runScans(ctx context.Context) error {
 	if c.Accounts.Every > 0 {
-		if _, err := c.Store.Scans.OpenDue(ctx, c.Accounts.listWanted(), c.Accounts.Every); err != nil {
+		accounts, err := c.Accounts.listWanted(ctx)
+		if err != nil {
+			return err
+		}
+		if _, err := c.Store.Scans.OpenDue(ctx, accounts, c.Accounts.Every); err != nil {
 			return err
 		}
 	}
@@ -191,7 +195,7 @@ func (w *launchScanWorker) Work(ctx context.Context, job *river.Job[queue.Launch
 		return fmt.Errorf("sign the token of scan %s: %w", scan.ID, err)
 	}
 	err = w.c.Dispatcher.Start(ctx, dispatch.Job{
-		Attempt: scan.ID, Number: scan.Runner, Kind: contract.KindScan, Token: raw, Job: scan.JobID(), Platform: scan.Platform, Deadline: longestScan,
+		Attempt: scan.ID, Number: scan.Runner, Kind: contract.KindScan, Token: raw, Job: scan.JobID(), Platform: scan.Platform, Deadline: longestScan, ServiceAccounts: scan.Spec.ServiceAccounts,
 	})
 	var refusal *dispatch.Refusal
 	if errors.As(err, &refusal) {

@@ -34,7 +34,7 @@ func scanning(t *testing.T, accounts ...string) *fixture {
 			Installation: "test", HomeRegion: "us-east-1", BaseDomains: []string{"labs.example.com"}, CallsPerSecond: 5,
 		}})
 	}
-	h.Accounts = controller.Accounts{Every: 6 * time.Hour, Wanted: func() []scans.Wanted { return wanted }}
+	h.Accounts = controller.Accounts{Every: 6 * time.Hour, Wanted: func(context.Context) ([]scans.Wanted, error) { return wanted, nil }}
 	return h
 }
 
@@ -326,7 +326,9 @@ func TestWhatAScanSawOfALivingClusterWithoutItsTagsGetsThem(t *testing.T) {
 	h.reconcile(row.ID)
 	require.Equal(t, []string{"create succeeded"}, h.attempts(row.ID), "everything that can have its tags has them; records have none, and what is nobody's gets none")
 	h.pass(6 * time.Minute)
-	_, _, err := h.store.Scans.Open(h.ctx, h.Accounts.Wanted()[0], clusters.Origin{Actor: "saml:ada"})
+	wanted, err := h.Accounts.Wanted(h.ctx)
+	require.NoError(t, err)
+	_, _, err = h.store.Scans.Open(h.ctx, wanted[0], clusters.Origin{Actor: "saml:ada"})
 	require.NoError(t, err)
 	h.looks(h.run(), "us-south/vpc", group, tagged, bare, record, stray)
 	h.reconcile(row.ID)

@@ -1,6 +1,7 @@
 package devstack
 
 import (
+	"bytes"
 	"embed"
 	"errors"
 	"fmt"
@@ -45,11 +46,17 @@ func (h *Stack) catalogue() (err error) {
 	if h.Pools {
 		kinds = append(kinds, kind{"pools", ours})
 	}
+	if h.Accounts {
+		kinds = append(kinds, kind{"accounts", ours})
+	}
 	for _, kind := range kinds {
 		files := must.Get(fs.Sub(kind.from, kind.name))
 		must.Wrap(os.CopyFS(half+"/"+kind.name, files), "write the catalogue's %s", kind.name)
 	}
 	must.Do(h.nameIssuers(half + "/identities/demo.yaml"))
+	if h.Accounts {
+		must.Do(h.referToSecrets(half + "/accounts/aws-two.yaml"))
+	}
 	must.Do(h.offerRealVersion(half))
 	return os.Rename(half, dir)
 }
@@ -73,6 +80,15 @@ func (h *Stack) holdCatalogue() (err error) {
 // JobIssuer is the issuer of the tokens of the stand-in GitHub's jobs.
 func (h *Stack) JobIssuer() string {
 	return fmt.Sprintf("http://127.0.0.1:%d/_services/token", h.Ports.GitHub)
+}
+
+// referToSecrets writes the folder of this stack's secrets in place of that of a pod.
+func (h *Stack) referToSecrets(path string) error {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("read the demo's accounts: %w", err)
+	}
+	return os.WriteFile(path, bytes.ReplaceAll(raw, []byte(secretsInPod), []byte(h.runnerConfig().SecretsDir)), 0o644)
 }
 
 // nameIssuers writes the addresses of this stack's issuers in place of those of a demo on the usual ports.

@@ -29,8 +29,9 @@ func (h *Stack) startAWS(ctx context.Context) (err error) {
 			{AccessKey: CLIKey, SecretKey: CLISecret, ARN: CLIUser},
 			{AccessKey: RunnerKey, SecretKey: h.Secrets.RunnerKey, ARN: RunnerUser, Policy: policy},
 			{AccessKey: ScanKey, SecretKey: h.Secrets.ScanKey, ARN: ScanUser, Policy: scans},
+			{AccessKey: SecondKey, SecretKey: SecondSecret, ARN: SecondUser},
 		}, h.Callers...),
-		Roles: []aws.Role{{Name: bucketRole, Policy: parts}}, Boundaries: limits, Buckets: h.S3.URL(), TagBuckets: h.Real != "",
+		Roles: []aws.Role{{Name: bucketRole, Policy: parts}}, Boundaries: limits, Buckets: h.S3.URL(), TagBuckets: h.Real != "", Others: []string{SecondAccount},
 	})
 	return err
 }
@@ -115,6 +116,12 @@ const (
 	ScanSecret = "demo/scan+secret/not-a-secret-00000001"
 	ScanUser   = "arn:aws:iam::" + Account + ":user/ocpctl-scan"
 
+	// A second account, whose runners may do everything in it.
+	SecondAccount = "210987654321"
+	SecondKey     = "AKIADEMO00000SECOND1"
+	SecondSecret  = "demo/second+secret/not-a-secret-000001"
+	SecondUser    = "arn:aws:iam::" + SecondAccount + ":user/ocpctl-runner"
+
 	bucketRole = "ocpctl-runner-artifacts"
 
 	boundaryARN = "arn:aws:iam::" + Account + ":policy/ocpctl-cluster-boundary"
@@ -148,7 +155,7 @@ func scanPolicy() (string, error) { return policies.Union(PolicyValues(), polici
 // boundaries are the permissions boundaries of the account: that of the clusters' roles.
 func boundaries() (map[string]string, error) {
 	policy, err := policies.Render("cluster-boundary", PolicyValues())
-	return map[string]string{boundaryARN: policy}, err
+	return map[string]string{boundaryARN: policy, strings.Replace(boundaryARN, Account, SecondAccount, 1): policy}, err
 }
 
 // bucketPolicy is the policy of the role for the runners' parts of the bucket.

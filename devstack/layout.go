@@ -38,6 +38,7 @@ func (h *Stack) layOut(context.Context) (err error) {
 		"runner-credentials": fmt.Sprintf("[default]\naws_access_key_id = %s\naws_secret_access_key = %s", RunnerKey, h.Secrets.RunnerKey),
 		"cloud-credentials":  fmt.Sprintf(`{"aws_access_key_id":%q,"aws_secret_access_key":%q}`, RunnerKey, h.Secrets.RunnerKey),
 		"ibm-credentials":    fmt.Sprintf(`{"ibmcloud_api_key":%q}`, h.Secrets.IBMKey),
+		"second-credentials": fmt.Sprintf(`{"aws_access_key_id":%q,"aws_secret_access_key":%q}`, SecondKey, SecondSecret),
 		"scan-credentials":   fmt.Sprintf(`{"aws_access_key_id":%q,"aws_secret_access_key":%q}`, ScanKey, h.Secrets.ScanKey),
 	} {
 		must.Do(os.WriteFile(h.path("secrets", name), []byte(value+"\n"), 0o600))

@@ -62,10 +62,11 @@ type Config struct {
 	Source    string
 	// Real is a folder with the real openshift-install and ccoctl (make build-installer), which then make the clusters of the default
 	// version. They reach the stand-in clouds by the clouds' own names.
-	Real   string
-	Pools  bool // the catalogue has pools, whose clusters nobody asked for
-	OpenID bool // clusters sign readers in through the pages, which are then at PagesURL alone
-	Fast   bool // PostgreSQL does not wait for the disk, and stand-ins keep nothing across a restart: only for tests
+	Real     string
+	Pools    bool // the catalogue has pools, whose clusters nobody asked for
+	Accounts bool // the catalogue has two accounts of AWS
+	OpenID   bool // clusters sign readers in through the pages, which are then at PagesURL alone
+	Fast     bool // PostgreSQL does not wait for the disk, and stand-ins keep nothing across a restart: only for tests
 
 	Hour      time.Duration // real length of one hour of a TTL
 	Grace     time.Duration // after a pull request was closed or a label removed
@@ -232,6 +233,7 @@ func (h *Stack) startS3(ctx context.Context) (err error) {
 		Accounts: []s3.Account{
 			{AccessKey: RunnerKey, SecretKey: h.Secrets.RunnerKey, ARN: RunnerUser, Policy: policy},
 			{AccessKey: ScanKey, SecretKey: h.Secrets.ScanKey, ARN: ScanUser, Policy: scans},
+			{AccessKey: SecondKey, SecretKey: SecondSecret, ARN: SecondUser, Policy: `{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": ["*"], "Resource": ["*"]}]}`},
 		},
 	}))
 	must.Do(h.S3.KeepVersions(ctx, Bucket))

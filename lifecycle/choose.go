@@ -87,13 +87,13 @@ func (m *deciding) chooseWanted() {
 	}
 }
 
-// begin opens the next create attempt when it is due and a runner may start.
+// begin opens the next create attempt when it is due, no brake holds and a runner may start.
 func (m *deciding) begin() {
 	n := m.next()
 	m.queue()
 	checks := m.waitsForCapacity() // and a check that finds no capacity changes nothing visible
 	switch {
-	case !m.due():
+	case !m.due() || m.isBraked():
 	case !m.mayRun(Create):
 		if !checks {
 			m.move(Pending, AwaitingCapacity, MoveReason{Runner: m.d.Wait.For})

@@ -49,6 +49,7 @@ type deciding struct {
 	kinds []WorkKind
 
 	blocked bool // an attempt would be opened if no other runner of the cluster were alive
+	braked  bool // a create would begin if no brake held
 }
 
 func (m *deciding) next() *Cluster { return &m.d.Next }
@@ -163,6 +164,9 @@ func (m *deciding) wake() {
 		sooner(m.f.Now.Add(m.l.LookAgain))
 	} else if m.f.Now.Before(n.RetryAt) {
 		sooner(n.RetryAt)
+	}
+	if m.braked {
+		sooner(m.f.Brake.Until)
 	}
 	times := []time.Time{n.SleepUntil, n.HoursAt, n.IdleTellAt(), n.IdleSleepAt()}
 	for i := range m.kinds {

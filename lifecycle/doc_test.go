@@ -28,7 +28,7 @@ const (
 // and from one blow of every kind at every moment of a quiet life.
 func TestTheGuideShowsTheTransitionsThatHappen(t *testing.T) {
 	moves := map[move]bool{}
-	for seed := range uint64(drawnLives) {
+	for seed := range uint64(lives(drawnLives)) {
 		w := newWorld(Decide, seeded(seed))
 		w.moves = moves
 		require.Nil(t, caught(func() { w.live(hostileSteps) }))
@@ -40,11 +40,18 @@ func TestTheGuideShowsTheTransitionsThatHappen(t *testing.T) {
 
 	want := transitionsHead + pictureHead + picture(moves) + "\n" + table(moves)
 	if *update {
+		require.False(t, testing.Short(), "too few lives to draw the page from")
 		require.NoError(t, os.WriteFile(transitions, []byte(want), 0o644))
 		return
 	}
 	have, err := os.ReadFile(transitions)
 	require.NoError(t, err)
+	if testing.Short() { // a transition that happens seldom may be missing
+		for m := range moves {
+			require.Regexp(t, regexp.QuoteMeta(m.row())+".*"+regexp.QuoteMeta(m.why), string(have), "%s is stale: go test ./lifecycle -run Guide -update", transitions)
+		}
+		return
+	}
 	require.Equal(t, want, string(have), "%s is stale: go test ./lifecycle -run Guide -update", transitions)
 }
 
@@ -102,9 +109,14 @@ func table(moves map[move]bool) string {
 	slices.SortFunc(rows, inOrderOfLife)
 	for _, r := range rows {
 		slices.Sort(whys[r])
-		fmt.Fprintf(&b, "| %s · %s | %s · %s | %s |\n", r.fromStatus, r.fromPhase, r.toStatus, r.toPhase, strings.Join(whys[r], " — or — "))
+		fmt.Fprintf(&b, "%s%s |\n", r.row(), strings.Join(whys[r], " — or — "))
 	}
 	return b.String()
+}
+
+// row is how the transition's row of the table begins.
+func (m move) row() string {
+	return fmt.Sprintf("| %s · %s | %s · %s | ", m.fromStatus, m.fromPhase, m.toStatus, m.toPhase)
 }
 
 // lifeOrder is where a phase stands in a life.

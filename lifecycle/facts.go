@@ -15,6 +15,7 @@ type Facts struct {
 	Queue      QueuePosition // its position in the queue for capacity
 	Turn       Turn          // its position in the queue for a full quota
 	Slot       Slot          // whether a runner may start for it
+	Brake      *Brake        // what keeps creates from beginning where it is to be created; nil: nothing
 	Untagged   []Untagged    // what scans saw of it without its tags, by how often; nil: nothing
 	Leaked     *Leak         // what is to be removed of it although it is released; nil: nothing
 	Access     AccessWork    // what differs between who should have access to it and who has

@@ -189,7 +189,7 @@ func TestEveryMutantOfCardsIsCaught(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(lives(3000)) {
+			for seed := range uint64(allLives(3000)) {
 				w := informWorld(decide, seeded(seed))
 				if caught(func() { w.live(hostileSteps) }) != nil {
 					return

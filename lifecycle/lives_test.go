@@ -18,8 +18,16 @@ import (
 // hostileSteps is how much happens to one life before the outside turns fair.
 const hostileSteps = 160
 
-// lives is how many random lives a test lives; LIVES=n makes it n.
+// lives is how many random lives a test lives: a sixth of them with -short. LIVES=n makes it n.
 func lives(otherwise int) int {
+	if testing.Short() {
+		otherwise /= 6
+	}
+	return allLives(otherwise)
+}
+
+// allLives is how many random lives a test lives that needs them all, whether short or not. LIVES=n makes it n.
+func allLives(otherwise int) int {
 	if n, err := strconv.Atoi(os.Getenv("LIVES")); err == nil && n > 0 {
 		return n
 	}

@@ -11,6 +11,7 @@ type MoveReason struct {
 	Failure string   `json:"failure,omitempty"` // how the try of a create failed
 	Next    string   `json:"next,omitempty"`    // what follows from the failure
 	Runner  string   `json:"runner,omitempty"`  // it waits for a free runner: which cap is full
+	Brake   Brake    `json:"brake,omitzero"`    // it waits for that
 }
 
 // MoveCode says which move it was. Most have none, because no code asks.
@@ -40,7 +41,7 @@ func (r MoveReason) String() string {
 	default:
 		words = addWords(words, r.Failure)
 	}
-	parts := []string{cause, words, r.Next, ""}
+	parts := []string{cause, words, r.Next, "", r.Brake.String()}
 	if r.Runner != "" {
 		parts[3] = waitingForRunner + r.Runner
 	}

@@ -11,7 +11,7 @@ import (
 // mutants are ways to get Decide wrong, one or more for each rule. The random lives must notice every one of them by
 // the rule it breaks; 0 stands for the promise that every life ends. What a felt mutant does shows in the world even to
 // somebody who never looks at a decision: an install beside its destroyer, things left in the cloud, work without an end.
-var mutants = slices.Concat(lifeMutants, waitMutants, addonMutants, accessMutants, sleepMutants, hoursMutants, idleMutants, observeMutants, tagMutants, runnerMutants, warningMutants, leakMutants)
+var mutants = slices.Concat(lifeMutants, waitMutants, addonMutants, accessMutants, sleepMutants, hoursMutants, idleMutants, observeMutants, tagMutants, runnerMutants, warningMutants, leakMutants, brakeMutants)
 
 type mutant struct {
 	rule   int
@@ -274,7 +274,7 @@ func TestEveryMutantOfDecideIsCaught(t *testing.T) {
 			t.Logf("caught by life %d: %s", seed, b.what[:min(len(b.what), 90)])
 		})
 	}
-	for rule := 1; rule <= 13; rule++ {
+	for rule := 1; rule <= 14; rule++ {
 		require.True(t, guarded[rule], "rule %d has no mutant", rule)
 	}
 }
@@ -293,9 +293,9 @@ func TestAFeltMutantIsNoticedByItsConsequencesAlone(t *testing.T) {
 
 // firstBreach lives seeded lives until one breaks a rule in the way looked for.
 func firstBreach(decide decider, blind bool, sought func(*broken) bool) (uint64, *broken) {
-	most := lives(12_000)
+	most := allLives(12_000)
 	if blind {
-		most = lives(40_000) // what one guard lets through, the next one often stops
+		most = allLives(40_000) // what one guard lets through, the next one often stops
 	}
 	for seed := range uint64(most) {
 		w := newWorld(decide, seeded(seed))

@@ -139,7 +139,7 @@ func TestEveryMutantOfAnAddedKindIsCaught(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(lives(3000)) {
+			for seed := range uint64(allLives(3000)) {
 				w := backupWorld(nil, seeded(seed))
 				w.decide = func(c Cluster, f Facts, l Limits) Decision {
 					d := decide(c, f, l)

@@ -33,6 +33,7 @@ var actions = []struct {
 	{2, "the line moves up", (*world).moveUp},
 	{1, "capacity comes free", (*world).freeCapacity},
 	{2, "its turn comes nearer", (*world).nextTurn},
+	{1, "an admin freezes or thaws", (*world).freeze},
 	{1, "others take the runners", (*world).takeRunners},
 	{1, "a pass over those that wait for a runner", (*world).assignRunners},
 	{1, "somebody scales it", func(w *world) { w.rescale([]int{1, 5, 3, 9}[w.pick(4)]) }},

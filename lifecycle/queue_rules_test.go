@@ -36,7 +36,7 @@ func theNextInLineGoes(_ *world, c Cluster, f Facts, d Decision) string {
 	switch {
 	case !waitsForCapacity(f, d) || c.NeedsApproval || len(f.Beside) > 0:
 		return ""
-	case d.Wait != nil: // it begins as soon as a runner is free
+	case d.Wait != nil || f.Brake != nil: // it begins as soon as a runner is free and no brake holds
 		return ""
 	case f.Queue.Position == 1 && f.Queue.FreedAt.After(f.Last.ClosedAt) && d.Open != Create:
 		return "capacity came free and the next in the queue sleeps"
@@ -60,7 +60,7 @@ func theNextInLineLooksInTime(_ *world, c Cluster, f Facts, d Decision) string {
 	}
 	waited := f.Last.ClosedAt.Sub(f.Queue.Since)
 	switch since := f.Now.Sub(f.Last.ClosedAt); {
-	case d.Wait != nil:
+	case d.Wait != nil || f.Brake != nil:
 		return ""
 	case since >= 5*time.Minute && d.Open != Create, d.Open == "" && d.Next.WakeAt.After(f.Last.ClosedAt.Add(5*time.Minute)):
 		return "the next in the queue looks too late for capacity that nobody tells of"
@@ -74,7 +74,7 @@ func theNextInLineLooksInTime(_ *world, c Cluster, f Facts, d Decision) string {
 func aLookIsNoMove(_ *world, c Cluster, f Facts, d Decision) string {
 	n := d.Next
 	looking := f.Open != nil && f.Open.Phase == Preflight && c.Position > 0 && f.Queue.Position > 0
-	first := f.Open == nil && (f.Last == nil || c.Why.Runner != "") // it waited for its turn or a runner, and begins
+	first := f.Open == nil && (f.Last == nil || c.Why.Runner != "" || !c.Why.Brake.IsZero()) // it waited for its turn, a runner or a thaw, and begins
 	if c.Phase != AwaitingCapacity || n.Desired != Present || (!looking && d.Open != Create) || first || f.Open == nil && f.Last.Number > seenOf(c, f.Last) {
 		return ""
 	}

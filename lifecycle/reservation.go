@@ -90,6 +90,23 @@ func Fits(demand []Quota, held, ahead []Holding) (wait, never string) {
 	return strings.Join(waits, "; "), strings.Join(nevers, "; ")
 }
 
+// CountRoom returns how many more clusters fit beside what others hold, if each needs what one needed that was measured last. gone are clusters
+// that were destroyed since the measurement. known is false if no limit could be measured.
+func CountRoom(measured []Quota, held []Holding, gone []string) (n int, known bool) {
+	for _, q := range measured {
+		if q.Unknown != "" || q.Need == 0 {
+			continue
+		}
+		for _, cluster := range gone {
+			q.Used -= q.UsedBy[cluster]
+		}
+		if fits := max(0, q.Limit-q.sumTaken(held)) / q.Need; !known || fits < n {
+			n, known = fits, true
+		}
+	}
+	return n, known
+}
+
 // FirstPast reports whether a demand may pass the waiting clusters before it: it fits beside what is held, and none of those before
 // it does, so it is the first in the queue that can use the free capacity.
 func FirstPast(demand []Quota, held, ahead []Holding) bool {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// rule is one of the thirteen, as far as one decision shows it.
+// rule is one of the fourteen, as far as one decision shows it.
 type rule struct {
 	number int
 	breach func(w *world, c Cluster, f Facts, d Decision) string // empty: kept
@@ -27,6 +27,7 @@ var decisionRules = []rule{
 	{4, taggingIsOfReady}, {0, taggingIsDue}, {0, taggingCountsOnce}, {0, taggingGoesLast}, {8, taggingGoesOn},
 	{0, waitingSpendsNoTry}, {8, theNextInLineGoes}, {8, theNextInLineLooksInTime}, {9, placeIsReported}, {9, aLookIsNoMove},
 	{13, onlyALeakReopens},
+	{14, brakesStopOnlyCreates},
 	{12, warnsOnce}, {12, warnsOfEveryEnd}, {12, wakesForTheNextWarning},
 	{0, capsHold}, {0, freeRunnersAreUsed}, {9, runnerWaitIsShown},
 }

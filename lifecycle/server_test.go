@@ -34,6 +34,9 @@ func (w *world) open() *attempt {
 func (w *world) facts(observe bool) Facts {
 	f := Facts{Now: w.now, Identities: slices.Clone(w.identities), Queue: w.queue, Turn: w.turn, Slot: w.slot}
 	f.Slot.Waiting = maps.Clone(w.slot.Waiting)
+	if w.brake != nil && w.brake.Holds(w.now) {
+		f.Brake = w.brake
+	}
 	f.Access, f.Leaked, f.Untagged = w.accessWork(), w.leakFact(), slices.Clone(w.untagged)
 	if observe { // what records a result knows no catalogue
 		f.Hours = w.hours()
@@ -143,7 +146,7 @@ func (w *world) apply(h heldDecision) {
 		w.reconcileAsked = true
 		return
 	}
-	late := h.d.Open != "" && !w.freeFor(h.d.Open)
+	late := h.d.Open != "" && !w.freeFor(h.d.Open) || h.d.Open == Create && w.brake != nil && w.brake.Holds(w.now)
 	if h.version != w.row.Version || misfit || late || (h.d.Open != "" && open != nil) {
 		w.reconcileAsked = true
 		return

@@ -44,6 +44,7 @@ type world struct {
 	owed           bool          // something was recorded since zero was last proven
 	queue          QueuePosition // those that wait for capacity, as far as it is this cluster's
 	turn           Turn          // those that wait for a full quota, as far as it is this cluster's
+	brake          *Brake        // an admin's freeze; nil: none
 
 	slot Slot // free runners, as far as they are this cluster's
 
@@ -105,7 +106,7 @@ type move struct {
 
 // broken is what a rule's breach is reported with.
 type broken struct {
-	rules []int // 1…13; 0 is a constraint of the tables or the promise that every life ends
+	rules []int // 1…14; 0 is a constraint of the tables or the promise that every life ends
 	what  string
 }
 

@@ -197,7 +197,7 @@ func obstacleToRecreate(c lifecycle.Card, _ time.Time) Obstacle {
 
 func obstacleToLogs(c lifecycle.Card, _ time.Time) Obstacle {
 	// Capacity is measured by a runner; a turn and a free runner are waited for before the first one.
-	hadRunner := c.Tries > 0 || !c.RetryAt.IsZero() || c.Phase == lifecycle.AwaitingCapacity && !c.NeedsTurn && c.Why.Runner == ""
+	hadRunner := c.Tries > 0 || !c.RetryAt.IsZero() || c.Phase == lifecycle.AwaitingCapacity && !c.NeedsTurn && c.Why.Runner == "" && c.Why.Brake.IsZero()
 	return when(c.Status == lifecycle.Pending && !hadRunner, NotStarted)
 }
 

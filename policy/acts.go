@@ -41,6 +41,7 @@ const (
 	ActCleanup    Act = "cleanup"    // approve the removal of orphans, or exempt them
 	ActScan       Act = "scan"       // have cloud accounts looked through
 	ActPools      Act = "pools"      // pause, resume, drain and resize pools
+	ActBrakes     Act = "brakes"     // keep new clusters from being created, see that, and end it
 )
 
 // acts lists the roles that may perform each act. Access to a shared cluster is granted separately.
@@ -54,7 +55,7 @@ var acts = map[Act][]Role{
 
 	ActProfiles: Roles, ActQuotas: Roles, ActReports: Roles,
 	ActFindings: {PlatformAdmin, Auditor}, ActAudit: {PlatformAdmin, Auditor}, ActDeliveries: {PlatformAdmin, Auditor},
-	ActReplay: {PlatformAdmin}, ActCatalogue: {PlatformAdmin}, ActScan: {PlatformAdmin}, ActCleanup: {PlatformAdmin}, ActPools: {PlatformAdmin},
+	ActReplay: {PlatformAdmin}, ActCatalogue: {PlatformAdmin}, ActScan: {PlatformAdmin}, ActCleanup: {PlatformAdmin}, ActPools: {PlatformAdmin}, ActBrakes: {PlatformAdmin},
 }
 
 // Acts lists every act, for tables and tests.
@@ -67,9 +68,9 @@ func Acts() []Act {
 	return all
 }
 
-// everybodys are the acts that cannot be limited to a team, because deliveries, the catalogue, pools and cloud accounts concern everybody. They need a
+// everybodys are the acts that cannot be limited to a team, because deliveries, the catalogue, pools, brakes and cloud accounts concern everybody. They need a
 // seat in every team.
-var everybodys = []Act{ActDeliveries, ActReplay, ActCatalogue, ActScan, ActCleanup, ActPools}
+var everybodys = []Act{ActDeliveries, ActReplay, ActCatalogue, ActScan, ActCleanup, ActPools, ActBrakes}
 
 // Everybodys reports whether an act concerns everybody, so that a seat in some teams is not enough.
 func Everybodys(a Act) bool { return slices.Contains(everybodys, a) }

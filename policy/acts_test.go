@@ -15,7 +15,7 @@ func TestEveryActHasItsRoles(t *testing.T) {
 		ActSee: all, ActOutputs: all, ActProfiles: all, ActQuotas: all, ActReports: all,
 		ActCreate: doers, ActExtend: doers, ActHold: doers, ActDestroy: doers, ActScale: doers, ActRefresh: doers, ActSleep: doers, ActRetry: doers, ActShare: doers, ActTransfer: doers,
 		ActKubeconfig: doers, ActUse: doers, ActTests: doers, ActLogBundle: doers, ActBreakGlass: doers,
-		ActAbandon: admins, ActApprove: admins, ActReplay: admins, ActCatalogue: admins, ActCleanup: admins, ActScan: admins, ActPools: admins,
+		ActAbandon: admins, ActApprove: admins, ActReplay: admins, ActCatalogue: admins, ActCleanup: admins, ActScan: admins, ActPools: admins, ActBrakes: admins,
 		ActFindings: lookers, ActAudit: lookers, ActDeliveries: lookers,
 	}
 	require.Len(t, Acts(), len(want))

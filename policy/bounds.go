@@ -34,7 +34,18 @@ func checkListed(name, asked string, list profiles.Allowed, p profiles.Profile) 
 }
 
 func checkRegion(r Request, p profiles.Profile) Check {
-	return checkListed("region", r.Region, profiles.Allowed{Allow: p.RegionNames(), Default: p.DefaultRegion}, p)
+	check := checkListed("region", r.Region, profiles.Allowed{Allow: p.RegionNames(), Default: p.DefaultRegion}, p)
+	if region, known := p.Region(orDefault(r.Region, p.DefaultRegion)); known && check.Result == Pass && len(region.SpareZones) > 0 && p.Attempts > 1 {
+		check.Message += fmt.Sprintf(" If %s has no capacity, the next try takes %s.", oneOf(region.Zones), oneOf(region.SpareZones))
+	}
+	return check
+}
+
+func oneOf(zones []string) string {
+	if len(zones) == 1 {
+		return zones[0]
+	}
+	return "one of " + strings.Join(zones, ", ")
 }
 
 // checkTTL checks that the cluster has an end within the profile's maximum. It compares the hours that people type, not a demo's

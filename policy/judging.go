@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/price"
@@ -23,6 +24,11 @@ type judging struct {
 	settings Settings
 	defaults fileDefaults
 	stranger bool // the requester may not create for the team
+
+	account      profiles.Account // in which a new cluster is made; the zero value: the installation's own, or none takes it
+	accountCheck *Check           // nil: the platform has no accounts of the catalogue
+	accounts     []string         // that the team may use, or the one that it named
+	claimOnly    bool             // no account takes a new cluster, and a pool may have one that waits
 }
 
 // prepareJudging lets the rules fill in what was left out, the profile first, so that every check sees the completed request.
@@ -63,11 +69,16 @@ func (j judging) completeRequest() Request {
 	r.Profile = p.Name
 	r.Region = orDefault(r.Region, p.DefaultRegion)
 	r.Version = orDefault(r.Version, p.Versions.Default)
-	r.BaseDomain = orDefault(r.BaseDomain, p.BaseDomains.Default)
+	r.BaseDomain = j.baseDomain()
 	r.TTL = ttlOf(r, p)
 	r.Name, _ = nameOf(r, p.Name)
 	r.Team, r.Owner, r.CostCenter, r.Environment = j.own.Team, j.own.Owner, j.own.CostCenter, j.own.Environment
 	return r
+}
+
+// baseDomain returns the base domain: as requested, else the account's, else the profile's.
+func (j judging) baseDomain() string {
+	return cmp.Or(j.r.BaseDomain, j.account.BaseDomain, j.profile.BaseDomains.Default)
 }
 
 // realLifetime returns how long the cluster will live in real time. Prices and node hours are computed from it.

@@ -39,7 +39,7 @@ func (s Settings) Asked(d time.Duration) time.Duration {
 func Evaluate(r Request, u Usage, t Terms, s Settings) Verdict {
 	j := prepareJudging(r, u, t)
 	j.settings = s
-	j = j.priceLife()
+	j = j.priceLife().chooseAccount()
 	v := Verdict{Checks: append(j.runChecks(), j.usageChecks()...), Catalogue: t.Catalogue.Hash}
 	v.Checks = append(v.Checks, checkName(j.r, j.profile.Name), checkTags(j.r, j.profile, j.known))
 	if v.Allowed = len(v.Refusals()) == 0; v.Allowed {
@@ -83,6 +83,9 @@ func (j judging) runChecks() []Check {
 	if j.known && r.Pool != "" {
 		checks = append(checks, j.checkPool())
 	}
+	if j.accountCheck != nil {
+		checks = append(checks, *j.accountCheck)
+	}
 	if j.known {
 		return append(checks, checkRegion(r, p), checkListed("version", r.Version, p.Versions, p), checkListed("base-domain", r.BaseDomain, p.BaseDomains, p),
 			checkTTL(r, p), j.checkPrice())
@@ -117,8 +120,10 @@ func (j judging) fillGrant() Grant {
 		Platform:    p.Platform,
 		Region:      region.Name,
 		Zones:       slices.Clone(region.Zones),
+		SpareZones:  slices.Clone(region.SpareZones),
 		Version:     orDefault(r.Version, p.Versions.Default),
-		BaseDomain:  orDefault(r.BaseDomain, p.BaseDomains.Default),
+		BaseDomain:  j.baseDomain(),
+		Account:     j.account.Name,
 		TTL:         s.Scale(ttlOf(r, p)),
 		MaxTTL:      s.Scale(p.MaxTTL),
 		Grace:       j.gracePeriod(),
@@ -134,6 +139,7 @@ func (j judging) fillGrant() Grant {
 		OffHours:    j.offHours(),
 	}
 	g.Name, g.FallbackName = nameOf(r, p.Name)
+	g.ClaimFrom = ClaimTerms{Only: j.claimOnly, Accounts: j.accounts, AnyDomain: j.accountCheck != nil && r.BaseDomain == ""}
 	return g
 }
 

@@ -12,11 +12,18 @@ import (
 // NoPool is the pool of a request for a cluster that is made anew.
 const NoPool = "none"
 
+// ClaimTerms are what a waiting cluster must fulfil besides what its pool is for.
+type ClaimTerms struct {
+	Only      bool     `json:"only,omitempty"`      // the request is served from a pool or not at all
+	Accounts  []string `json:"accounts,omitempty"`  // the catalogue's names of the cloud accounts in which it may be
+	AnyDomain bool     `json:"anyDomain,omitempty"` // it may have another base domain than the grant: that of its account
+}
+
 // PoolFits reports whether a cluster that waits in the pool is what was granted, and may go to that team.
 func PoolFits(p profiles.Pool, g Grant, c profiles.Catalogue) bool {
 	profile, known := c.Get(p.Profile)
 	return known && p.Profile == g.Profile && p.MayClaim(g.Ownership.Team) && cmp.Or(p.Region, profile.DefaultRegion) == g.Region &&
-		cmp.Or(p.Version, profile.Versions.Default) == g.Version && profile.BaseDomains.Default == g.BaseDomain
+		cmp.Or(p.Version, profile.Versions.Default) == g.Version && (g.ClaimFrom.AnyDomain || profile.BaseDomains.Default == g.BaseDomain)
 }
 
 // checkPool checks the pool that a request names.

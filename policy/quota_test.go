@@ -98,7 +98,7 @@ func TestAFullQuotaIsWaitedForWhereTheProfileSaysSo(t *testing.T) {
 		{"repo", "repository", "acme/shop", "live", 2}, {"all", "everywhere", "", "live", 50},
 	}, v.Grant.Limits, "every limit that applies is kept for who waits")
 	require.Equal(t, 3, v.Grant.Weight)
-	require.Contains(t, v.Text(), "Accepted. It waits in the queue: Team shop has 5 of the 5 clusters that quota shops allows at once; waiting for their turn: 2.")
+	require.Contains(t, v.Text(), "Accepted. It waits: Team shop has 5 of the 5 clusters that quota shops allows at once; waiting for their turn: 2.")
 
 	v = Evaluate(validRequest(), Usage{Repository: Counts{NodeHours: 400}}, terms, Settings{})
 	require.False(t, v.Allowed, "a month's node hours do not come back")

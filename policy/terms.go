@@ -11,6 +11,7 @@ type Terms struct {
 	Catalogue profiles.Catalogue
 	Rules     Rules // nil: none
 	Now       time.Time
+	Claims    bool // a pool may serve the request, so that it needs no account with room
 	Explain   bool // the check of the rules names those that do not apply, too, with what they read
 }
 

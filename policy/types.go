@@ -85,6 +85,8 @@ type Request struct {
 	Anew string `json:"anew,omitempty"` // its name if nobody chose one and none of a pool is taken
 	Pool string `json:"pool,omitempty"` // from which a waiting cluster is taken if one fits; empty: from any that is open to the team; NoPool: from none
 
+	Account string `json:"account,omitempty"` // the catalogue's name of the cloud account; empty: the one with the most room
+
 	OffHours *bool `json:"offHours,omitempty"` // whether it sleeps outside working hours; nil: as the repository's file or the profile says
 
 	File *profiles.RepositoryFile `json:"file,omitempty"` // the repository's file from the pull request's base branch; nil: there is none. It narrows and fills in, and never allows more
@@ -104,7 +106,7 @@ const (
 
 // Check is one check of policy, with its sub-checks.
 type Check struct {
-	Name    string  `json:"name"` // profile, platform, admin-only, repository file, permission, draft, fork, first contribution, ownership, team, cost-center, environment, add-ons, off-hours, region, version, base-domain, ttl, price, quota, budget, rules, name, tags
+	Name    string  `json:"name"` // profile, platform, admin-only, repository file, permission, draft, fork, first contribution, ownership, team, cost-center, environment, add-ons, off-hours, pool, account, region, version, base-domain, ttl, price, quota, budget, rules, name, tags
 	Result  Result  `json:"result"`
 	Asked   string  `json:"asked,omitempty"`  // the requested value
 	Have    string  `json:"have,omitempty"`   // the existing value or usage
@@ -166,6 +168,8 @@ type Usage struct {
 	Repository Counts `json:"repository"`
 	Everywhere Counts `json:"everywhere"`
 
+	Accounts AccountUsage `json:"-"` // of all teams: no answer has it whole
+
 	Identities []string `json:"identities,omitempty"` // all of the person's principals, counted together; empty: only the requester
 }
 
@@ -177,6 +181,7 @@ type Grant struct {
 	FallbackName string            `json:"fallbackName"` // used if Name is taken; empty if the person chose Name
 	Region       string            `json:"region"`
 	Zones        []string          `json:"zones"`
+	SpareZones   []string          `json:"spareZones,omitempty"`
 	Version      string            `json:"version"`
 	BaseDomain   string            `json:"baseDomain"`
 	TTL          time.Duration     `json:"ttl"`
@@ -193,4 +198,7 @@ type Grant struct {
 	Weight       int               `json:"weight"` // the team's share of turns
 	Addons       []string          `json:"addons,omitempty"`
 	OffHours     bool              `json:"offHours,omitempty"` // it sleeps outside working hours
+	Account      string            `json:"account,omitempty"`  // the catalogue's name of the cloud account; empty: the installation's own
+
+	ClaimFrom ClaimTerms `json:"claimFrom,omitzero"` // which waiting cluster of a pool may be taken in its place
 }

@@ -14,7 +14,7 @@ func (v Verdict) Refusals() []Check { return leavesOf(v.Checks, Fail) }
 // Asks lists everything that needs an approval, in the same way.
 func (v Verdict) Asks() []Check { return leavesOf(v.Checks, Ask) }
 
-// Full lists the limits to wait for as checks, in the same way.
+// Full lists what to wait for as checks, full limits and a brake, in the same way.
 func (v Verdict) Full() []Check { return leavesOf(v.Checks, Wait) }
 
 // Warnings lists what a person should know although nothing is wrong, in the same way.
@@ -76,8 +76,8 @@ func (v Verdict) Text() string {
 	if v.Approval != nil {
 		text = "Accepted. It starts when it is approved. " + v.Approval.Text()
 	}
-	if len(v.Waits) > 0 {
-		text += " It waits in the queue: " + describeChecks(v.Full())
+	if full := v.Full(); len(full) > 0 {
+		text += " It waits: " + describeChecks(full)
 	}
 	return text
 }

@@ -27,6 +27,7 @@ func (l *loader) agree() {
 	for i := range l.pools {
 		l.agreePool(&l.pools[i])
 	}
+	l.agreeAccounts()
 	for _, q := range l.quotas {
 		compareQuota(q)
 		l.agreeQuota(q)

@@ -84,9 +84,12 @@ func comparePlaces(r *reader, on platform, p Profile) {
 	for i, region := range p.Regions {
 		at := fmt.Sprintf("regions.allow[%d]", i)
 		check(at+".name", region.Name, on.region)
-		for j, zone := range region.Zones {
+		for j, zone := range slices.Concat(region.Zones, region.SpareZones) {
 			in := fmt.Sprintf("%s.zones[%d]", at, j)
-			if check(in, zone, on.zone); r.good(at+".name", in) && (!on.inside(region.Name, zone) || slices.Index(region.Zones, zone) != j) {
+			if spare := j - len(region.Zones); spare >= 0 {
+				in = fmt.Sprintf("%s.spareZones[%d]", at, spare)
+			}
+			if check(in, zone, on.zone); r.good(at+".name", in) && (!on.inside(region.Name, zone) || slices.Index(slices.Concat(region.Zones, region.SpareZones), zone) != j) {
 				r.failAt(in, fmt.Sprintf("%q", zone), "zones of "+region.Name+", each once")
 			}
 		}

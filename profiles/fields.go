@@ -171,20 +171,25 @@ func allowList(r *reader, name string, into *Allowed, accept string, ok func(str
 // regions reads the allow-list of regions with their zones and prices.
 func regions(r *reader, p *Profile) field {
 	return r.inner("regions",
-		r.items("allow", "a mapping with name, zones, hourlyCents, asleepCents", func(n *yaml.Node, path string) bool {
+		r.items("allow", "a mapping with name, zones, spareZones, hourlyCents, asleepCents", func(n *yaml.Node, path string) bool {
 			var region Region
 			r.object(n, path,
 				text("name", &region.Name, "a region such as us-east-1 or us-south", isFilled),
-				r.items("zones", "a zone such as us-east-1a or us-south-1", func(n *yaml.Node, _ string) bool {
-					region.Zones = append(region.Zones, n.Value)
-					return scalar(n, "!!str")
-				}),
+				zoneList(r, "zones", &region.Zones),
+				optional(zoneList(r, "spareZones", &region.SpareZones)),
 				optional(whole("hourlyCents", &region.HourlyCents, 1, 100_000)),
 				optional(asleepCents(&region)))
 			p.Regions = append(p.Regions, region)
 			return true
 		}),
 		text("default", &p.DefaultRegion, "a region of the list", isFilled))
+}
+
+func zoneList(r *reader, name string, into *[]string) field {
+	return r.items(name, "a zone such as us-east-1a or us-south-1", func(n *yaml.Node, _ string) bool {
+		*into = append(*into, n.Value)
+		return scalar(n, "!!str")
+	})
 }
 
 // asleepCents reads what an hour costs while a cluster is asleep.

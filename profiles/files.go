@@ -13,7 +13,7 @@ import (
 )
 
 // folders are a catalogue's folders, in the order in which they are read.
-var folders = []string{"profiles", "teams", "quotas", "policies", "identities", "people", "addons", "pools", "prices"}
+var folders = []string{"profiles", "teams", "quotas", "policies", "identities", "people", "addons", "pools", "accounts", "prices"}
 
 // Folders returns a catalogue's folders, in the order in which they are read.
 func Folders() []string { return slices.Clone(folders) }

@@ -27,8 +27,8 @@ func EmbeddedFiles() fs.FS {
 // Embedded returns the catalogue that is built into the program.
 func Embedded() (Catalogue, error) { return Load(EmbeddedFiles()) }
 
-// Load reads a catalogue's folder: profiles, and optionally teams, quotas, policies, identities, people, add-ons and pools, each a folder
-// of *.yaml files. All problems with their content come back at once, as Problems, and then there is no catalogue. Rules are read but
+// Load reads a catalogue's folder: profiles, and optionally teams, quotas, policies, identities, people, add-ons, pools and accounts, each a
+// folder of *.yaml files. All problems with their content come back at once, as Problems, and then there is no catalogue. Rules are read but
 // not compiled; package policy/rules does that.
 func Load(files fs.FS) (Catalogue, error) {
 	c, problems, err := Read(files)
@@ -102,6 +102,7 @@ type loader struct {
 	people     []entry[Person]
 	addons     []entry[Addon]
 	pools      []entry[Pool]
+	accounts   []entry[Account]
 	prices     []entry[list.List]
 }
 
@@ -120,6 +121,8 @@ func (l *loader) read(file string, body []byte) {
 		l.addons = append(l.addons, entry[Addon]{readAddon(r, body), r, ""})
 	case "pools":
 		l.pools = append(l.pools, entry[Pool]{readPool(r, body), r, ""})
+	case "accounts":
+		l.accounts = append(l.accounts, entry[Account]{readAccount(r, body), r, ""})
 	case "prices":
 		l.prices = append(l.prices, entry[list.List]{readPrices(r, body), r, ""})
 	case "quotas":
@@ -155,6 +158,7 @@ func (l *loader) catalogue() Catalogue {
 		People:     sound(places, "people", l.people, func(p Person) string { return p.Name }),
 		Addons:     sound(places, "addons", l.addons, func(a Addon) string { return a.Name }),
 		Pools:      sound(places, "pools", l.pools, func(p Pool) string { return p.Name }),
+		Accounts:   sound(places, "accounts", l.accounts, func(a Account) string { return a.Name }),
 		Prices:     sound(places, "prices", l.prices, func(p list.List) string { return p.Cloud }),
 		places:     places,
 	}

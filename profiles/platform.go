@@ -10,6 +10,7 @@ import (
 // platform is what differs between the clouds in a profile and in an install-config.
 type platform struct {
 	modes    []string // credentialsMode
+	account  form     // the id of an account
 	region   form
 	instance form
 	zone     form
@@ -27,6 +28,7 @@ type form struct {
 var platforms = map[string]platform{
 	"aws": {
 		modes:    []string{"Manual", "Mint", "Passthrough"}, // if empty, the installer would simulate permissions and select one itself
+		account:  form{regexp.MustCompile(`^[0-9]{12}$`), "an AWS account's 12 digits"},
 		region:   form{regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-[0-9]$`), "a region such as us-east-1"},
 		instance: form{regexp.MustCompile(`^[a-z0-9][-a-z0-9]*\.[-a-z0-9]+$`), "an instance type such as m6i.xlarge"},
 		zone:     form{regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-[0-9][a-z]$`), "a zone such as us-east-1a"},
@@ -35,6 +37,7 @@ var platforms = map[string]platform{
 	},
 	"ibmcloud": {
 		modes:    []string{"Manual"}, // an empty mode passes the installer's checks, and its documentation requires Manual
+		account:  form{regexp.MustCompile(`^[0-9a-f]{32}$`), "the id of an account on IBM Cloud, 32 digits and letters a-f (ibmcloud account show)"},
 		region:   form{regexp.MustCompile(`^[a-z]{2}-[a-z]+$`), "a region such as us-south"},
 		instance: form{regexp.MustCompile(`^[a-z]+[0-9]+[a-z]*-[0-9]+x[0-9]+(x[0-9a-z]+)*$`), "an instance type such as bx2-4x16"},
 		zone:     form{regexp.MustCompile(`^[a-z]{2}-[a-z]+-[1-9]$`), "a zone such as us-south-1"},
@@ -68,6 +71,12 @@ func platformOf(r *reader, doc *yaml.Node) string {
 		return named[0]
 	}
 	return ""
+}
+
+// AccountForm returns the form of a platform's account ids, and its text for people.
+func AccountForm(platform string) (*regexp.Regexp, string) {
+	of := platforms[platform].account
+	return of.Regexp, of.text
 }
 
 // valueOf returns the value of a mapping's key; nil: there is none.

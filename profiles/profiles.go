@@ -79,6 +79,7 @@ func (a Allowed) Has(value string) bool { return slices.Contains(a.Allow, value)
 type Region struct {
 	Name         string
 	Zones        []string // explicit, because without them the installer uses every zone of the region
+	SpareZones   []string // in whose order a later try replaces a zone that had no capacity
 	HourlyCents  int      // list price of one cluster of this profile, US cents per hour; computed from the price list unless the file names it
 	AsleepCents  *int     // the same while it is asleep; computed like HourlyCents; nil: it never sleeps, or there is no price list
 	WorkerMicros *int     // of HourlyCents, what each worker adds, in millionths of a dollar; nil: there is no price list
@@ -149,6 +150,7 @@ type Catalogue struct {
 	People     []Person    // ordered by name
 	Addons     []Addon     // ordered by name
 	Pools      []Pool      // ordered by name
+	Accounts   []Account   // ordered by name; none of a platform: its clusters are made in the account of the installation's own credentials
 	Prices     []list.List `json:"-"` // ordered by cloud
 	Hash       string      // SHA-256 over the files, first 12 hex digits; stored with every verdict
 

@@ -163,7 +163,7 @@ var otherProviderGone = regexp.MustCompile(`failed to check existing Identity Pr
 func (a *attempt) runCCO(ctx context.Context, tool *installer.Tool) (exit installer.Exit, said []string, err error) {
 	exit, err = tool.Run(ctx, installer.Command{
 		Args: a.platform.CreateCredentials(platform.Credentials{
-			Name: a.ccoName, Region: a.spec.Region, Requests: a.ccoDir("credentials-requests"), Out: a.ccoDir("out"), Boundary: a.cfg.Boundary,
+			Name: a.ccoName, Region: a.spec.Region, Requests: a.ccoDir("credentials-requests"), Out: a.ccoDir("out"), Boundary: a.boundaryARN(),
 		}),
 		Deadline: ccoDeadline, OnLine: func(line string) { said = append(said, line); a.addLine(line) },
 	})

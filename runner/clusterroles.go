@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/status"
@@ -34,13 +35,22 @@ func (a *attempt) readRoles(manifests []os.DirEntry) error {
 	return nil
 }
 
+// boundaryARN returns the ARN of the permissions boundary in the account of the credentials: each account has its own policy of that name.
+func (a *attempt) boundaryARN() string {
+	parts := strings.Split(a.cfg.Boundary, ":")
+	if len(parts) == 6 && parts[4] != "aws" && a.account != "" {
+		parts[4] = a.account
+	}
+	return strings.Join(parts, ":")
+}
+
 // limitRoles limits what the cluster's own roles may do to this cluster: whoever administers the cluster has them. It is called before the
 // installer, because a role without its cluster's tag may do nothing, and after it, because the installer creates the nodes' roles without a
 // permissions boundary. Nobody gets into the cluster before that.
 func (a *attempt) limitRoles(ctx context.Context) error {
 	var err error
 	for try := 1; ; try++ {
-		err = a.cloud.LimitRoles(ctx, a.cloudTarget(), a.roles, a.cfg.Boundary)
+		err = a.cloud.LimitRoles(ctx, a.cloudTarget(), a.roles, a.boundaryARN())
 		if err == nil || ctx.Err() != nil || try == limitTries {
 			break
 		}

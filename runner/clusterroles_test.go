@@ -19,7 +19,7 @@ func indexOf(lines []string, prefix string) int {
 func TestTheClustersRolesAreLimitedBeforeItsOperatorsStartAndBeforeAnybodyGetsIn(t *testing.T) {
 	w := newWorld(t, contract.KindCreate)
 	w.spec.CredentialsMode = "Manual"
-	w.cfg.Boundary = "arn:aws:iam::123456789012:policy/boundary"
+	w.cfg.Boundary = "arn:aws:iam::210987654321:policy/boundary" // each account has its own
 	require.NoError(t, w.run(t.Context()))
 	require.Equal(t, "succeeded", w.result().Outcome, w.result().Message)
 	did := w.happened()

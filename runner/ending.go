@@ -30,6 +30,7 @@ type failure struct {
 	Message   string // what happened
 	Line      string // of the log, by which it was recognized; empty: none
 	Whose     string // whose problem it is: one of contract's Whose values
+	Zone      string // which of the spec's zones had no capacity; empty: that was not it, or it is not known
 	Next      string // what to do about it
 	Retryable bool
 }
@@ -56,7 +57,7 @@ func (a *attempt) endAttempt(ctx context.Context, err error) contract.Result {
 		}
 	}
 	result := contract.Result{
-		Outcome: failed, Reason: f.Reason, Message: a.cfg.Redact.Text(f.Message), Line: a.cfg.Redact.Text(f.Line), Whose: f.Whose, Next: a.cfg.Redact.Text(f.Next), Retryable: f.Retryable,
+		Outcome: failed, Reason: f.Reason, Message: a.cfg.Redact.Text(f.Message), Line: a.cfg.Redact.Text(f.Line), Whose: f.Whose, Zone: f.Zone, Next: a.cfg.Redact.Text(f.Next), Retryable: f.Retryable,
 		Workers: a.counted, Addons: a.readyAddons(),
 	}
 	if a.awake {

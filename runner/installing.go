@@ -48,7 +48,7 @@ func (a *attempt) installCluster(ctx context.Context) error {
 		return context.Cause(ctx)
 	case err != nil:
 		a.keepBundles(ctx)
-		return explainFailure(hopeless.Failure, "stopped early because it kept retrying")
+		return a.explainFailure(hopeless.Failure, "stopped early because it kept retrying")
 	case exit.Code == 0 && limited != nil:
 		return limited
 	case exit.Code == 0:
@@ -66,7 +66,7 @@ func (a *attempt) installCluster(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return explainFailure(installer.Explain(exit, append(log, a.heard...)...), fmt.Sprintf("exit code %d", exit.Code))
+	return a.explainFailure(installer.Explain(exit, append(log, a.heard...)...), fmt.Sprintf("exit code %d", exit.Code))
 }
 
 // createCluster runs the installer's create. It stops it early if it keeps repeating an error that it can never get past; the error

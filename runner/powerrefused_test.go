@@ -165,7 +165,7 @@ func TestAControlPlaneWakesWithTwoOfThreeMachinesAndSaysSo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newTrio(t)
-			w.cfg.Timings.Power = 2 * time.Second
+			w.cfg.Timings.Power = 6 * time.Second
 			w.file("operators", operators("True", "True", "True")) // as long as a machine is missing
 			if w.spec.Platform = c.platform; c.platform == "ibmcloud" {
 				w.cfg.Clouds["ibmcloud"] = w.cfg.Clouds["aws"]

@@ -57,6 +57,9 @@ type surroundings struct {
 // lookAround asks everything at once that changes nothing: the cloud's obstacles and limits, an installer that is in the installers'
 // directory, and the bucket's credentials, which the next phase needs.
 func (a *attempt) lookAround(ctx context.Context) (s surroundings) {
+	if len(a.spec.ShortZones) > 0 {
+		a.noteLine("zones: %s, because earlier attempts found no capacity in %s", strings.Join(a.spec.Zones, ", "), strings.Join(a.spec.ShortZones, ", "))
+	}
 	plan := readPlan(a.spec.Platform, a.platform.DefaultType(), a.spec.InstallConfig, a.spec.Zones)
 	var together sync.WaitGroup
 	together.Go(func() {

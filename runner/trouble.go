@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"slices"
+
 	"github.com/ocpctl/ocpctl/runner/installer"
 )
 
@@ -15,12 +17,26 @@ type noUse struct{ installer.Failure }
 func (n noUse) Error() string { return n.Reason + ": " + n.Line }
 
 // explainFailure converts a class of failure to an attempt's failure, with the installer's own message.
-func explainFailure(f installer.Failure, how string) failure {
+func (a *attempt) explainFailure(f installer.Failure, how string) failure {
 	message := f.Message + " (openshift-install create cluster, " + how + ")"
 	if f.Line != "" {
 		message += ". The installer said: " + f.Line
 	}
-	return failure{Reason: f.Reason, Message: message, Line: f.Raw, Whose: f.Whose, Next: f.Next, Retryable: f.Retryable}
+	return failure{Reason: f.Reason, Message: message, Line: f.Raw, Whose: f.Whose, Zone: a.shortZone(f), Next: f.Next, Retryable: f.Retryable}
+}
+
+// shortZone returns which zone of the install had no capacity: the one that the cloud named, or the only one. Empty: that was not it, or it is not
+// known.
+func (a *attempt) shortZone(f installer.Failure) string {
+	switch zones := a.spec.Zones; {
+	case !f.Zonal:
+		return ""
+	case slices.Contains(zones, f.Zone):
+		return f.Zone
+	case len(zones) == 1:
+		return zones[0]
+	}
+	return ""
 }
 
 // hearInstaller keeps a line of the installer that may explain its end.

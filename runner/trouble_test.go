@@ -120,3 +120,27 @@ func TestABadPullSecretIsNotShownToTheInstaller(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, string(got), "CANARY-pull")
 }
+
+func TestAResultNamesTheZoneThatHadNoCapacity(t *testing.T) {
+	short := func(where string) string {
+		return `echo 'time="2026" level=debug msg="failed to run instance: InsufficientInstanceCapacity: We currently do not have sufficient m6i.xlarge capacity` + where + `"' >>"$dir/.openshift_install.log"; exit 4`
+	}
+	for name, c := range map[string]struct {
+		zones      []string
+		line, want string
+	}{
+		"the cloud names it":  {[]string{"us-east-1a", "us-east-1b"}, short(" in the Availability Zone you requested (us-east-1b)."), "us-east-1b"},
+		"it is the only one":  {[]string{"us-east-1a"}, short(""), "us-east-1a"},
+		"it could be any":     {[]string{"us-east-1a", "us-east-1b"}, short(""), ""},
+		"it is none of these": {[]string{"us-east-1a", "us-east-1b"}, short(" in the Availability Zone you requested (us-west-2a)."), ""},
+		"it is about no zone": {[]string{"us-east-1a"}, `echo 'time="2026" level=debug msg="failed: VpcLimitExceeded"' >>"$dir/.openshift_install.log"; exit 4`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, contract.KindCreate)
+			w.spec.Zones = c.zones
+			w.on("create", c.line)
+			require.NoError(t, w.run(t.Context()))
+			require.Equal(t, c.want, w.result().Zone, w.result().Reason)
+		})
+	}
+}

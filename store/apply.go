@@ -9,13 +9,14 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/brakes"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // Apply writes a decision in one transaction: row, attempts, jobs, audit lines, and River's jobs for the effects. ErrStale: the
-// row changed since the decision was made, or no runner is free for it any more.
+// row changed since the decision was made, no runner is free for it any more, or a brake keeps its create from beginning.
 func (s *Store) Apply(ctx context.Context, d lifecycle.Decision, prevVersion int64) error {
 	err := s.Write(ctx, func(c *db.Tx) error {
 		if d.Open != "" {
@@ -34,6 +35,9 @@ func (s *Store) Apply(ctx context.Context, d lifecycle.Decision, prevVersion int
 			if err := checkRunner(ctx, c, cur.ID, d.Open); err != nil {
 				return err
 			}
+			if err := checkBrake(ctx, c, cur.ID, d.Open); err != nil {
+				return err
+			}
 		}
 		return decide(ctx, c, cur, d)
 	})
@@ -44,6 +48,18 @@ func (s *Store) Apply(ctx context.Context, d lifecycle.Decision, prevVersion int
 		return fmt.Errorf("apply to %s: %w", d.Next.ID, err)
 	}
 	return nil
+}
+
+// checkBrake returns ErrStale if a create may not begin any more.
+func checkBrake(ctx context.Context, c *db.Tx, cluster string, kind lifecycle.Kind) error {
+	if kind != lifecycle.Create {
+		return nil
+	}
+	brake, err := brakes.HoldingFor(ctx, c, cluster, c.Now)
+	if err == nil && brake != nil {
+		err = db.ErrStale
+	}
+	return err
 }
 
 // decide writes a decision to the locked row. A decision that changes nothing bumps no version, so no subscriber is updated.

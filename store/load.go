@@ -9,6 +9,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/access"
+	"github.com/ocpctl/ocpctl/store/brakes"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/usage"
@@ -70,6 +71,11 @@ func (s *Store) loadIn(ctx context.Context, tx pgx.Tx, id string) (lifecycle.Clu
 	}
 	if facts.Leaked, err = clusters.LeakOf(ctx, tx, cluster); err != nil {
 		return lifecycle.Cluster{}, lifecycle.Facts{}, err
+	}
+	if facts.Open == nil && (cluster.Status == lifecycle.Pending || cluster.Status == lifecycle.Creating) {
+		if facts.Brake, err = brakes.HoldingFor(ctx, tx, id, r.Clock); err != nil {
+			return lifecycle.Cluster{}, lifecycle.Facts{}, err
+		}
 	}
 	if facts.Open == nil && (cluster.Phase != lifecycle.Released || facts.Leaked != nil) {
 		if facts.Slot, err = slotIn(ctx, tx, id, s.DB.Options.Limits.Runners); err != nil {

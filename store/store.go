@@ -13,6 +13,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/brakes"
 	"github.com/ocpctl/ocpctl/store/costs"
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/inbox"
@@ -35,6 +36,7 @@ type Store struct {
 	*db.DB
 	Access       *access.Store
 	Attempts     *attempts.Store
+	Brakes       *brakes.Store
 	Costs        *costs.Store
 	Inbox        *inbox.Store
 	Measures     *measures.Store
@@ -60,7 +62,7 @@ func Open(ctx context.Context, url string, o db.Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{
-		DB: d, Access: access.New(d), Attempts: attempts.New(d), Costs: costs.New(d), Inbox: inbox.New(d), Measures: measures.New(d), Notices: notices.New(d), Outbox: outbox.New(d), People: people.New(d), Pools: pools.New(d),
+		DB: d, Access: access.New(d), Attempts: attempts.New(d), Brakes: brakes.New(d), Costs: costs.New(d), Inbox: inbox.New(d), Measures: measures.New(d), Notices: notices.New(d), Outbox: outbox.New(d), People: people.New(d), Pools: pools.New(d),
 		PullRequests: pullrequests.New(d), Reports: reports.New(d), Runs: runs.New(d), Statistics: statistics.New(d), Scans: scans.New(d), TestReports: testreports.New(d),
 	}
 	s.group = &group{store: s}

@@ -29,6 +29,7 @@ type Policy struct {
 	Identities []Placed[profiles.Identity]
 	Addons     []Placed[profiles.Addon]
 	Pools      []Placed[profiles.Pool]
+	Accounts   []Placed[profiles.Account]
 	Prices     []Placed[list.List]
 }
 
@@ -90,6 +91,7 @@ func (s *Service) Policy(ctx context.Context, p policy.Principal) (Policy, error
 	out.Quotas = place(c, "quotas", c.Quotas, func(one profiles.Quota) string { return one.Name })
 	out.Addons = place(c, "addons", c.Addons, func(one profiles.Addon) string { return one.Name })
 	out.Pools = place(c, "pools", slices.DeleteFunc(slices.Clone(c.Pools), func(one profiles.Pool) bool { return !p.SeesPool(one) }), func(one profiles.Pool) string { return one.Name })
+	out.Accounts = place(c, "accounts", slices.DeleteFunc(slices.Clone(c.Accounts), func(one profiles.Account) bool { return !p.SeesAccount(one) }), func(one profiles.Account) string { return one.Name })
 	out.Prices = place(c, "prices", c.Prices, func(one list.List) string { return one.Cloud })
 	return out, nil
 }

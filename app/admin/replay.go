@@ -35,9 +35,10 @@ type Replay struct {
 	Problems profiles.Problems
 
 	Requests  int
-	More      bool // there are older ones within ReplaySpan, which were not judged
-	Uncounted int  // of the requests, those from before usage was kept: for them nothing counts as used
-	Roles     bool // identities or people differ, which is not part of a replay
+	More      bool                // there are older ones within ReplaySpan, which were not judged
+	Uncounted int                 // of the requests, those from before usage was kept: for them nothing counts as used
+	Roles     bool                // identities or people differ, which is not part of a replay
+	Removed   []store.UsedAccount // cloud accounts that the changed catalogue no longer has, and clusters are still in
 	Counts    map[policy.Change]int
 	Groups    []ReplayGroup // what restricts first, then the most requests first
 }
@@ -106,6 +107,15 @@ func (s *Service) replay(ctx context.Context, files map[string]string) (Replay, 
 	out := Replay{
 		Hash: changed.Hash, Counts: map[policy.Change]int{},
 		Roles: !reflect.DeepEqual(inForce.Identities, changed.Identities) || !reflect.DeepEqual(inForce.People, changed.People),
+	}
+	used, err := s.store.UsedAccounts(ctx)
+	if err != nil {
+		return Replay{}, err
+	}
+	for _, u := range used {
+		if _, stays := changed.Account(u.Name); !stays {
+			out.Removed = append(out.Removed, u)
+		}
 	}
 	groups := map[string]*ReplayGroup{}
 	since, last := time.Now().Add(-ReplaySpan), store.Decision{}
@@ -227,6 +237,9 @@ func (r Replay) Headline() string {
 func (r Replay) fillChange(into *chatops.CatalogueChange) {
 	into.Requests, into.More, into.Uncounted, into.Roles, into.Days = r.Requests, r.More, r.Uncounted, r.Roles, int(ReplaySpan.Hours()/24)
 	into.Refused, into.Approval, into.Accepted, into.Free = r.Counts[policy.NowRefused], r.Counts[policy.NowApproval], r.Counts[policy.NowAccepted], r.Counts[policy.NowFree]
+	for _, a := range r.Removed {
+		into.Removed = append(into.Removed, a.Name)
+	}
 	for _, g := range r.Groups {
 		into.Groups = append(into.Groups, chatops.CatalogueGroup{Change: string(g.Change), Check: g.Check, Requests: g.Requests, People: g.People, Teams: g.Teams, Profiles: g.Profiles})
 	}

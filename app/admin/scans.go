@@ -24,7 +24,9 @@ func (s *Service) StartScans(ctx context.Context, p policy.Principal, account st
 	}
 	var wanted []scans.Wanted
 	if s.accounts != nil {
-		wanted = s.accounts()
+		if wanted, err = s.accounts(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if len(wanted) == 0 {
 		return nil, app.Fail(app.Conflict, "No account is configured to be looked through. Add account or scan.accounts to the server's configuration.")

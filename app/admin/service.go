@@ -3,6 +3,7 @@
 package admin
 
 import (
+	"context"
 	"io/fs"
 	"time"
 
@@ -20,10 +21,10 @@ type Service struct {
 	keeper    app.Keeper
 	home      app.CatalogueHome // of the catalogue's files
 	github    app.GitHub
-	accounts  func() []scans.Wanted                    // that are looked through; nil: none
-	runnersIn func(platform string) string             // the account that runners use; nil or empty: it is not known
-	load      func(fs.FS) (catalogue.Catalogue, error) // reads another catalogue as the server would; nil: as the embedded one is read
-	issuers   []string                                 // of GitHub Actions, besides those whose addresses show it
+	accounts  func(context.Context) ([]scans.Wanted, error) // that are looked through; nil: none
+	runnersIn func(platform string) string                  // the account that runners use; nil or empty: it is not known
+	load      func(fs.FS) (catalogue.Catalogue, error)      // reads another catalogue as the server would; nil: as the embedded one is read
+	issuers   []string                                      // of GitHub Actions, besides those whose addresses show it
 	since     time.Time
 }
 

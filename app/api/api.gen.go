@@ -13,6 +13,10 @@ import (
 
 // operations are the operations of openapi.yaml.
 type operations interface {
+	// ListAccounts List the cloud accounts that your teams may use.
+	ListAccounts(w http.ResponseWriter, r *http.Request)
+	// GetAccount Show a cloud account.
+	GetAccount(w http.ResponseWriter, r *http.Request, name string)
 	// ListApprovals List approvals, newest first.
 	ListApprovals(w http.ResponseWriter, r *http.Request, params v1.ListApprovalsParams)
 	// GetApproval Get one approval with its votes.
@@ -29,6 +33,12 @@ type operations interface {
 	VerifyAudit(w http.ResponseWriter, r *http.Request)
 	// SignInWithAWS Exchange a signed sts:GetCallerIdentity request for a token that is valid for at most 15 minutes.
 	SignInWithAWS(w http.ResponseWriter, r *http.Request)
+	// ListBrakes List what keeps new clusters from being created now (platform admins of every team).
+	ListBrakes(w http.ResponseWriter, r *http.Request)
+	// Freeze Keep new clusters from being created until a time (platform admins of every team).
+	Freeze(w http.ResponseWriter, r *http.Request)
+	// Thaw End a brake, or all of them (platform admins of every team).
+	Thaw(w http.ResponseWriter, r *http.Request, id string)
 	// GetCatalogue Get the active catalogue, and why a newer one was rejected.
 	GetCatalogue(w http.ResponseWriter, r *http.Request)
 	// ReloadCatalogue Reload the catalogue's directory now instead of at the next check (on this replica; the others follow at theirs).
@@ -473,6 +483,21 @@ func routes(s operations, add func(method, path string, handle func(w http.Respo
 	})
 	add(http.MethodPost, "/api/v1/pools/{name}", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		s.ChangePool(w, r, r.PathValue("name"))
+	})
+	add(http.MethodGet, "/api/v1/accounts", func(w http.ResponseWriter, r *http.Request, p *parameters) {
+		s.ListAccounts(w, r)
+	})
+	add(http.MethodGet, "/api/v1/accounts/{name}", func(w http.ResponseWriter, r *http.Request, p *parameters) {
+		s.GetAccount(w, r, r.PathValue("name"))
+	})
+	add(http.MethodGet, "/api/v1/brakes", func(w http.ResponseWriter, r *http.Request, p *parameters) {
+		s.ListBrakes(w, r)
+	})
+	add(http.MethodPost, "/api/v1/brakes", func(w http.ResponseWriter, r *http.Request, p *parameters) {
+		s.Freeze(w, r)
+	})
+	add(http.MethodPost, "/api/v1/brakes/{id}/thaw", func(w http.ResponseWriter, r *http.Request, p *parameters) {
+		s.Thaw(w, r, r.PathValue("id"))
 	})
 	add(http.MethodGet, "/api/v1/approvals", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		var params v1.ListApprovalsParams

@@ -31,6 +31,9 @@ func TestAPoolIsPausedResizedDrainedAndResumed(t *testing.T) {
 	p = change(v1.PoolChange{Action: "resize", Size: new(3)})
 	require.Equal(t, 3, p.Size)
 	require.True(t, p.Resized)
+	var same v1.PoolDetail
+	h.does(http.MethodGet, "/api/v1/pools/stock", h.as(oidc.Admin), nil, http.StatusOK, &same)
+	require.Equal(t, p, same)
 	p = change(v1.PoolChange{Action: "resize"})
 	require.Equal(t, 2, p.Size, "the catalogue's again")
 	require.Equal(t, v1.PoolModeDraining, change(v1.PoolChange{Action: "drain"}).Mode)

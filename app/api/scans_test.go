@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/csv"
 	"net/http"
 	"strings"
@@ -23,10 +24,10 @@ import (
 func scanFixture(t *testing.T) *fixture {
 	terms := embedded(t)
 	return fixtureWith(t, terms, func(c *Config) {
-		a := app.Config{Store: c.Store, Catalogue: func() catalogue.Catalogue { return terms }, Accounts: func() []scans.Wanted {
+		a := app.Config{Store: c.Store, Catalogue: func() catalogue.Catalogue { return terms }, Accounts: func(context.Context) ([]scans.Wanted, error) {
 			return []scans.Wanted{{Platform: "aws", Account: "123456789012", Spec: scans.Spec{
 				Installation: "test", HomeRegion: "us-east-1", BaseDomains: []string{"labs.example.com"}, CallsPerSecond: 5, CloudCredentialsRef: "file:/keys",
-			}}}
+			}}}, nil
 		}}
 		c.Admin = admin.New(c.App, a)
 	})

@@ -50,7 +50,10 @@ func toSpec(row attempts.SpecRow, set RunnerSettings) contract.Spec {
 		out.Card = toCard(row.Row, set)
 	}
 	if out.Kind == contract.KindCreate {
-		out.InstallConfig = row.Row.Spec.InstallConfig
+		out.InstallConfig, out.ShortZones = row.Row.Spec.InstallConfig, row.ShortZones
+		if out.Zones = profiles.ZonesWithout(row.Row.Spec.Zones, row.Row.Spec.SpareZones, row.ShortZones); !slices.Equal(out.Zones, row.Row.Spec.Zones) {
+			out.InstallConfig = profiles.MoveZones(out.InstallConfig, out.Zones)
+		}
 		out.Identities, out.Snapshots = nil, nil // a create never uses earlier state: fresh directory, new infraID
 	}
 	return out
@@ -68,6 +71,9 @@ func toAccepted(row clusters.Row) *contract.Accepted {
 		At: row.MadeAt, Profile: row.Profile, Generation: row.Generation, RequestedBy: row.RequestedBy, Source: row.Source,
 		HourlyCents: row.ListCents, Nodes: row.Nodes, Workers: row.WorkersBase, WorkersLeast: row.WorkersLeast, WorkersMost: row.WorkersMost,
 		SleepMode: string(row.SleepMode), AsleepCents: row.ListAsleep, WorkerMicros: row.WorkerMicros,
+	}
+	if row.Account != "" {
+		out.Account, out.CloudCredentialsRef, out.ServiceAccounts = row.Account, row.Spec.CloudCredsRef, row.Spec.ServiceAccounts
 	}
 	if row.Source == store.Recovery { // the row is younger than its resources
 		out.At = time.Time{}

@@ -19,6 +19,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/intake"
 )
@@ -302,4 +303,14 @@ func TestADestroyerIsToldEverythingEverRecorded(t *testing.T) {
 	require.Equal(t, record.Snapshots, claimed.Spec.Snapshots)
 	require.Equal(t, "123456789012", claimed.Spec.Account)
 	require.Empty(t, claimed.Spec.InstallConfig)
+}
+
+func TestAZoneThatHadNoCapacityIsLeftOut(t *testing.T) {
+	row := attempts.SpecRow{Kind: lifecycle.Create, ShortZones: []string{"us-east-1a"}}
+	row.Row.Spec = clusters.Spec{InstallConfig: "platform: {aws: {defaultMachinePlatform: {zones: [us-east-1a]}}}\n", Zones: []string{"us-east-1a"}, SpareZones: []string{"us-east-1b"}}
+	got := toSpec(row, RunnerSettings{})
+	require.Equal(t, []string{"us-east-1b"}, got.Zones)
+	require.YAMLEq(t, "platform: {aws: {defaultMachinePlatform: {zones: [us-east-1b]}}}", got.InstallConfig)
+	row.ShortZones = nil
+	require.Equal(t, row.Row.Spec.InstallConfig, toSpec(row, RunnerSettings{}).InstallConfig)
 }

@@ -36,6 +36,7 @@ func toCluster(row clusters.Row, name func(string) string) v1.Cluster {
 		NeedsApproval: row.NeedsApproval, ApproveBy: utc(row.ApproveBy),
 		Position: row.Position, WaitsSince: utc(row.WaitsSince), RetryAt: dueTime(row), Blockers: lifecycle.DescribeBlockers(row.Blockers), Identities: row.Identities,
 	}
+	c.Account = row.Account
 	c.Pool, c.ClaimedAt, c.WaitSparedSeconds = row.Pool, utc(row.ClaimedAt), toSeconds(row.WaitSpared)
 	for _, l := range row.LinksNow() {
 		c.Links = append(c.Links, v1.ClusterLink{Title: l.Title, URL: l.URL})
@@ -121,7 +122,7 @@ func toEvents(all []store.Event, name func(string) string) []v1.Event {
 func toVerdict(v policy.Verdict) v1.Verdict {
 	g := v.Grant
 	out := v1.Verdict{
-		Allowed: v.Allowed, Message: verdictText(v), Checks: toChecks(v.Checks), Waits: len(v.Waits) > 0, Catalogue: v.Catalogue,
+		Allowed: v.Allowed, Message: verdictText(v), Checks: toChecks(v.Checks), Waits: len(v.Full()) > 0, Catalogue: v.Catalogue,
 		Name: g.Name, Profile: g.Profile, Region: g.Region, Version: g.Version, BaseDomain: g.BaseDomain, Team: g.Ownership.Team,
 		Owner: g.Ownership.Owner, CostCenter: g.Ownership.CostCenter, Environment: g.Ownership.Environment, Nodes: g.Nodes,
 		TTLSeconds: toSeconds(g.TTL), MaxSeconds: toSeconds(g.MaxTTL), HourlyCents: g.HourlyCents, TotalCents: g.PriceCents, Tags: g.Tags,

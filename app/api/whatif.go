@@ -61,6 +61,9 @@ func (s *server) ReplayCatalogue(w http.ResponseWriter, r *http.Request) {
 		Refused: found.Counts[policy.NowRefused], NeedApproval: found.Counts[policy.NowApproval], Accepted: found.Counts[policy.NowAccepted], NeedNoApproval: found.Counts[policy.NowFree],
 		Uncounted: found.Uncounted, OlderLeftOut: found.More, RolesChange: found.Roles, Groups: []v1.CatalogueReplayGroup{},
 	}
+	for _, a := range found.Removed {
+		out.RemovedAccounts = append(out.RemovedAccounts, a.Name)
+	}
 	for _, g := range found.Groups {
 		group := v1.CatalogueReplayGroup{Change: string(g.Change), Check: g.Check, Requests: g.Requests, People: g.People, Teams: g.Teams, Profiles: g.Profiles}
 		for _, e := range g.Examples {

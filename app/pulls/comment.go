@@ -300,7 +300,7 @@ func (s *Service) createByComment(ctx context.Context, c command) (reply, note s
 	}
 	r := &w.Request
 	r.Profile, r.Name, r.Region, r.Version, r.Team, r.TTL = c.Profile, c.Name, c.Region, c.Version, c.Team, c.TTL
-	r.OffHours, r.Pool = c.OffHours, c.Pool
+	r.OffHours, r.Pool, r.Account = c.OffHours, c.Pool, c.Account
 	if r.TTL == 0 {
 		r.TTL = ttlFromLabels(c.pr.Labels)
 	}

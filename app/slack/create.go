@@ -21,7 +21,7 @@ import (
 // createCluster requests a cluster. Without a profile it opens the form, if Slack still lets one open.
 func (s *Service) createCluster(ctx context.Context, t task) (slack.Message, error) {
 	request := app.CreateRequest{
-		Source: policy.SourceSlack, Profile: t.Profile, Name: t.Name, Region: t.Region, Version: t.Version, Team: t.Team, TTL: t.TTL, OffhoursOptIn: t.OffHours, Pool: t.Pool,
+		Source: policy.SourceSlack, Profile: t.Profile, Name: t.Name, Region: t.Region, Version: t.Version, Team: t.Team, TTL: t.TTL, OffhoursOptIn: t.OffHours, Pool: t.Pool, Account: t.Account,
 	}
 	if asksForForm(t.SlackCommand) && t.request.Trigger != "" && s.slack != nil {
 		return slack.Message{}, s.openForm(ctx, t.request, t.by, request)

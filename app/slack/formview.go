@@ -161,7 +161,7 @@ func sayFormPreview(v policy.Verdict, f lifecycle.Forecast) []string {
 		lines = append(lines, "It would need an approval before it starts. "+v.Approval.Text())
 	}
 	for _, check := range v.Full() {
-		lines = append(lines, "It would wait in the queue: "+check.Message)
+		lines = append(lines, "It would wait: "+check.Message)
 	}
 	if expected := chatops.Expected(f); expected != "" {
 		lines = append(lines, expected)

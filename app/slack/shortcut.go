@@ -55,7 +55,7 @@ func requestIn(r inbound.Request) app.CreateRequest {
 	if c == nil || c.Verb != chatops.VerbCreate {
 		return app.CreateRequest{}
 	}
-	return app.CreateRequest{Profile: c.Profile, Name: c.Name, Region: c.Region, Version: c.Version, Team: c.Team, TTL: c.TTL, OffhoursOptIn: c.OffHours, Pool: c.Pool}
+	return app.CreateRequest{Profile: c.Profile, Name: c.Name, Region: c.Region, Version: c.Version, Team: c.Team, TTL: c.TTL, OffhoursOptIn: c.OffHours, Pool: c.Pool, Account: c.Account}
 }
 
 // showList returns, as an error, the window with the person's clusters.

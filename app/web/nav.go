@@ -38,6 +38,7 @@ func navigation(who policy.Principal, here string, badges map[string]badge) []wa
 		{"/usage", "Usage", policy.ActReports},
 		{"/reports", "Reports", policy.ActReports},
 		{"/limits", "Limits", policy.ActQuotas},
+		{brakesPath, "Brakes", policy.ActBrakes},
 		{policyPath, "Policy", policy.ActProfiles},
 		{"/findings", "Findings", policy.ActFindings},
 		{"/admin/orphans", "Orphans", policy.ActFindings},

@@ -136,6 +136,23 @@ func (v policyView) PoolLines() []objectLine {
 	})
 }
 
+// AccountLines lists the cloud accounts with who may use them.
+func (v policyView) AccountLines() []objectLine {
+	return lineUp(v.Accounts, func(a profiles.Account) (string, string) {
+		says := price.PlatformText(a.Platform) + " " + a.Number
+		if a.Cap > 0 {
+			says += fmt.Sprintf(", at most %d clusters", a.Cap)
+		}
+		if len(a.Teams) > 0 {
+			says += ", for " + strings.Join(a.Teams, ", ")
+		}
+		if a.Maintenance {
+			says += "; in maintenance, it gets no new clusters"
+		}
+		return a.Name, says
+	})
+}
+
 // PriceLines lists the price lists.
 func (v policyView) PriceLines() []objectLine {
 	return lineUp(v.Prices, func(l list.List) (string, string) {

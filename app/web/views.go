@@ -99,7 +99,7 @@ func parseTemplates(nameOf func(string) string, files assetFiles) views {
 	for _, name := range []string{
 		"login", "problem", "list", "detail", "runbook", "destroy", "new", "approvals", "approval", "link", "onward", "code", "password", "me", "limits", "policy", "whatif", "propose", "commandline", "devicecode",
 		"usage", "reports", "findings", "orphans", "removals", "deliveries", "delivery", "audit",
-		"start", "logs", "gallery", "days", "pools", "pool",
+		"start", "logs", "gallery", "days", "pools", "pool", "brakes",
 	} {
 		out[name] = template.Must(template.New("layout.html").Funcs(functions).Funcs(own).ParseFS(templates,
 			"templates/layout.html", "templates/parts.html", "templates/acts.html", path.Join("templates", name+".html")))

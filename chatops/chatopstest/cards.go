@@ -146,7 +146,12 @@ func queues() map[string]lifecycle.Card {
 	unscaled := At(Ready(), lifecycle.Ready, lifecycle.PhaseReady, "installed on attempt 1 of 2")
 	unscaled.Why.Runner = "at most 40 run at once in this installation besides teardowns"
 	unscaled.WorkersBase, unscaled.WorkersWanted, unscaled.Position, unscaled.WaitsSince = new(3), new(1), 2, Start.Add(time.Hour)
+	frozen := At(Card(), lifecycle.Pending, lifecycle.AwaitingCapacity, "")
+	frozen.Why = lifecycle.MoveReason{Brake: lifecycle.Brake{
+		ID: "frz_1", Kind: lifecycle.Freeze, Where: lifecycle.Place{Region: "us-east-1"}, By: "Will *Admin*", Words: "AWS has an @outage", Since: Start, Until: Start.Add(4 * time.Hour),
+	}}
 	return map[string]lifecycle.Card{
+		"awaiting-thaw":     frozen,
 		"awaiting-capacity": waiting, "awaiting-turn": turn, "awaiting-runner": runner, "teardown-awaiting-runner": teardown, "scaling-awaiting-runner": unscaled,
 	}
 }

@@ -2,26 +2,47 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"github.com/ocpctl/ocpctl/cmd/ocpctl-server/internal/config"
 	"github.com/ocpctl/ocpctl/controller"
+	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/lifecycle/orphans"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
+	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/scans"
 )
 
 // homeRegions are where an account is asked about what has no region, by platform, if neither the account nor a profile says otherwise.
 var homeRegions = map[string]string{names.AWS: "us-east-1", names.IBMCloud: "us-south"}
 
-// scanAccounts returns the accounts that are looked through, with the base domains of the catalogue in force.
-func scanAccounts(c config.Config, of catalogue.Catalogue) (list []scans.Wanted) {
-	for _, a := range c.ScanAccounts() {
+// scanAccounts returns the accounts that are looked through, with the base domains of the catalogue in force: those of the configuration and of the
+// catalogue, and those that it no longer has as long as clusters are there.
+func scanAccounts(c config.Config, of catalogue.Catalogue, used []store.UsedAccount) (list []scans.Wanted) {
+	for _, a := range of.Accounts {
+		used = append(used, store.UsedAccount{Name: a.Name, Platform: a.Platform, Number: a.Number, CredentialsRef: a.CredentialsRef, ServiceAccounts: a.ServiceAccounts})
+	}
+	wanted := c.ScanAccounts()
+	identities := map[string]map[string]string{}
+	for _, u := range slices.Backward(used) { // the catalogue's first, then the newest
+		known := slices.ContainsFunc(wanted, func(a config.ScanAccount) bool { return a.Platform == u.Platform && a.Account == u.Number })
+		if u.Number == "" || known || len(u.ServiceAccounts) > 0 && u.ServiceAccounts[contract.KindScan] == "" {
+			continue
+		}
+		identities[u.Number] = u.ServiceAccounts
+		ref := u.CredentialsRef
+		if ref == "" && len(u.ServiceAccounts) == 0 {
+			ref = c.Cloud(u.Platform).CredentialsRef
+		}
+		wanted = append(wanted, config.ScanAccount{Platform: u.Platform, Account: u.Number, CredentialsRef: ref})
+	}
+	for _, a := range wanted {
 		region, domains := defaultPlaces(of, a.Platform)
 		list = append(list, scans.Wanted{Platform: a.Platform, Account: a.Account, Spec: scans.Spec{
 			Installation: c.Installation, HomeRegion: cmp.Or(a.Region, region, homeRegions[a.Platform]), Regions: a.Regions, BaseDomains: domains,
-			CloudCredentialsRef: a.CredentialsRef, CallsPerSecond: c.Scan.CallsPerSecond,
+			CloudCredentialsRef: a.CredentialsRef, CallsPerSecond: c.Scan.CallsPerSecond, ServiceAccounts: identities[a.Account],
 		}})
 	}
 	return list
@@ -41,9 +62,15 @@ func defaultPlaces(of catalogue.Catalogue, platform string) (region string, doma
 	return region, slices.Compact(domains)
 }
 
+// listScanAccounts returns the accounts that are looked through now.
+func (in inner) listScanAccounts(ctx context.Context) ([]scans.Wanted, error) {
+	used, err := in.store.UsedAccounts(ctx)
+	return scanAccounts(in.cfg, in.catalogue.Current(), used), err
+}
+
 // scanAccounts returns what the controller looks through.
 func (in inner) scanAccounts() controller.Accounts {
-	out := controller.Accounts{Wanted: func() []scans.Wanted { return scanAccounts(in.cfg, in.catalogue.Current()) }, Every: in.cfg.Scan.Every, Prices: in.resourcePrices}
+	out := controller.Accounts{Wanted: in.listScanAccounts, Every: in.cfg.Scan.Every, Prices: in.resourcePrices}
 	for _, e := range in.cfg.Scan.Exempt {
 		out.Exempt = append(out.Exempt, orphans.Rule{Account: e.Account, Identity: e.Identity, Name: e.Name, TagKey: e.TagKey, Why: e.Why})
 	}

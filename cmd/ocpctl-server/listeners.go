@@ -178,11 +178,15 @@ func (in inner) wirePrivate(ctx, draining context.Context) (private, runners *ht
 	money := costs.New(settings)
 	pace := api.NewPace(api.Rate{PerSecond: cfg.API.Rate, Burst: cfg.API.Burst}, nil)
 	streams := &eventstream.Places{}
-	stopping, stop := context.WithCancel(ctx)
 	consoles, err := in.newConsoles(core, handout, id)
 	if err != nil {
 		return nil, nil, err
 	}
+	owners, err := in.newOwners(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	stopping, stop := context.WithCancel(ctx)
 	rest := api.New(api.Config{
 		App: core, Admin: admins, Costs: money, Credentials: handout, Store: in.store, Auth: id.who, AWS: id.exchange, Tokens: in.signer, Log: in.log, UI: cfg.UIURL,
 		Pace: pace, Proxies: config.Networks(cfg.Listen.TrustedProxies), Timeout: cfg.API.Timeout, Draining: draining, Stopping: stopping,
@@ -195,10 +199,6 @@ func (in inner) wirePrivate(ctx, draining context.Context) (private, runners *ht
 		},
 	})
 	lines := in.newCommandLines(id)
-	owners, err := in.newOwners(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
 	pages := web.New(web.Config{
 		CommandLines: lines, Consoles: consoles, Owners: owners,
 		App: core, Admin: admins, Costs: money, Credentials: handout, Auth: id.who, SignIn: id.signIn, Sessions: id.sessions, Pace: pace.Take, Timeout: cfg.API.Timeout, Log: in.log, Secure: strings.HasPrefix(cfg.UIURL, "https:"), Demo: cfg.Demo, Slack: cfg.Slack.SigningSecretRef+cfg.Slack.AppTokenRef != "", GitHub: github.Site(cfg.GitHub.APIURL),

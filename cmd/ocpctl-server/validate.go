@@ -22,7 +22,7 @@ func validateCatalogue(args []string, out, errs io.Writer) error {
 	flags.SetOutput(errs)
 	path := flags.String("config", "", "the server's configuration `file`, whose catalogue.dir is checked; instead of DIR")
 	flags.Usage = func() {
-		fmt.Fprintf(errs, "Usage: ocpctl-server %[1]s DIR\n       ocpctl-server %[1]s -config FILE\n\nDIR contains the directories profiles, teams, quotas, policies, identities, addons and pools; see docs/catalogue.md.\n", validateCommand)
+		fmt.Fprintf(errs, "Usage: ocpctl-server %[1]s DIR\n       ocpctl-server %[1]s -config FILE\n\nDIR contains the directories profiles, teams, quotas, policies, identities, addons, pools and accounts; see docs/catalogue.md.\n", validateCommand)
 		flags.PrintDefaults()
 	}
 	if err := flags.Parse(args); err != nil {

@@ -23,7 +23,6 @@ import (
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/db"
-	"github.com/ocpctl/ocpctl/store/scans"
 )
 
 // tokenLife is how long an attempt's token is valid; every response of the Status API renews it.
@@ -220,7 +219,7 @@ func (in inner) appConfig(gh app.GitHub) app.Config {
 	cfg := in.cfg
 	site := github.Site(cfg.GitHub.APIURL)
 	return app.Config{
-		Store: in.store, Catalogue: in.catalogue.Current, Keeper: in.newKeeper(), LoadCatalogue: in.catalogue.Load, CatalogueIn: app.CatalogueHome{Repository: cfg.Catalogue.Repository, Path: strings.Trim(cfg.Catalogue.Path, "/")}, GitHub: gh, GitHubSite: site, JobIssuer: cfg.JobIssuer(site), GitHubIssuers: cfg.GitHubIssuers(), Artifacts: in.bucket, AccessMost: cfg.Limits.Access, Accounts: func() []scans.Wanted { return scanAccounts(cfg, in.catalogue.Current()) }, RunnersIn: cfg.RunnersIn, UI: cfg.UIURL, OpenID: cfg.Console.SignIn == config.ConsoleOpenID, Log: in.log, Repositories: repositoryTable(cfg), SlackEmails: cfg.Slack.EmailDomains, Tekton: cfg.TektonIssuers(),
+		Store: in.store, Catalogue: in.catalogue.Current, Keeper: in.newKeeper(), LoadCatalogue: in.catalogue.Load, CatalogueIn: app.CatalogueHome{Repository: cfg.Catalogue.Repository, Path: strings.Trim(cfg.Catalogue.Path, "/")}, GitHub: gh, GitHubSite: site, JobIssuer: cfg.JobIssuer(site), GitHubIssuers: cfg.GitHubIssuers(), Artifacts: in.bucket, AccessMost: cfg.Limits.Access, Accounts: in.listScanAccounts, RunnersIn: cfg.RunnersIn, UI: cfg.UIURL, OpenID: cfg.Console.SignIn == config.ConsoleOpenID, Log: in.log, Repositories: repositoryTable(cfg), SlackEmails: cfg.Slack.EmailDomains, Tekton: cfg.TektonIssuers(),
 		Policy:   policy.Settings{Hour: cfg.Hour, Grace: cfg.Grace, MaxGrace: cfg.GitHub.MaxGrace, Permission: cfg.GitHub.Permission, Forks: cfg.GitHub.Forks, Installation: cfg.Installation},
 		Installs: in.installSettings(),
 	}

@@ -46,6 +46,9 @@ func (c *call) launching() (launch, error) {
 	if zone := l.subnet.Attrs["availability-zone"]; !offered(zone, l.kind) {
 		return l, fault("Unsupported", "Your requested instance type (%s) is not supported in your requested Availability Zone (%s).", l.kind, zone)
 	}
+	if zone := l.subnet.Attrs["availability-zone"]; c.server.HitZone(c.name(), zone) != "" {
+		return l, fault(NoCapacity, "We currently do not have sufficient %s capacity in the Availability Zone you requested (%s).", l.kind, zone)
+	}
 	if l.profile != "" && c.named("instance-profile", l.profile) == nil {
 		return l, fault("InvalidParameterValue", "Value (%s) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name", l.profile)
 	}

@@ -53,7 +53,12 @@ func RealLimits() map[string]int {
 	return out
 }
 
-func (c *call) limit(q quota) int { return c.server.Limit(q.code) }
+func (c *call) limit(q quota) int {
+	if own, set := c.server.world.Limits[c.Account+"/"+q.code]; set {
+		return own
+	}
+	return c.server.Limit(q.code)
+}
 
 // checkQuota refuses what would exceed a quota. The place is the availability zone, for a quota per zone.
 func (c *call) checkQuota(code, place string, more int) error {

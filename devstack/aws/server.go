@@ -32,6 +32,7 @@ type Config struct {
 	Buckets    string            // URL of the S3 server with the buckets of issuers; empty: no token is accepted
 	TagBuckets bool              // the tagging API knows the buckets of the S3 server
 	Members    []string          // accounts of Organization besides Account
+	Others     []string          // accounts besides Account, with a zone and callers of their own
 	Regions    []string          // us-east-1, us-east-2, us-west-2
 	OptedOut   []string          // regions that exist and that the account has not opted into
 	Zone       string            // the public zone that exists from the start: labs.example.com
@@ -187,9 +188,11 @@ func (s *Server) do(ctx context.Context, c *call, h handler) ([]node, error) {
 	s.mu.Lock()
 	s.world.Tick()
 	s.world.Reading = reads(c.action)
+	home := s.world.Account
+	s.world.Account = cmp.Or(c.who.account, home)
 	c.world = s.world.view(c)
 	nodes, err := h.try(c)
-	s.world.Reading = false
+	s.world.Reading, s.world.Account = false, home
 	changes := err == nil && !reads(c.action)
 	if err != nil {
 		s.Refused(c.name())
@@ -221,7 +224,10 @@ func (s *Server) load() error {
 		return fmt.Errorf("start the aws stand-in: %w", err)
 	}
 	if !found {
-		w.furnish(s.cfg.Zone)
+		for _, account := range append(slices.Clone(s.cfg.Others), s.cfg.Account) {
+			w.Account = account
+			w.furnish(s.cfg.Zone)
+		}
 	}
 	return w.File.Save(true) // an incomplete last line is removed before new lines are added
 }
@@ -243,12 +249,35 @@ func (w *world) furnish(zone string) {
 
 // admin serves the methods that are not part of AWS, without signatures. Beside those of package standin:
 //
-//	GET  /_standin/key                                        the administrator's key, for the stand-ins of what runs in a cluster
+//	GET  /_standin/key?domain=                                the key of an administrator of the account that has the domain, for the stand-ins of what runs in a cluster
 //	POST /_standin/region {"name","value"}                    SetRegion; 0 disables it
 func (s *Server) admin() http.Handler {
 	mux := standin.Handler[Resource](s, map[string]standin.Act{
 		"region": func(in standin.Input) error { return s.SetRegion(in.Name, in.Value != 0) },
 	})
-	mux.HandleFunc("GET /_standin/key", standin.Show(func() any { return map[string]string{"id": s.cfg.AccessKey, "secret": s.cfg.SecretKey} }))
+	mux.HandleFunc("GET /_standin/key", func(w http.ResponseWriter, r *http.Request) {
+		id, secret := s.keyOf(r.URL.Query().Get("domain"))
+		standin.Show(func() any { return map[string]string{"id": id, "secret": secret} })(w, r)
+	})
 	return mux
+}
+
+// keyOf returns the key of an administrator of the account that has a private zone of the domain.
+func (s *Server) keyOf(domain string) (id, secret string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	zone := s.world.First(func(r *Resource) bool {
+		return r.Type == "hostedzone" && r.Name == domain+"." && slices.Contains(s.cfg.Others, r.Account)
+	})
+	for _, c := range s.cfg.Callers {
+		if zone != nil && c.Policy == "" && strings.Split(c.ARN, ":")[4] == zone.Account {
+			return c.AccessKey, c.SecretKey
+		}
+	}
+	return s.cfg.AccessKey, s.cfg.SecretKey
+}
+
+// SetLimitIn is SetLimit for one account.
+func (s *Server) SetLimitIn(account, code string, value int) error {
+	return s.Change(func() { s.world.Limits[account+"/"+code] = value })
 }

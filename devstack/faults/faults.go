@@ -73,15 +73,26 @@ func (s *Set) Hit(write bool, names ...string) (e Effect) {
 		count.Throttled++
 		return e
 	}
+	e.Code = s.refuse(count, names...)
+	return e
+}
+
+// HitZone consumes the refusal of a call in a zone, and returns its code; empty: it is not refused there.
+func (s *Set) HitZone(call, zone string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.refuse(s.count(call), call+"/"+zone)
+}
+
+func (s *Set) refuse(count *Count, names ...string) (code string) {
 	for _, name := range names {
 		if r := s.refusals[name]; r != nil && r.times != 0 {
 			r.times = max(r.times-1, -1)
 			count.Refused++
-			e.Code = r.code
-			return e
+			return r.code
 		}
 	}
-	return e
+	return ""
 }
 
 // Refused counts a refusal by the service's own rules.

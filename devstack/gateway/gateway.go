@@ -162,7 +162,7 @@ func (s *Server) splice(w http.ResponseWriter, addr string, err error) {
 
 // forward sends a request to the stand-in of its host. The Host header stays, because it is signed.
 func (s *Server) forward() http.Handler {
-	return &httputil.ReverseProxy{
+	proxy := &httputil.ReverseProxy{
 		Transport: s.cfg.Next.transport(), ModifyResponse: s.noteWrite,
 		Rewrite: func(p *httputil.ProxyRequest) {
 			host, _, err := net.SplitHostPort(p.In.Host)
@@ -185,6 +185,12 @@ func (s *Server) forward() http.Handler {
 		},
 		FlushInterval: -1,
 	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Otherwise the first byte of an answer closes the request's body, and the transport cuts an answer off that came before it had
+		// read that body's end.
+		_ = http.NewResponseController(w).EnableFullDuplex() // HTTP/1 has it
+		proxy.ServeHTTP(w, r)
+	})
 }
 
 // tunnel is a connection whose first bytes may have been read already.

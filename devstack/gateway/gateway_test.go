@@ -169,3 +169,24 @@ func TestAGatewayBeforeAnotherTellsWrites(t *testing.T) {
 	resp.Body.Close()
 	require.Equal(t, http.StatusBadGateway, resp.StatusCode, "the last gateway refuses a host that no stand-in plays")
 }
+
+func TestAnAnswerIsPassedOnBeforeItsRequestHasEnded(t *testing.T) {
+	cloud := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		answer := http.NewResponseController(w)
+		_ = answer.EnableFullDuplex()
+		_, _ = io.WriteString(w, "denied")
+		_ = answer.Flush()
+	}))
+	defer cloud.Close()
+	body, rest := io.Pipe()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://ec2.us-east-2.amazonaws.com/", body)
+	require.NoError(t, err)
+	resp, err := through(t, startGateway(t, gateway.Config{AWS: cloud.URL})).Do(req)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	said := make([]byte, len("denied"))
+	_, err = io.ReadFull(resp.Body, said)
+	require.NoError(t, err)
+	require.Equal(t, "denied", string(said))
+	require.NoError(t, rest.Close())
+}

@@ -55,6 +55,7 @@ type Spec struct {
 	Publish         string            `json:"publish,omitempty"`       // the installer's: External or Internal; empty: it is not known
 	CredentialsMode string            `json:"credentialsMode"`         // the installer's: Manual (ccoctl, STS) or Mint
 	Zones           []string          `json:"zones,omitempty"`
+	ShortZones      []string          `json:"shortZones,omitempty"` // had no capacity for an earlier attempt; left out of Zones and InstallConfig if others are left (create)
 	Tags            map[string]string `json:"tags"`
 	SSHKey          string            `json:"sshKey,omitempty"` // public key of the requester; empty: the public half of SSHKeyRef
 
@@ -279,6 +280,7 @@ type Result struct {
 	Message   string   `json:"message,omitempty"` // what happened, for people
 	Line      string   `json:"line,omitempty"`    // the line of the log by which a failure was recognized, redacted, as it was logged
 	Whose     string   `json:"whose,omitempty"`   // whose problem it is: one of the Whose values
+	Zone      string   `json:"zone,omitempty"`    // of a create that failed: which of the spec's zones had no capacity; empty: that was not it, or it is not known
 	Next      string   `json:"next,omitempty"`    // what to do about it, for people
 	Retryable bool     `json:"retryable,omitempty"`
 	Outputs   *Outputs `json:"outputs,omitempty"` // of a succeeded create

@@ -46,6 +46,11 @@ type Accepted struct {
 	WorkerMicros *int `json:"workerMicros,omitempty"` // of HourlyCents, what each worker adds, in millionths of a dollar
 
 	PullRequest *PullRequest `json:"pullRequest,omitempty"`
+
+	// The catalogue's name of the cloud account, and the credentials with which it was made there; empty: the installation's.
+	Account             string            `json:"account,omitempty"`
+	CloudCredentialsRef string            `json:"cloudCredentialsRef,omitempty"`
+	ServiceAccounts     map[string]string `json:"serviceAccounts,omitempty"`
 }
 
 // PullRequest is the pull request that a cluster was accepted for.

@@ -27,6 +27,8 @@ type Job struct {
 	Profile  string        // of the cluster
 	Platform string        // the cloud: aws, ibmcloud
 	Deadline time.Duration // limit of the installer's own work, from the profile; zero: none
+
+	ServiceAccounts map[string]string // of its cloud account, by kind of runner; empty: those of the dispatcher
 }
 
 // Sighting is what is known about an attempt's runner. Unknown does not mean absent, and decides nothing.

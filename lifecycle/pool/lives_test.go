@@ -13,8 +13,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// countLives is how many random lives a test lives; LIVES=n makes it n.
+// countLives is how many random lives a test lives: a sixth of them with -short. LIVES=n makes it n.
 func countLives(otherwise int) int {
+	if testing.Short() {
+		otherwise /= 6
+	}
 	if n, err := strconv.Atoi(os.Getenv("LIVES")); err == nil && n > 0 {
 		return n
 	}

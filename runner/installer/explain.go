@@ -107,7 +107,7 @@ func firstFailure(heard []classified, counts func(Class, classified) bool) (Fail
 	if found < 0 {
 		return Failure{}, false
 	}
-	return Failure{Class: classes()[heard[found].class], Line: Message(heard[found].line), Raw: heard[found].line}, true
+	return newFailure(classes()[heard[found].class], heard[found].line), true
 }
 
 // Recognize finds what the cloud refused in a cluster's messages about its own machines. The last line of the most specific class
@@ -124,7 +124,7 @@ func Recognize(lines ...string) (Failure, bool) {
 	if at == "" {
 		return Failure{}, false
 	}
-	return Failure{Class: classes()[found], Line: Message(at), Raw: at}, true
+	return newFailure(classes()[found], at), true
 }
 
 // ExplainCCO says why ccoctl failed. Its error is its last line without an indent: AWS's SDK adds a line about the request, and cobra lists the

@@ -37,6 +37,7 @@ type Class struct {
 	Command   string   `yaml:"command"`  // what whoever Next names runs; only of a refusal
 	Retryable bool     `yaml:"retryable"`
 	Symptom   bool     `yaml:"symptom"` // says what did not come about, not why
+	Zonal     bool     `yaml:"zonal"`   // it is about one zone, which a pattern's group "zone" may name; another zone may not have it
 	Passing   bool     `yaml:"passing"` // the installer usually gets past it by itself
 	Fatal     string   `yaml:"fatal"`   // why an install that repeats it is stopped; empty: it is not stopped
 	Samples   []string `yaml:"samples"` // example lines of this class
@@ -57,6 +58,7 @@ type Failure struct {
 	Class
 	Line string // what the installer itself said about it; empty: no line was recognised
 	Raw  string // the same as it was logged
+	Zone string // of a zonal class, which the line names; empty: it names none
 }
 
 //go:embed failures.yaml
@@ -76,6 +78,21 @@ func Classes() []Class { return slices.Clone(classes()) }
 // matchesLine checks a line, given as it is and in lower case.
 func (c Class) matchesLine(line, lower string) bool {
 	return slices.ContainsFunc(c.compiled, func(p pattern) bool { return p.mayMatch(lower) && p.MatchString(line) })
+}
+
+// zoneIn returns the zone that a line of the class names; empty: it names none.
+func (c Class) zoneIn(line string) string {
+	for _, p := range c.compiled {
+		found := p.FindStringSubmatch(line)
+		if i := p.SubexpIndex("zone"); i >= 0 && found != nil && found[i] != "" {
+			return found[i]
+		}
+	}
+	return ""
+}
+
+func newFailure(c Class, line string) Failure {
+	return Failure{Class: c, Line: Message(line), Raw: line, Zone: c.zoneIn(line)}
 }
 
 func classWithReason(reason string) Class {
@@ -135,6 +152,7 @@ func (c *Class) compilePatterns() (problems []string) {
 			continue
 		}
 		c.compiled = append(c.compiled, compiled)
+		say(compiled.SubexpIndex("zone") >= 0 && !c.Zonal, "zonal: must be true, because a pattern names a zone")
 		say(!slices.ContainsFunc(c.Samples, compiled.MatchString), "samples: no sample for the pattern %q", pattern)
 	}
 	for _, sample := range c.Samples {

@@ -47,7 +47,7 @@ func (w *Watch) Line(at time.Time, line string) (Failure, bool) {
 			s.first = at
 		}
 		w.seen[c.Reason] = s
-		return Failure{Class: c, Line: Message(line), Raw: line}, s.times >= w.times && at.Sub(s.first) >= w.over
+		return newFailure(c, line), s.times >= w.times && at.Sub(s.first) >= w.over
 	}
 	return Failure{}, false
 }

@@ -15,6 +15,7 @@ func (s *Store) OpenAttempt(ctx context.Context, cluster string) (LaunchSpec, er
 		SELECT a.id AS attempt, a.number, a.kind, a.cluster_id AS cluster, a.job_id AS job, a.token_id AS token, true AS open,
 			a.claimed_at IS NOT NULL AS claimed, a.launched_at IS NOT NULL AS launched,
 			coalesce(a.lease_until, '0001-01-01 00:00:00Z') AS lease_until, c.team, c.profile, c.platform,
+			c.spec -> 'serviceAccounts' AS service_accounts,
 			coalesce((CASE a.kind WHEN 'create' THEN c.spec ->> 'createDeadline' WHEN 'destroy' THEN c.spec ->> 'destroyDeadline' END)::bigint, 0) AS deadline
 		FROM attempts a JOIN clusters c ON c.id = a.cluster_id WHERE a.cluster_id = $1 AND a.closed_at IS NULL`, cluster)
 	if err != nil {
@@ -29,10 +30,11 @@ func (s *Store) AttemptSpec(ctx context.Context, attempt string) (SpecRow, error
 	var cluster string
 	err := s.db.Pool().QueryRow(ctx, `
 		SELECT cluster_id, id, number, kind, job_id, token_id, closed_at IS NULL, coalesce(lease_until, '0001-01-01 00:00:00Z'),
-			coalesce(workers_wanted, 0), correlation, traceparent
-		FROM attempts WHERE id = $1`, attempt).
+			coalesce(workers_wanted, 0), correlation, traceparent,
+			ARRAY(SELECT DISTINCT e.zone FROM attempts e WHERE e.cluster_id = a.cluster_id AND a.kind = 'create' AND e.number < a.number AND e.zone <> '' ORDER BY e.zone)
+		FROM attempts a WHERE id = $1`, attempt).
 		Scan(&cluster, &spec.Attempt, &spec.Number, &spec.Kind, &spec.Job, &spec.Token, &spec.Open, &spec.LeaseUntil, &spec.Workers,
-			&spec.Cause.Correlation, &spec.Cause.Traceparent)
+			&spec.Cause.Correlation, &spec.Cause.Traceparent, &spec.ShortZones)
 	if err != nil {
 		return SpecRow{}, fmt.Errorf("read attempt %s: %w", attempt, db.Plain(err))
 	}

@@ -456,3 +456,27 @@ func TestAStartIsConfirmedOrItsRefusalKept(t *testing.T) {
 	require.NoError(t, s.Attempts.Launched(t.Context(), open.Attempt), "of a closed attempt nothing is stored")
 	require.NoError(t, s.Attempts.LaunchRefused(t.Context(), open.Attempt, why))
 }
+
+func TestALaterAttemptKnowsWhichZonesHadNoCapacity(t *testing.T) {
+	t.Parallel()
+	s, clock := storetest.Open(t)
+	row, first := storetest.Launched(t, s, "shop")
+	_, err := s.Attempts.Claim(t.Context(), first.Attempt, first.Token, "pod-1")
+	require.NoError(t, err)
+	short := attempts.ResultRow{Outcome: lifecycle.Failure, Reason: "AWSInsufficientCapacity", Whose: "cloud", Retryable: true, Zone: "us-east-1a"}
+	_, err = s.Attempts.Result(t.Context(), first.Attempt, first.Token, attempts.ResultRow{Outcome: lifecycle.Stopped, Zone: "us-east-1a"})
+	require.ErrorIs(t, err, db.ErrConflict)
+	_, err = s.Attempts.Result(t.Context(), first.Attempt, first.Token, short)
+	require.NoError(t, err)
+
+	storetest.Settled(t, s, row.ID)
+	clock.Pass(time.Hour)
+	require.Equal(t, lifecycle.Create, storetest.Step(t, s, row.ID).Open)
+	second, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
+	require.NoError(t, err)
+	for attempt, want := range map[string][]string{first.Attempt: {}, second.Attempt: {"us-east-1a"}} {
+		spec, err := s.Attempts.AttemptSpec(t.Context(), attempt)
+		require.NoError(t, err)
+		require.ElementsMatch(t, want, spec.ShortZones)
+	}
+}

@@ -30,7 +30,7 @@ func (s *Store) QueueIn(ctx context.Context, tx pgx.Tx, cluster lifecycle.Cluste
 	rows, err := db.All[place](ctx, tx, `
 		SELECT 1 + (SELECT count(*) FROM reservations r JOIN clusters c ON c.id = r.cluster_id
 				WHERE r.account = mine.account AND r.region = mine.region AND r.state = 'waiting' AND c.desired = 'present'
-					AND c.destroyed_at IS NULL AND (c.created_at, c.id) < (m.created_at, m.id))
+					AND c.destroyed_at IS NULL AND NOT c.why ? 'brake' AND (c.created_at, c.id) < (m.created_at, m.id))
 				+ (SELECT count(*)`+unasked+`) AS position,
 			mine.words, mine.since, mine.asked_at, mine.position AS asked,
 			(SELECT max(f.freed_at) FROM reservations f WHERE f.account = mine.account AND f.region = mine.region) AS freed_at,

@@ -246,6 +246,7 @@ type ResultRow struct {
 	Message   string // for people
 	Line      string // of the log, by which the failure was recognized
 	Whose     string // whose problem it is
+	Zone      string // of a create: the zone that had no capacity; empty: that was not it, or it is not known
 	Next      string // what to do about it
 	Retryable bool
 	Outputs   *clusters.Outputs // of a succeeded create

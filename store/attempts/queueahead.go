@@ -17,9 +17,9 @@ import (
 // need is unknown, so each is taken to need what the newest cluster of its profile needed there, or else what the one that asks
 // needs.
 
-// inLine selects the waiting reservations r of an account and region, with their clusters c.
+// inLine selects the waiting reservations r of an account and region, with their clusters c. One that a brake holds delays nobody.
 const inLine = ` FROM reservations r JOIN clusters c ON c.id = r.cluster_id
-	WHERE r.account = @account AND r.region = @region AND r.state = 'waiting' AND c.desired = 'present' AND c.destroyed_at IS NULL`
+	WHERE r.account = @account AND r.region = @region AND r.state = 'waiting' AND c.desired = 'present' AND c.destroyed_at IS NULL AND NOT c.why ? 'brake'`
 
 // unasked selects the clusters c that will ask for capacity and have not yet: same team, account and region as the cluster m,
 // and accepted before it. One whose runner never asks delays others no longer than the front of the queue may.
@@ -27,7 +27,7 @@ const unasked = ` FROM clusters c
 	WHERE c.team = m.team AND c.platform = m.platform AND c.region = m.region
 		AND coalesce(c.spec ->> 'account', '') = coalesce(m.spec ->> 'account', '') AND (c.created_at, c.id) < (m.created_at, m.id)
 		AND c.destroyed_at IS NULL AND c.desired = 'present' AND c.status IN ('PENDING', 'CREATING') AND NOT c.needs_turn AND NOT c.needs_approval
-		AND NOT EXISTS (SELECT FROM reservations r WHERE r.cluster_id = c.id)
+		AND NOT c.why ? 'brake' AND NOT EXISTS (SELECT FROM reservations r WHERE r.cluster_id = c.id)
 		AND NOT EXISTS (SELECT FROM attempts a WHERE a.cluster_id = c.id AND a.recorded_at IS NOT NULL)
 		AND (@let_past_seconds <= 0 OR @now < coalesce((SELECT min(a.opened_at) FROM attempts a WHERE a.cluster_id = c.id), c.updated_at)
 			+ @let_past_seconds * interval '1 second')`

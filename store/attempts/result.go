@@ -37,6 +37,8 @@ func (s *Store) Result(ctx context.Context, attemptID, tokenID string, r ResultR
 			return fmt.Errorf("nobody claimed the attempt: %w", db.ErrFenced)
 		case r.Workers != nil && f.Kind != lifecycle.Scale:
 			return fmt.Errorf("%w: only a scaling counts workers", db.ErrConflict)
+		case r.Zone != "" && (f.Kind != lifecycle.Create || r.Outcome != lifecycle.Failure):
+			return fmt.Errorf("%w: only a create that failed finds no capacity in a zone", db.ErrConflict)
 		case r.Addons != nil && f.Kind != lifecycle.Create && f.Kind != lifecycle.Configure:
 			return fmt.Errorf("%w: only a create or a refresh brings add-ons", db.ErrConflict)
 		case r.Asleep != nil && f.Kind != lifecycle.Sleep && f.Kind != lifecycle.Wake:
@@ -62,12 +64,12 @@ func (s *Store) Result(ctx context.Context, attemptID, tokenID string, r ResultR
 
 func finish(ctx context.Context, c *db.Tx, f Fenced, r ResultRow) error {
 	_, err := c.Exec(ctx, `
-		UPDATE attempts SET closed_at = @now, outcome = @outcome, reason = @reason, message = @message, failing_line = @line,
+		UPDATE attempts SET closed_at = @now, outcome = @outcome, reason = @reason, message = @message, failing_line = @line, zone = @zone,
 			whose = @whose, next = @next, retryable = @retryable, workers_seen = @workers, addons_seen = @addons, asleep_seen = @asleep,
 			use_seen = @use
 		WHERE id = @id`,
 		pgx.NamedArgs{
-			"id": f.AttemptID, "now": c.Now, "outcome": r.Outcome, "reason": r.Reason, "message": r.Message, "line": r.Line,
+			"id": f.AttemptID, "now": c.Now, "outcome": r.Outcome, "reason": r.Reason, "message": r.Message, "line": r.Line, "zone": r.Zone,
 			"whose": r.Whose, "next": r.Next, "retryable": r.Retryable, "workers": r.Workers, "addons": r.Addons, "asleep": r.Asleep,
 			"use": db.Null(r.LastUse),
 		})

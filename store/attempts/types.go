@@ -24,6 +24,7 @@ type SpecRow struct {
 	Workers    int              // a scale attempt is to reach
 	Addons     []clusters.Addon // a create or configure attempt is to bring, in this order
 	Cause      tracing.Cause    // what set the attempt off
+	ShortZones []string         // of a create: in which zones earlier ones of the cluster found no capacity
 }
 
 // ReportRow is a progress report. Seq rises by one per attempt; a repeated seq changes nothing.
@@ -106,4 +107,6 @@ type LaunchSpec struct {
 
 	Team, Profile, Platform string        // of the cluster
 	Deadline                time.Duration // limit of the installer's own work; zero: none
+
+	ServiceAccounts map[string]string // of the cluster's cloud account, by kind of runner; empty: the installation's
 }

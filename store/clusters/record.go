@@ -15,7 +15,7 @@ const clockJobs = `'` + string(lifecycle.JobObserve) + `', '` + string(lifecycle
 var (
 	RowColumns = LifecycleColumns + `,
 	c.name, c.generation, c.platform, c.version, c.profile, c.region, c.base_domain, c.owner, c.team, c.cost_center,
-	c.pool_digest, c.claimed_at, (c.waited ->> 'created_at')::timestamptz AS made_at, (c.waited ->> 'ready_at')::timestamptz AS made_ready_at,
+	c.pool_digest, c.account, c.claimed_at, (c.waited ->> 'created_at')::timestamptz AS made_at, (c.waited ->> 'ready_at')::timestamptz AS made_ready_at,
 	c.environment, c.requested_by, c.source, c.ttl, c.hourly_cents, c.effective_tags, c.spec,
 	c.installation, c.repo, c.pr_number, c.pr_head, c.destroy_at, c.created_at, c.updated_at, c.hold_why, c.hold_source, c.nodes, c.asleep_cents, c.worker_micros,
 	o.api_url, o.console_url, o.kubeconfig_s3_uri, o.kubeadmin_secret_ref, o.metadata_s3_uri, o.links,
@@ -51,7 +51,7 @@ type RowRecord struct {
 	Generation                                           int
 	ReplacedBy                                           string
 	Owner, Team, CostCenter, Environment                 string
-	RequestedBy, Source, PoolDigest                      string
+	RequestedBy, Source, PoolDigest, Account             string
 	ClaimedAt, MadeAt, MadeReadyAt                       *time.Time
 	TTL                                                  time.Duration
 	HourlyCents                                          int
@@ -94,7 +94,7 @@ func (r RowRecord) Row() Row {
 		},
 		CostCenter: r.CostCenter, Environment: r.Environment, Source: r.Source, HoldSource: r.HoldSource, Tags: r.EffectiveTags, Spec: r.Spec,
 	}
-	row.PoolDigest, row.MadeAt = r.PoolDigest, row.AcceptedAt
+	row.PoolDigest, row.Account, row.MadeAt = r.PoolDigest, r.Account, row.AcceptedAt
 	if r.ClaimedAt != nil {
 		row.ClaimedAt, row.MadeAt = *r.ClaimedAt, *r.MadeAt
 		row.WaitSpared = r.MadeReadyAt.Sub(*r.MadeAt)

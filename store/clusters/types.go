@@ -19,6 +19,7 @@ type Row struct {
 	ListAsleep              *int      // list price of an hour asleep at acceptance, US cents; nil: not known
 	WorkerMicros            *int      // what each worker adds to the list price, millionths of a dollar; nil: not known
 	Outputs                 *Outputs  // nil until a create succeeded
+	Account                 string    // the catalogue's name of the cloud account in which it is; empty: the installation's own
 	PoolDigest              string    // of what the clusters of its pool were made from then; empty: it is of none
 	MadeAt                  time.Time // accepted as it was made: for a claimed cluster, as its pool's
 }
@@ -35,13 +36,15 @@ type PRRef struct {
 type Spec struct {
 	InstallConfig   string              `json:"installConfig"` // YAML without pullSecret and sshKey
 	Zones           []string            `json:"zones"`
+	SpareZones      []string            `json:"spareZones,omitempty"`
 	CredentialsMode string              `json:"credentialsMode,omitempty"` // Manual or Mint; empty: Mint, from before there was a choice
 	ReleaseImage    string              `json:"releaseImage,omitempty"`    // pinned; empty: only the installers' directory
 	PullSecretRef   string              `json:"pullSecretRef"`
 	SSHKey          string              `json:"sshKey,omitempty"` // public
 	SSHKeyRef       string              `json:"sshKeyRef,omitempty"`
 	CloudCredsRef   string              `json:"cloudCredentialsRef,omitempty"`
-	Account         string              `json:"account,omitempty"`
+	Account         string              `json:"account,omitempty"`         // the cloud's id of it
+	ServiceAccounts map[string]string   `json:"serviceAccounts,omitempty"` // of the account, by kind of runner; empty: the installation's
 	Grace           time.Duration       `json:"grace"`
 	RunGrace        time.Duration       `json:"runGrace,omitempty"`   // after a failed run, see lifecycle.GraceAfter
 	AccessMost      time.Duration       `json:"accessMost,omitempty"` // how long a kubeconfig may be valid; zero: as the installation says

@@ -16,6 +16,7 @@ var (
 	ErrFenced    = errors.New("fenced: the attempt is another's")
 	ErrConflict  = errors.New("this contradicts what is stored")
 	ErrKeyReused = errors.New("the key was used for another request")
+	ErrNoAccount = errors.New("every cloud account is full")
 )
 
 // PostgreSQL's codes, https://www.postgresql.org/docs/current/errcodes-appendix.html

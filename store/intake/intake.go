@@ -261,6 +261,8 @@ const maxAddons = 100
 // plainReason matches one word, e.g. VcpuLimitExceeded.
 var plainReason = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,63}$`)
 
+var plainZone = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`)
+
 // Result converts an attempt's end to a row. The references to the cluster's credentials are built here: a runner only reports when
 // it stored them.
 func Result(r contract.Result, of Scope) (attempts.ResultRow, error) {
@@ -268,6 +270,7 @@ func Result(r contract.Result, of Scope) (attempts.ResultRow, error) {
 	bad.check(!slices.Contains(outcomes, lifecycle.Outcome(r.Outcome)), "outcome", fmt.Sprintf("%.40q is not an outcome of a runner", r.Outcome), toStrings(outcomes)...)
 	bad.check(r.Reason != "" && !plainReason.MatchString(r.Reason), "reason", fmt.Sprintf("%.80q is not one word", r.Reason), "one word of at most 64 letters and digits")
 	bad.check(r.Whose != "" && !slices.Contains(whose, r.Whose), "whose", fmt.Sprintf("%.40q is nobody whose problem a failure can be", r.Whose), whose...)
+	bad.check(r.Zone != "" && !plainZone.MatchString(r.Zone), "zone", fmt.Sprintf("%.40q is no zone", r.Zone), "a zone such as us-east-1a or us-south-1")
 	bad.check(r.Workers != nil && (*r.Workers < 0 || *r.Workers > maxWorkers), "workers", "the number is out of range", fmt.Sprintf("0 to %d", maxWorkers))
 	bad.check(r.Addons != nil && (*r.Addons < 0 || *r.Addons > maxAddons), "addons", "the number is out of range", fmt.Sprintf("0 to %d", maxAddons))
 	bad.check(!r.LastUse.Equal(r.LastUse.Truncate(time.Hour)), "lastUse", "the time is not the beginning of an hour", "a whole hour in UTC, e.g. 2030-01-01T14:00:00Z")
@@ -278,7 +281,7 @@ func Result(r contract.Result, of Scope) (attempts.ResultRow, error) {
 	}
 	out := attempts.ResultRow{
 		Outcome: lifecycle.Outcome(r.Outcome), Reason: r.Reason, Message: sentence(r.Message), Line: text(strings.ToValidUTF8(r.Line[:min(len(r.Line), maxSentence)], "")),
-		Whose: r.Whose, Next: sentence(r.Next), Retryable: r.Retryable, Workers: r.Workers, Addons: r.Addons, Asleep: r.Asleep,
+		Whose: r.Whose, Zone: r.Zone, Next: sentence(r.Next), Retryable: r.Retryable, Workers: r.Workers, Addons: r.Addons, Asleep: r.Asleep,
 		LastUse: r.LastUse,
 	}
 	if r.Links != nil {

@@ -25,14 +25,16 @@ type Candidate struct {
 
 // Request is a claim: what was accepted, and from which pools it may come.
 type Request struct {
-	Pools    []Candidate       // the best first
-	Row      clusters.Row      // as the cluster would be made anew
-	MaxTTL   time.Duration     // the most it may live from now on
-	UserTags map[string]string // the requester's own
-	Weight   int               // the team's share of runners
-	Access   bool              // its requester gets access with it
-	RetryOf  string            // id of the cluster in whose place it is; empty: of none
-	Patient  bool              // it can be made again if ErrBusy is its result
+	Pools     []Candidate       // the best first
+	Accounts  []string          // the catalogue's names of the cloud accounts in which it may be, "" for the installation's own; nil: only that
+	AnyDomain bool              // it may have another base domain than the row
+	Row       clusters.Row      // as the cluster would be made anew
+	MaxTTL    time.Duration     // the most it may live from now on
+	UserTags  map[string]string // the requester's own
+	Weight    int               // the team's share of runners
+	Access    bool              // its requester gets access with it
+	RetryOf   string            // id of the cluster in whose place it is; empty: of none
+	Patient   bool              // it can be made again if ErrBusy is its result
 }
 
 // ErrBusy: of the waiting clusters that fit, each is being changed at this moment. It may be free a moment later.
@@ -43,7 +45,8 @@ const fits = `
 	FROM clusters c
 	WHERE c.pool <> '' AND c.destroyed_at IS NULL AND c.pool = ANY (@pools) AND c.pooled AND c.desired = 'present' AND c.status = 'READY'
 		AND c.power <> 'changing' AND c.sleep_wanted = (c.power = 'asleep') AND c.degraded = '' AND c.end_ttl > @now
-		AND (c.platform, c.profile, c.region, c.version, c.base_domain, c.addons) = (@platform, @profile, @region, @version, @domain, @addons::text[])`
+		AND c.account = ANY (@accounts) AND (@any_domain OR c.base_domain = @domain)
+		AND (c.platform, c.profile, c.region, c.version, c.addons) = (@platform, @profile, @region, @version, @addons::text[])`
 
 // best is the one that a claim takes: of the first pool that has one, one that is awake, and of these the youngest. One that is locked is passed
 // over.
@@ -61,7 +64,10 @@ func Claim(ctx context.Context, c *db.Tx, r Request) (id string, err error) {
 	}
 	wanted := pgx.NamedArgs{
 		"pools": pools, "now": c.Now, "platform": r.Row.Platform, "profile": r.Row.Profile, "region": r.Row.Region, "version": r.Row.Release,
-		"domain": r.Row.BaseDomain, "addons": append([]string{}, r.Row.Addons...),
+		"domain": r.Row.BaseDomain, "any_domain": r.AnyDomain, "addons": append([]string{}, r.Row.Addons...), "accounts": r.Accounts,
+	}
+	if len(r.Accounts) == 0 {
+		wanted["accounts"] = []string{""}
 	}
 	err = c.QueryRow(ctx, best, wanted).Scan(&id)
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -87,6 +87,7 @@ type Cluster struct {
 	Begun          bool // an attempt recorded names: something may exist in the cloud
 	Healthy        bool
 	Digest         string
+	Account        string // the catalogue's name of its cloud account
 	AcceptedAt     time.Time
 	ReadyAt        *time.Time
 	ClaimedAt      *time.Time
@@ -98,7 +99,7 @@ func (s *Store) Clusters(ctx context.Context) (map[string][]Cluster, error) {
 	list, err := db.All[Cluster](ctx, s.db.Pool(), `
 		SELECT c.id, c.name, c.pool, c.row_version AS version, c.status, c.phase, c.pooled, c.desired = 'present' AS wanted, c.sleep_wanted, c.power,
 			EXISTS (SELECT FROM attempts a WHERE a.cluster_id = c.id AND a.recorded_at IS NOT NULL) AS begun, c.degraded = '' AS healthy,
-			c.pool_digest AS digest, c.created_at AS accepted_at, c.ready_at, c.claimed_at, c.owner, c.team
+			c.pool_digest AS digest, c.account, c.created_at AS accepted_at, c.ready_at, c.claimed_at, c.owner, c.team
 		FROM clusters c WHERE c.pool <> '' AND c.destroyed_at IS NULL ORDER BY c.pool, c.id`)
 	if err != nil {
 		return nil, fmt.Errorf("read the clusters of pools: %w", err)
@@ -146,7 +147,7 @@ func (s *Store) Refused(ctx context.Context, principal, key string) (verdict jso
 // Crowded reports whether people's clusters wait for a runner, or for capacity.
 func (s *Store) Crowded(ctx context.Context) (crowded bool, err error) {
 	err = s.db.Pool().QueryRow(ctx, `
-		SELECT EXISTS (SELECT FROM clusters c WHERE NOT c.pooled AND c.desired = 'present' AND c.destroyed_at IS NULL AND c.phase = 'awaiting_capacity' AND NOT c.needs_turn)`).Scan(&crowded)
+		SELECT EXISTS (SELECT FROM clusters c WHERE NOT c.pooled AND c.desired = 'present' AND c.destroyed_at IS NULL AND c.phase = 'awaiting_capacity' AND NOT c.needs_turn AND NOT c.why ? 'brake')`).Scan(&crowded)
 	if err != nil {
 		return false, fmt.Errorf("look whether people wait: %w", err)
 	}

@@ -15,6 +15,8 @@ type Spec struct {
 	BaseDomains         []string `json:"baseDomains,omitempty"`
 	CloudCredentialsRef string   `json:"cloudCredentialsRef,omitempty"`
 	CallsPerSecond      int      `json:"callsPerSecond"`
+
+	ServiceAccounts map[string]string `json:"serviceAccounts,omitempty"` // of the account, by kind of runner; empty: the installation's
 }
 
 // Scan is one look through an account.

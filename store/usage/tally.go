@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -30,6 +31,7 @@ type Tally struct {
 	at         time.Time
 	identities map[string][]string
 	sums       map[counter]sum
+	accounts   Accounts // the zero value if no scope has them
 }
 
 // countersSQL reads counters: what was folded, the changes since, and what must not count, because a cluster that is past its end costs
@@ -79,12 +81,15 @@ func ReadTally(ctx context.Context, from db.Source, scopes []Scope, identities m
 		t.Changes += l.Changes
 		t.sums[counter{l.Kind, l.Key}] = sum{l.Live, l.Creating, l.Waiting, price.Amount(l.Spent), price.Amount(l.ToCome), l.NodeHours}
 	}
-	return t, nil
+	if slices.ContainsFunc(scopes, func(s Scope) bool { return s.Accounts }) {
+		t.accounts, err = ReadAccounts(ctx, from, now)
+	}
+	return t, err
 }
 
 // Clone returns a copy to which requests can be added.
 func (t *Tally) Clone() *Tally {
-	return &Tally{at: t.at, identities: t.identities, sums: maps.Clone(t.sums)}
+	return &Tally{at: t.at, identities: t.identities, sums: maps.Clone(t.sums), accounts: t.accounts.clone()}
 }
 
 // read returns the counters of a scope.
@@ -106,7 +111,7 @@ func (t *Tally) read(s Scope) []counter {
 
 // Of returns the usage of one of the scopes.
 func (t *Tally) Of(s Scope) Usage {
-	u := Usage{At: t.at, Identities: t.identities[s.Person]}
+	u := Usage{At: t.at, Identities: t.identities[s.Person], Accounts: t.accounts}
 	to := map[string]*Counts{"person": &u.Person, "team": &u.Team, "repository": &u.Repository, "all": &u.Everywhere}
 	amounts := map[string]sum{}
 	for _, c := range t.read(s) {
@@ -121,8 +126,12 @@ func (t *Tally) Of(s Scope) Usage {
 	return u
 }
 
-// Add counts a cluster that was accepted after the tally was read. nodes and cents are its machines and its list price of an hour.
-func (t *Tally) Add(s Scope, c lifecycle.Cluster, nodes, cents int) {
+// Add counts a cluster that was accepted after the tally was read. nodes and cents are its machines and its list price of an hour; account is the
+// catalogue's name of where it is made, empty: in none of these.
+func (t *Tally) Add(s Scope, c lifecycle.Cluster, nodes, cents int, account string, at AccountRegion) {
+	if account != "" {
+		t.accounts.add(account, at)
+	}
 	one := sum{
 		live: number(!c.NeedsTurn || c.NeedsApproval), creating: number(!c.NeedsTurn && !c.NeedsApproval), waiting: number(c.NeedsTurn && !c.NeedsApproval),
 		toCome: price.Between(cents, t.at, c.Ends.DestroyAt()), nodeHours: float64(nodes) * max(0, c.Ends.DestroyAt().Sub(t.at)).Hours(),

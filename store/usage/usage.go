@@ -70,6 +70,7 @@ type Held struct {
 type Scope struct {
 	Person, Team, Repo string // principal id, team's name, owner/name
 	Everywhere         bool   // the whole installation too, if a rule needs that
+	Accounts           bool   // the cloud accounts too, if the catalogue has any
 }
 
 // Counts is the usage of one person, team or repository, or of the whole installation.
@@ -86,6 +87,7 @@ type Counts struct {
 type Usage struct {
 	Person, Team, Repository, Everywhere Counts
 
+	Accounts   Accounts  // the zero value if the scope has none
 	Identities []string  // of the person, all counted together; GitHub logins and SAML names in lower case
 	At         time.Time // on the database's clock
 }

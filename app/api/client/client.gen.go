@@ -10,6 +10,16 @@ import (
 	v1 "github.com/ocpctl/ocpctl/app/api/v1"
 )
 
+// ListAccounts List the cloud accounts that your teams may use.
+func (c *Client) ListAccounts(ctx context.Context) (*http.Response, error) {
+	return c.send(ctx, http.MethodGet, pathOf("/api/v1/accounts"), nil, nil)
+}
+
+// GetAccount Show a cloud account.
+func (c *Client) GetAccount(ctx context.Context, name string) (*http.Response, error) {
+	return c.send(ctx, http.MethodGet, pathOf("/api/v1/accounts/%s", name), nil, nil)
+}
+
 // ListApprovals List approvals, newest first.
 func (c *Client) ListApprovals(ctx context.Context, params *v1.ListApprovalsParams) (*http.Response, error) {
 	return c.send(ctx, http.MethodGet, pathOf("/api/v1/approvals"), params, nil)
@@ -48,6 +58,21 @@ func (c *Client) VerifyAudit(ctx context.Context) (*http.Response, error) {
 // SignInWithAWS Exchange a signed sts:GetCallerIdentity request for a token that is valid for at most 15 minutes.
 func (c *Client) SignInWithAWS(ctx context.Context, body v1.AWSProof) (*http.Response, error) {
 	return c.send(ctx, http.MethodPost, pathOf("/api/v1/auth/aws"), nil, body)
+}
+
+// ListBrakes List what keeps new clusters from being created now (platform admins of every team).
+func (c *Client) ListBrakes(ctx context.Context) (*http.Response, error) {
+	return c.send(ctx, http.MethodGet, pathOf("/api/v1/brakes"), nil, nil)
+}
+
+// Freeze Keep new clusters from being created until a time (platform admins of every team).
+func (c *Client) Freeze(ctx context.Context, body v1.FreezeRequest) (*http.Response, error) {
+	return c.send(ctx, http.MethodPost, pathOf("/api/v1/brakes"), nil, body)
+}
+
+// Thaw End a brake, or all of them (platform admins of every team).
+func (c *Client) Thaw(ctx context.Context, id string, body v1.MaybeReason) (*http.Response, error) {
+	return c.send(ctx, http.MethodPost, pathOf("/api/v1/brakes/%s/thaw", id), nil, body)
 }
 
 // GetCatalogue Get the active catalogue, and why a newer one was rejected.

@@ -30,6 +30,14 @@ const (
 	AccessStateRevoked AccessState = "revoked"
 )
 
+// Defines values for AccountState.
+const (
+	AccountStateFull        AccountState = "full"
+	AccountStateGone        AccountState = "gone"
+	AccountStateMaintenance AccountState = "maintenance"
+	AccountStateOpen        AccountState = "open"
+)
+
 // Defines values for ApprovalKind.
 const (
 	ApprovalKindCreate     ApprovalKind = "create"
@@ -60,6 +68,11 @@ const (
 	AttemptKindSleep     AttemptKind = "sleep"
 	AttemptKindTag       AttemptKind = "tag"
 	AttemptKindWake      AttemptKind = "wake"
+)
+
+// Defines values for BrakeKind.
+const (
+	Freeze BrakeKind = "freeze"
 )
 
 // Defines values for BreakGlassWhat.
@@ -440,6 +453,51 @@ type Accesses struct {
 	Items []Access `json:"items" yaml:"items"`
 }
 
+// Account defines model for Account.
+type Account struct {
+	// BaseDomain Of its clusters; absent: as the request or the profile says.
+	BaseDomain string `json:"baseDomain,omitempty,omitzero" yaml:"baseDomain,omitempty"`
+
+	// Cap The most clusters at once; absent: no limit.
+	Cap int `json:"cap,omitempty,omitzero" yaml:"cap,omitempty"`
+
+	// Live Clusters that are not proven destroyed.
+	Live int    `json:"live" yaml:"live"`
+	Name string `json:"name" yaml:"name"`
+
+	// Number The cloud's id of it.
+	Number   string `json:"number" yaml:"number"`
+	Platform string `json:"platform" yaml:"platform"`
+	Priority int    `json:"priority" yaml:"priority"`
+
+	// Regions In which clusters are made there; absent: every region.
+	Regions []string `json:"regions,omitempty,omitzero" yaml:"regions,omitempty"`
+
+	// Room Where it was measured in the last day.
+	Room []AccountRoom `json:"room,omitempty,omitzero" yaml:"room,omitempty"`
+
+	// State gone: the catalogue no longer has it, and clusters are still there.
+	State AccountState `json:"state" yaml:"state"`
+
+	// Teams Whose clusters are made there: teams or globs; absent: every team.
+	Teams []string `json:"teams,omitempty,omitzero" yaml:"teams,omitempty"`
+}
+
+// AccountState gone: the catalogue no longer has it, and clusters are still there.
+type AccountState string
+
+// AccountRoom defines model for AccountRoom.
+type AccountRoom struct {
+	// Clusters How many more fit.
+	Clusters int    `json:"clusters" yaml:"clusters"`
+	Region   string `json:"region" yaml:"region"`
+}
+
+// Accounts defines model for Accounts.
+type Accounts struct {
+	Items []Account `json:"items" yaml:"items"`
+}
+
 // Action defines model for Action.
 type Action struct {
 	// Code Why it is not possible, such as not_permitted or not_ready; absent if it is.
@@ -621,6 +679,36 @@ type AuditProof struct {
 	Whole   bool   `json:"whole" yaml:"whole"`
 }
 
+// Brake defines model for Brake.
+type Brake struct {
+	Account string `json:"account,omitempty,omitzero" yaml:"account,omitempty"`
+
+	// By Who froze.
+	By   string    `json:"by,omitempty,omitzero" yaml:"by,omitempty"`
+	ID   string    `json:"id" yaml:"id"`
+	Kind BrakeKind `json:"kind" yaml:"kind"`
+
+	// Message All of it, as waiting clusters show it.
+	Message string `json:"message" yaml:"message"`
+
+	// Platform Absent, like the next four: any.
+	Platform string    `json:"platform,omitempty,omitzero" yaml:"platform,omitempty"`
+	Profile  string    `json:"profile,omitempty,omitzero" yaml:"profile,omitempty"`
+	Reason   string    `json:"reason,omitempty,omitzero" yaml:"reason,omitempty"`
+	Region   string    `json:"region,omitempty,omitzero" yaml:"region,omitempty"`
+	Since    time.Time `json:"since" yaml:"since"`
+	Team     string    `json:"team,omitempty,omitzero" yaml:"team,omitempty"`
+	Until    time.Time `json:"until" yaml:"until"`
+}
+
+// BrakeKind defines model for Brake.Kind.
+type BrakeKind string
+
+// Brakes defines model for Brakes.
+type Brakes struct {
+	Items []Brake `json:"items" yaml:"items"`
+}
+
 // BreakGlass defines model for BreakGlass.
 type BreakGlass struct {
 	Reason string `json:"reason" yaml:"reason"`
@@ -677,6 +765,9 @@ type CatalogueReplay struct {
 
 	// Refused Accepted by the active catalogue and refused by this one.
 	Refused int `json:"refused" yaml:"refused"`
+
+	// RemovedAccounts Cloud accounts that this catalogue no longer has, and clusters are still in.
+	RemovedAccounts []string `json:"removedAccounts,omitempty,omitzero" yaml:"removedAccounts,omitempty"`
 
 	// Requests Judged by both catalogues.
 	Requests int `json:"requests" yaml:"requests"`
@@ -771,6 +862,9 @@ type CheckResult string
 // Cluster defines model for Cluster.
 type Cluster struct {
 	AcceptedAt time.Time `json:"acceptedAt" yaml:"acceptedAt"`
+
+	// Account The cloud account in which it is; absent: the installation's own.
+	Account string `json:"account,omitempty,omitzero" yaml:"account,omitempty"`
 
 	// Addons Add-ons it was accepted with. The conditions AddonApplied/<name> show the state of each.
 	Addons     []string  `json:"addons,omitempty,omitzero" yaml:"addons,omitempty"`
@@ -1018,6 +1112,9 @@ type ConditionStatus string
 
 // CreateRequest Unknown fields are refused. Values you leave out come from the profile's defaults or from a policy.
 type CreateRequest struct {
+	// Account The cloud account in which it is made, one that the team may use; default: the one with the most room.
+	Account string `json:"account,omitempty,omitzero" yaml:"account,omitempty"`
+
 	// Addons What the cluster gets besides OpenShift: names of the profile's add-ons, each once; default: the profile's own. An empty list: none.
 	Addons []string `json:"addons,omitempty,omitzero" yaml:"addons,omitempty"`
 
@@ -1242,6 +1339,23 @@ type ForecastLine struct {
 
 	// ToComeCents Until the clusters' planned ends, at the latest until the month's end.
 	ToComeCents int64 `json:"toComeCents" yaml:"toComeCents"`
+}
+
+// FreezeRequest defines model for FreezeRequest.
+type FreezeRequest struct {
+	Account string `json:"account,omitempty,omitzero" yaml:"account,omitempty"`
+
+	// Platform Absent, like the next four: any.
+	Platform string `json:"platform,omitempty,omitzero" yaml:"platform,omitempty"`
+	Profile  string `json:"profile,omitempty,omitzero" yaml:"profile,omitempty"`
+
+	// Reason Every cluster that waits shows it.
+	Reason string `json:"reason" yaml:"reason"`
+	Region string `json:"region,omitempty,omitzero" yaml:"region,omitempty"`
+	Team   string `json:"team,omitempty,omitzero" yaml:"team,omitempty"`
+
+	// Until A time (RFC 3339) or how long, such as 4h; at most 14 days away.
+	Until string `json:"until" yaml:"until"`
 }
 
 // Hold Give one of for, hours and until, with a reason; or tonight alone.
@@ -2719,7 +2833,7 @@ type Verdict struct {
 	TTLSeconds int64  `json:"ttlSeconds,omitempty,omitzero" yaml:"ttlSeconds,omitempty"`
 	Version    string `json:"version,omitempty,omitzero" yaml:"version,omitempty"`
 
-	// Waits A quota is full and it would wait in the queue.
+	// Waits A quota is full, or new clusters are frozen: it would wait.
 	Waits bool `json:"waits,omitempty,omitzero" yaml:"waits,omitempty"`
 }
 

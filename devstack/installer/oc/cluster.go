@@ -125,7 +125,7 @@ func (r *run) reach(ctx context.Context, domain string) (_ *resources.Living, er
 			return living, err
 		}
 	}
-	must.Do(resources.AsOperator(ctx, os.Getenv(installer.AWSVariable)))
+	must.Do(resources.AsOperator(ctx, os.Getenv(installer.AWSVariable), domain))
 	global := must.Get(resources.Open(ctx, "us-east-1", r.Wrote))
 	network, region := must.Get2(global.Locate(ctx, domain))
 	cloud := must.Get(resources.Open(ctx, region, r.Wrote))

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/devstack/ibmcloud"
 	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/devstack/installer/installertest"
 )
@@ -107,12 +108,16 @@ func TestTheStandInWritesWhatTheRealInstallerWrites(t *testing.T) {
 		config string
 	}{
 		"aws":      {installertest.Start, strings.Replace(installertest.InstallConfig("shop", "us-east-2", 3), "Mint", "Manual", 1)},
-		"ibmcloud": {installertest.StartIBMCloud, installertest.IBMConfig("shop", "", 3)},
+		"ibmcloud": {installertest.StartIBMCloud, installertest.IBMConfig("shop", ccoName, 3)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, c.start(t))
 			steps := []string{"create manifests", "create ignition-configs", "create cluster", "destroy cluster"}
-			left := map[string]map[string]seen{}
+			if w.IBM != nil { // as from the product: an image is left in it, which would keep a group of the installer's own
+				_, err := w.IBM.Plant(ibmcloud.Resource{Service: "resource-controller", Type: "resource-group", Name: ccoName, State: "ACTIVE"})
+				require.NoError(t, err)
+			}
+			left, cco := map[string]map[string]seen{}, w.credentials(c.config)
 			for _, version := range []string{installer.RealVersion, installer.Versions()[0]} { // one after the other: both clusters have one name
 				dir := installertest.Dir(t, c.config)
 				left[version] = map[string]seen{}
@@ -122,6 +127,9 @@ func TestTheStandInWritesWhatTheRealInstallerWrites(t *testing.T) {
 						said = ""
 					}
 					left[version][step] = look(t, dir, said)
+					if step == steps[0] {
+						addCredentials(t, cco, dir)
+					}
 				}
 			}
 			var all []string

@@ -25,13 +25,31 @@ func (w *world) prepare(version, config, cco string) (dir string) {
 	w.t.Helper()
 	dir = installertest.Dir(w.t, config)
 	w.must(version, "openshift-install", "create", "manifests", "--dir", dir)
-	for _, folder := range []string{"manifests", "tls"} {
-		if _, err := os.Stat(filepath.Join(cco, folder)); err == nil {
-			copyFiles(w.t, filepath.Join(cco, folder), filepath.Join(dir, folder))
-		}
-	}
+	addCredentials(w.t, cco, dir)
 	w.must(version, "openshift-install", "create", "ignition-configs", "--dir", dir)
 	return dir
+}
+
+// credentials makes the cluster's credentials with the real ccoctl, and returns the folder that it wrote.
+func (w *world) credentials(config string) (dir string) {
+	w.t.Helper()
+	dir = filepath.Join(w.t.TempDir(), "cc")
+	args := []string{"aws", "create-all", "--region", "us-east-2"}
+	if w.IBM != nil {
+		args = []string{"ibmcloud", "create-service-id"}
+	}
+	w.must(installer.RealVersion, "ccoctl", append(args, "--name", ccoName, "--credentials-requests-dir", w.requests(installer.RealVersion, config), "--output-dir", dir)...)
+	return dir
+}
+
+// addCredentials puts what ccoctl wrote into an install directory.
+func addCredentials(t *testing.T, cco, dir string) {
+	t.Helper()
+	for _, folder := range []string{"manifests", "tls"} {
+		if _, err := os.Stat(filepath.Join(cco, folder)); err == nil {
+			copyFiles(t, filepath.Join(cco, folder), filepath.Join(dir, folder))
+		}
+	}
 }
 
 func copyFiles(t *testing.T, from, to string) {
@@ -49,10 +67,7 @@ func copyFiles(t *testing.T, from, to string) {
 func TestALifeOnAWS(t *testing.T) {
 	w := newWorld(t, installertest.Start(t))
 	config := strings.Replace(installertest.InstallConfig("shop", "us-east-2", 0), "Mint", "Manual", 1)
-	cco := filepath.Join(t.TempDir(), "cc")
-	w.must(installer.RealVersion, "ccoctl", "aws", "create-all", "--name", ccoName, "--region", "us-east-2",
-		"--credentials-requests-dir", w.requests(installer.RealVersion, config), "--output-dir", cco)
-	dir := w.prepare(installer.RealVersion, config, cco)
+	dir := w.prepare(installer.RealVersion, config, w.credentials(config))
 	w.must(installer.RealVersion, "openshift-install", "create", "cluster", "--dir", dir)
 	w.must(installer.RealVersion, "openshift-install", "destroy", "cluster", "--dir", dir)
 	w.must(installer.RealVersion, "ccoctl", "aws", "delete", "--name", ccoName, "--region", "us-east-2")

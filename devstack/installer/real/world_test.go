@@ -62,6 +62,7 @@ func (w *world) front(url string) string {
 			refuse(rw)
 			return
 		}
+		_ = http.NewResponseController(rw).EnableFullDuplex() // an answer may come before the request has ended
 		proxy.ServeHTTP(rw, r)
 	}))
 	w.t.Cleanup(server.Close)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
@@ -74,14 +75,15 @@ func (b *Build) postAdmin(ctx context.Context, call string, body any) (out plant
 	return out, json.NewDecoder(resp.Body).Decode(&out)
 }
 
-// AsOperator lets this process use the stand-in AWS at an address with the administrator's key, as the operators of a cluster have roles.
-func AsOperator(ctx context.Context, address string) (err error) {
+// AsOperator lets this process use the stand-in AWS at an address with the key of an administrator of the account that has the cluster of a domain,
+// as the operators of a cluster have roles.
+func AsOperator(ctx context.Context, address, domain string) (err error) {
 	defer must.Catch(&err)
 	must.EndIf(address == "", ErrNoCluster)
 	for _, name := range []string{"AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"} {
 		must.Do(errors.Join(os.Setenv(name, address), loopback(name)))
 	}
-	req := must.Get(http.NewRequestWithContext(ctx, http.MethodGet, address+"/_standin/key", nil))
+	req := must.Get(http.NewRequestWithContext(ctx, http.MethodGet, address+"/_standin/key?domain="+url.QueryEscape(domain), nil))
 	resp := must.Get(http.DefaultClient.Do(req))
 	defer resp.Body.Close()
 	var key struct{ ID, Secret string }

@@ -167,8 +167,21 @@ func (s *Settings) serviceAccount(kind string) string {
 	return map[string]string{
 		"create": a.Create, "destroy": a.Destroy, "scale": cmp.Or(a.Scale, a.Create), "configure": cmp.Or(a.Configure, a.Create),
 		"access": cmp.Or(a.Access, a.Configure, a.Create), "sleep": cmp.Or(a.Scale, a.Create), "wake": cmp.Or(a.Scale, a.Create),
-		"observe": cmp.Or(a.Access, a.Configure, a.Create), "tag": cmp.Or(a.Scale, a.Create), "inform": cmp.Or(a.Access, a.Configure, a.Create), dispatch.KindScan: a.Scan,
+		"observe": cmp.Or(a.Access, a.Configure, a.Create), "tag": cmp.Or(a.Scale, a.Create), "inform": cmp.Or(a.Access, a.Configure, a.Create), "prepare": cmp.Or(a.Scale, a.Create),
+		dispatch.KindScan: a.Scan,
 	}[kind]
+}
+
+// serviceAccountOf returns the service account for a job: that of the cluster's cloud account, if it has its own.
+func (s *Settings) serviceAccountOf(job dispatch.Job) string {
+	of := job.ServiceAccounts
+	if len(of) == 0 {
+		return s.serviceAccount(job.Kind)
+	}
+	own := Settings{ServiceAccounts: ServiceAccounts{
+		Create: of["create"], Destroy: of["destroy"], Scale: of["scale"], Configure: of["configure"], Access: of["access"], Scan: of[dispatch.KindScan],
+	}}
+	return own.serviceAccount(job.Kind)
 }
 
 // listServedKinds lists the kinds that have a service account. Only scans may have none.

@@ -81,7 +81,7 @@ func (c *Config) jobOf(job dispatch.Job) (*batchv1.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	account := c.serviceAccount(job.Kind)
+	account := c.serviceAccountOf(job)
 	if account == "" {
 		return nil, fmt.Errorf("no service account is configured for attempts of kind %q", job.Kind)
 	}

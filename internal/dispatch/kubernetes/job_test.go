@@ -86,6 +86,24 @@ func TestOnlyAnInstallOnIBMCloudHasTheImagesVolumeAndMemory(t *testing.T) {
 	require.Equal(t, "3Gi", got.String())
 }
 
+func TestEachKindHasItsServiceAccountAndThatOfTheCloudAccountFirst(t *testing.T) {
+	c := cached()
+	require.NoError(t, c.setDefaults())
+	own := map[string]string{"create": "two-create", "destroy": "two-destroy", "scale": "two-scale"}
+	for kind, want := range map[string]string{
+		"create": "two-create", "destroy": "two-destroy", "scale": "two-scale", "sleep": "two-scale", "tag": "two-scale", "prepare": "two-scale", "access": "two-create", "inform": "two-create",
+	} {
+		asked := attempt(1, kind)
+		require.NotEmpty(t, c.serviceAccountOf(asked), "the installation's for %s", kind)
+		asked.ServiceAccounts = own
+		job, err := c.jobOf(asked)
+		require.NoError(t, err)
+		require.Equal(t, want, job.Spec.Template.Spec.ServiceAccountName, kind)
+	}
+	_, err := c.jobOf(dispatch.Job{Attempt: "scn_1", Number: 1, Kind: dispatch.KindScan, ServiceAccounts: own})
+	require.ErrorContains(t, err, "no service account", "never the installation's in another account")
+}
+
 func TestOnlyAScanOnIBMCloudHasATokenForItsTrustedProfile(t *testing.T) {
 	with := func(more ...string) Config {
 		c := settled()
@@ -161,7 +179,7 @@ func TestAJobsNameIsALabelForEveryKind(t *testing.T) {
 	cfg.ServiceAccounts.Scan = ""
 	_, err := cfg.jobOf(scan(1))
 	require.ErrorContains(t, err, `no service account is configured for attempts of kind "scan"`, "no other account may read a whole account")
-	require.Equal(t, []string{"create", "destroy", "scale", "configure", "access", "sleep", "wake", "observe", "tag", "inform"}, cfg.listServedKinds())
+	require.Equal(t, []string{"create", "destroy", "scale", "configure", "access", "sleep", "wake", "observe", "tag", "inform", "prepare"}, cfg.listServedKinds())
 	_, err = cfg.jobOf(attempt(1, "unknown"))
 	require.ErrorContains(t, err, `no service account is configured for attempts of kind "unknown"`)
 }

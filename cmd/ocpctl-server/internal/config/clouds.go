@@ -7,6 +7,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/internal/secret"
+	"github.com/ocpctl/ocpctl/profiles"
 )
 
 // Clouds says for each platform in which account clusters are, and with which keys runners work there.
@@ -42,13 +43,20 @@ func (c Config) CredentialsField(platform string) (field, ref string) {
 // Platforms are the clouds that a configuration knows, in the order in which people read them.
 var Platforms = []string{names.AWS, names.IBMCloud}
 
-// cloudForms are the forms of what is set for a platform.
-var cloudForms = map[string]struct {
+// cloudForm is the form of what is set for a platform.
+type cloudForm struct {
 	account       *regexp.Regexp
 	what, example string // an account, and the document behind credentials_ref, for people
-}{
-	names.AWS:      {regexp.MustCompile(`^[0-9]{12}$`), "an AWS account's 12 digits", `{"aws_access_key_id": …, "aws_secret_access_key": …}`},
-	names.IBMCloud: {regexp.MustCompile(`^[0-9a-f]{32}$`), "the id of an account on IBM Cloud, 32 digits and letters a-f (ibmcloud account show)", `{"ibmcloud_api_key": …}`},
+}
+
+var cloudForms = map[string]cloudForm{
+	names.AWS:      formOf(names.AWS, `{"aws_access_key_id": …, "aws_secret_access_key": …}`),
+	names.IBMCloud: formOf(names.IBMCloud, `{"ibmcloud_api_key": …}`),
+}
+
+func formOf(platform, example string) cloudForm {
+	account, what := profiles.AccountForm(platform)
+	return cloudForm{account, what, example}
 }
 
 // checkClouds checks what is set for each platform.

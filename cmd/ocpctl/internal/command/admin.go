@@ -23,7 +23,7 @@ func (a *app) newAdminCommand() *cobra.Command {
 	reload.Aliases = []string{"reload-catalog"}
 	orphans := a.newOrphansCommand()
 	orphans.AddCommand(a.newOrphanActCommands()...)
-	return newGroupCommand("admin", "For administrators: deliveries, findings, orphans, the catalogue, repository labels", "", deliveries, a.newFindingsCommand(), orphans, a.newScanCommand(), a.newScansCommand(), reload, a.newLabelsCommand())
+	return newGroupCommand("admin", "For administrators: deliveries, findings, orphans, the catalogue, repository labels, brakes", "", deliveries, a.newFindingsCommand(), orphans, a.newScanCommand(), a.newScansCommand(), reload, a.newLabelsCommand(), a.newFreezeCommand(), a.newThawCommand(), a.newBrakesCommand())
 }
 
 func (a *app) newDeliveryListCommand() *cobra.Command {

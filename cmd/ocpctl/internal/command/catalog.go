@@ -110,7 +110,7 @@ var sources = map[string]string{"embedded": "built into the server", "directory"
 func (a *app) newValidateCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "validate DIR", Short: "Check a catalogue directory with the server; nothing is changed",
-		Long: `Check a catalogue directory with the server: profiles, teams, quotas, policies, identities, add-ons and pools. Nothing is changed.
+		Long: `Check a catalogue directory with the server: profiles, teams, quotas, policies, identities, add-ons, pools and accounts. Nothing is changed.
 It prints a line for each problem, with the file, the line and what is accepted, and the exit code is then 1.`,
 		Args: rangeArgs(1, 1),
 		RunE: a.runWithCatalogue(func(ctx context.Context, api *connect.API, dir string, files v1.CatalogueFiles) (valid bool, err error) {

@@ -30,7 +30,7 @@ func (a *app) flagCompleters() map[string]completer {
 	return map[string]completer{
 		"access": fixed(shareLevels), "auth": fixed(connect.Methods()), "create lifetime": fixed(lifetimes), "list status": fixed(clusterStatuses()), "on-ready": fixed(signals),
 		"output": fixed(table.Formats()), "reuse": fixed(reuses), "role": fixed(accessRoles()), "run-kind": fixed(runKinds), "summary csv": fixed(summaryTables), "wait for": fixed(follow.Goals()),
-		"base-domain": a.completeDomains, "cluster": a.completeClusters, "cluster-id": a.completeClusters, "context": a.completeContexts, "pool": a.completePools, "profile": a.completeProfiles,
+		"create account": a.completeCloudAccounts, "base-domain": a.completeDomains, "cluster": a.completeClusters, "cluster-id": a.completeClusters, "context": a.completeContexts, "pool": a.completePools, "profile": a.completeProfiles,
 		"region": a.completeRegions, "team": a.completeTeams, "create version": a.completeVersions,
 		"share team": cobra.NoFileCompletions, "unshare team": cobra.NoFileCompletions, // it may be a team that you cannot list
 		"by": cobra.FixedCompletions(reportGroups, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace),

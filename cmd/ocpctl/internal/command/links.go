@@ -199,6 +199,6 @@ func (a *app) newAccountCommand() *cobra.Command {
 			return a.printMe(api, answer)
 		}),
 	}
-	return newGroupCommand("account", "Your linked GitHub and Slack accounts",
-		"Your linked GitHub and Slack accounts. To link one, type /ocp link on GitHub or Slack and use the link with ocpctl redeem --account.\nwhoami lists your accounts.", unlink)
+	return newGroupCommand("account", "Cloud accounts, and your linked GitHub and Slack accounts",
+		"Cloud accounts in which clusters are made, and your linked GitHub and Slack accounts. To link one, type /ocp link on GitHub or Slack and use the link with ocpctl redeem --account.\nwhoami lists your accounts.", append(a.newCloudAccountCommands(), unlink)...)
 }

@@ -35,7 +35,7 @@ func (a *app) addCreateFlags(c *cobra.Command, w *createInput) {
 	f.StringVarP(&w.file, "from-file", "f", "", optionUsage("create", "from-file"))
 	addTextFlags(c, "create", map[string]*string{
 		"name": &w.Name, "ttl": &w.ttl, "team": &w.Team, "owner": &w.Owner, "cost-center": &w.CostCenter, "environment": &w.Environment,
-		"region": &w.Region, "version": &w.Version, "base-domain": &w.BaseDomain, "platform": &w.Platform, "pool": &w.Pool, "ssh-key": &w.sshKey,
+		"region": &w.Region, "version": &w.Version, "base-domain": &w.BaseDomain, "platform": &w.Platform, "pool": &w.Pool, "account": &w.Account, "ssh-key": &w.sshKey,
 		"reuse": &w.reuse, "slot": &w.slot, "lifetime": &w.lifetime, "on-ready": &w.onReady,
 	})
 	f.StringArrayVar(&w.tags, "tag", nil, optionUsage("create", "tag"))
@@ -64,7 +64,7 @@ func (a *app) readRequest(w createInput, args []string) (v1.CreateRequest, error
 	for _, over := range []struct{ into, from *string }{
 		{&r.Name, &flags.Name}, {&r.Profile, &flags.Profile}, {&r.Team, &flags.Team}, {&r.Owner, &flags.Owner}, {&r.CostCenter, &flags.CostCenter},
 		{&r.Environment, &flags.Environment}, {&r.Region, &flags.Region}, {&r.Version, &flags.Version}, {&r.BaseDomain, &flags.BaseDomain},
-		{&r.Platform, &flags.Platform}, {&r.Pool, &flags.Pool},
+		{&r.Platform, &flags.Platform}, {&r.Pool, &flags.Pool}, {&r.Account, &flags.Account},
 	} {
 		if *over.from != "" {
 			*over.into = *over.from
@@ -203,7 +203,7 @@ func explainMisread(err error) (wrong []exit.Field) {
 		wrong = append(wrong, exit.Field{Name: "--from-file", Detail: line + "."})
 	}
 	wrong[len(wrong)-1].Accepted = []string{
-		"name", "profile", "ttl", "ttlHours", "team", "owner", "costCenter", "environment", "region", "version", "baseDomain", "platform", "sshPublicKey", "extraTags", "addons", "offhoursOptIn", "pool", "run",
+		"name", "profile", "ttl", "ttlHours", "team", "owner", "costCenter", "environment", "region", "version", "baseDomain", "platform", "sshPublicKey", "extraTags", "addons", "offhoursOptIn", "pool", "account", "run",
 	}
 	return wrong
 }

@@ -98,6 +98,8 @@ var acts = []act{
 
 	{line: "catalog profiles", want: "0 0 0 0 0 0 3 3 3 3 3"},
 	{line: "catalog profiles aws-standard", want: "0 0 0 0 0 0 3 3 3 3 3"},
+	{line: "account list", want: "0 0 0 0 0 0 3 3 3 3 3"},
+	{line: "account show none", want: "4 4 4 4 4 4 3 3 3 3 3"},
 	{line: "pool list", want: "0 0 0 0 0 0 3 3 3 3 3"},
 	{line: "pool show none", want: "4 4 4 4 4 4 3 3 3 3 3"},
 	{line: "pool pause none --reason x", want: "3 4 3 3 3 3 3 3 3 3 3"},
@@ -138,6 +140,9 @@ var acts = []act{
 	{line: "admin labels acme/shop --no-wait", want: "3 0 3 3 3 3 3 3 3 3 3", does: true},
 	{line: "admin labels other/thing", want: "3 4 3 3 3 3 3 3 3 3 3"},
 	{line: "admin labels shop", want: "3 6 3 3 3 3 3 3 3 3 3"},
+	{line: "admin brakes", want: "3 0 3 3 3 3 3 3 3 3 3"},
+	{line: "admin freeze --until never --reason x", want: "3 6 3 3 3 3 3 3 3 3 3"},
+	{line: "admin thaw frz_none", want: "3 4 3 3 3 3 3 3 3 3 3"},
 	{line: "admin reload-catalogue", want: "3 0 3 3 3 3 3 3 3 3 3", does: true},
 
 	{line: "login --server {server} --auth token-file --token-file {token}", want: "0 0 0 0 0 0 0 0 0 3 3"},

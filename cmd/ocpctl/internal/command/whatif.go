@@ -108,6 +108,9 @@ func writeReplay(s *table.Screen, dir string, found v1.CatalogueReplay) {
 	if found.RolesChange {
 		s.Linef("Identities or people differ, too. Each request was judged with the roles that its requester had.")
 	}
+	if len(found.RemovedAccounts) > 0 {
+		s.Linef("%s", s.Painted(humanize.Line("Clusters are still in cloud accounts that are removed: "+strings.Join(found.RemovedAccounts, ", ")+". Keep these accounts' credentials until they are gone."), table.Warn))
+	}
 	if found.Uncounted > 0 {
 		s.Linef("For %s, made before usage was recorded, quotas and budgets count as unused.", humanize.Count(found.Uncounted, "request"))
 	}

@@ -1,0 +1,45 @@
+package api
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+
+	"github.com/ocpctl/ocpctl/app"
+	"github.com/ocpctl/ocpctl/app/api/v1"
+)
+
+// ListAccounts implements GET /api/v1/accounts.
+func (s *server) ListAccounts(w http.ResponseWriter, r *http.Request) {
+	list, err := s.App.VisibleAccounts(r.Context(), principal(r))
+	if err != nil {
+		s.writeError(w, r, err)
+		return
+	}
+	out := v1.Accounts{Items: make([]v1.Account, len(list))}
+	for i, a := range list {
+		out.Items[i] = toAccount(a)
+	}
+	writeOK(w, out)
+}
+
+// GetAccount implements GET /api/v1/accounts/{name}.
+func (s *server) GetAccount(w http.ResponseWriter, r *http.Request, name string) {
+	a, err := s.App.VisibleAccount(r.Context(), principal(r), name)
+	if err != nil {
+		s.writeError(w, r, err)
+		return
+	}
+	writeOK(w, toAccount(a))
+}
+
+func toAccount(a app.AccountState) v1.Account {
+	out := v1.Account{
+		Name: a.Name, Platform: a.Platform, Number: a.Number, State: v1.AccountState(a.State()), Regions: a.Regions, Teams: a.Teams,
+		Live: a.Live, Cap: a.Cap, Priority: a.Priority, BaseDomain: a.BaseDomain,
+	}
+	for _, region := range slices.Sorted(maps.Keys(a.Fits)) {
+		out.Room = append(out.Room, v1.AccountRoom{Region: region, Clusters: a.Fits[region]})
+	}
+	return out
+}

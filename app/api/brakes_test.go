@@ -1,0 +1,58 @@
+package api
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app/api/v1"
+	"github.com/ocpctl/ocpctl/devstack/oidc"
+)
+
+func TestAnAdminFreezesAndARequestHearsThatItWillWait(t *testing.T) {
+	h := newFixture(t)
+	var brake v1.Brake
+	h.does(http.MethodPost, "/api/v1/brakes", h.as(oidc.Admin), v1.FreezeRequest{Profile: "aws-minimal-test", Until: "4h", Reason: "AWS has an outage"}, http.StatusCreated, &brake)
+	require.Equal(t, "aws-minimal-test", brake.Profile)
+	require.NotEmpty(t, brake.By)
+
+	body := map[string]any{"name": "frozen", "profile": "aws-minimal-test", "team": "platform", "costCenter": "x", "environment": "test"}
+	var verdict v1.Verdict
+	h.does(http.MethodPost, "/api/v1/dry-run", h.as(oidc.Requester), body, http.StatusOK, &verdict)
+	require.True(t, verdict.Allowed)
+	require.True(t, verdict.Waits)
+	require.Contains(t, verdict.Message, "It waits: New clusters of the profile aws-minimal-test are frozen by "+brake.By)
+	require.Contains(t, verdict.Message, "AWS has an outage")
+	var made v1.Accepted
+	h.does(http.MethodPost, "/api/v1/clusters", h.as(oidc.Requester), body, http.StatusAccepted, &made, "Idempotency-Key", "one")
+	require.Contains(t, made.Message, "AWS has an outage")
+
+	var list v1.Brakes
+	h.does(http.MethodGet, "/api/v1/brakes", h.as(oidc.Admin), nil, http.StatusOK, &list)
+	require.Equal(t, []v1.Brake{brake}, list.Items)
+	h.refused(http.MethodPost, "/api/v1/brakes/all/thaw", h.as(oidc.Requester), v1.MaybeReason{}, http.StatusForbidden)
+	h.does(http.MethodPost, "/api/v1/brakes/all/thaw", h.as(oidc.Admin), v1.MaybeReason{Reason: "over"}, http.StatusOK, &list)
+	require.Len(t, list.Items, 1)
+	body["name"] = "thawed"
+	var thawed v1.Verdict
+	h.does(http.MethodPost, "/api/v1/dry-run", h.as(oidc.Requester), body, http.StatusOK, &thawed)
+	require.False(t, thawed.Waits)
+}
+
+func TestAFreezeWithoutAnEndAReasonOrAPlaceIsRefused(t *testing.T) {
+	h := newFixture(t)
+	wrong := h.refused(http.MethodPost, "/api/v1/brakes", h.as(oidc.Admin), v1.FreezeRequest{Profile: "none", Region: "mars", Until: "15d"}, http.StatusUnprocessableEntity)
+	said := map[string][]string{}
+	for _, one := range wrong.Errors {
+		said[one.Field] = one.Accepted
+	}
+	require.Contains(t, said["profile"], "aws-minimal-test")
+	require.Contains(t, said["region"], "us-east-1")
+	require.Contains(t, said, "until")
+	require.Contains(t, said, "reason")
+	for _, until := range []string{"", "never", "30s", "2020-01-01T00:00:00Z"} {
+		wrong = h.refused(http.MethodPost, "/api/v1/brakes", h.as(oidc.Admin), v1.FreezeRequest{Until: until, Reason: "x"}, http.StatusUnprocessableEntity)
+		require.Equal(t, "until", wrong.Errors[0].Field, until)
+	}
+}

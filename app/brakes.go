@@ -1,0 +1,132 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store/db"
+)
+
+// How long a freeze may last. Nobody remembers a longer one; it can be made again.
+const (
+	leastFreeze = time.Minute
+	mostFreeze  = 14 * duration.Day
+)
+
+// AllBrakes is what thaws everything.
+const AllBrakes = "all"
+
+// Brakes returns what keeps new clusters from being created now, the oldest first.
+func (s *Service) Brakes(ctx context.Context, who policy.Principal) ([]lifecycle.Brake, error) {
+	if err := MayForEverybody(who, policy.ActBrakes, "see what is frozen"); err != nil {
+		return nil, err
+	}
+	return s.store.Brakes.List(ctx)
+}
+
+// Freeze keeps creates from beginning at a place. until is a time (RFC 3339) or how long, as people type it.
+func (s *Service) Freeze(ctx context.Context, who policy.Principal, where lifecycle.Place, until string, origin Origin) (lifecycle.Brake, error) {
+	if err := MayForEverybody(who, policy.ActBrakes, "freeze new clusters"); err != nil {
+		return lifecycle.Brake{}, err
+	}
+	now, err := s.store.Now(ctx)
+	if err != nil {
+		return lifecycle.Brake{}, fmt.Errorf("read the clock: %w", err)
+	}
+	wrong := s.checkPlace(where)
+	length, ok := parseUntil(until, now)
+	if !ok || length < leastFreeze || length > mostFreeze {
+		wrong = append(wrong, ProblemOf("until", messages.Problem{
+			Detail: fmt.Sprintf("%q is not a time within the next %s", until, duration.Format(mostFreeze)),
+			Accept: []string{duration.Accepted, "a time, such as " + now.Add(4*time.Hour).UTC().Format(time.RFC3339)},
+		}))
+	}
+	origin, err = CheckReason(origin, true)
+	var reason *Error
+	if errors.As(err, &reason) {
+		wrong = append(wrong, reason.Fields...)
+	}
+	if len(wrong) > 0 {
+		return lifecycle.Brake{}, &Error{Kind: Invalid, Message: "Nothing was frozen.", Fields: wrong}
+	}
+	return s.store.Brakes.Freeze(ctx, where, length, s.StoreOrigin(origin, who))
+}
+
+// Thaw ends a brake, or every one with AllBrakes, and returns those that it ended.
+func (s *Service) Thaw(ctx context.Context, who policy.Principal, id string, origin Origin) ([]lifecycle.Brake, error) {
+	if err := MayForEverybody(who, policy.ActBrakes, "thaw"); err != nil {
+		return nil, err
+	}
+	origin, err := CheckReason(origin, false)
+	if err != nil {
+		return nil, err
+	}
+	one := id
+	if id == AllBrakes {
+		one = ""
+	}
+	ended, err := s.store.Brakes.Thaw(ctx, one, s.StoreOrigin(origin, who))
+	if errors.Is(err, db.ErrNotFound) {
+		return nil, Fail(NotFound, fmt.Sprintf("Nothing is frozen by %s: it ended, or never was. See ocpctl admin brakes.", id))
+	}
+	return ended, err
+}
+
+// parseUntil returns how long it is until a time, or the duration that the text says.
+func parseUntil(text string, now time.Time) (time.Duration, bool) {
+	text = strings.TrimSpace(text)
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04Z07:00"} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at.Sub(now), true
+		}
+	}
+	return duration.ParseHours(text)
+}
+
+// checkPlace returns a problem for every part of a place that the installation does not have: a freeze there would stop nothing.
+func (s *Service) checkPlace(where lifecycle.Place) (wrong []Field) {
+	c := s.catalogue()
+	var platforms, regions, accounts, teams []string
+	for _, p := range c.All() {
+		platforms, regions = append(platforms, p.Platform), append(regions, p.RegionNames()...)
+	}
+	for _, cloud := range s.installs.Clouds {
+		accounts = append(accounts, cloud.Account)
+	}
+	for _, t := range c.Teams {
+		teams = append(teams, t.Name)
+	}
+	for _, part := range []struct {
+		field, value string
+		known        []string
+	}{
+		{"platform", where.Platform, platforms}, {"account", where.Account, accounts}, {"region", where.Region, regions},
+		{"profile", where.Profile, c.Names()}, {"team", where.Team, teams},
+	} {
+		if part.value == "" || len(part.known) == 0 && part.field == "team" || slices.Contains(part.known, part.value) {
+			continue
+		}
+		known := slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(part.known))), func(name string) bool { return name == "" })
+		wrong = append(wrong, ProblemOf(part.field, messages.Problem{Detail: fmt.Sprintf("there is no %s %q", part.field, part.value), Accept: append(known, "none, for every "+part.field)}))
+	}
+	return wrong
+}
+
+// checkBrakes says that an accepted cluster would wait for a brake.
+func (s *Service) checkBrakes(brakes []lifecycle.Brake, g policy.Grant, now time.Time) []policy.Check {
+	brake := lifecycle.BrakeAt(brakes, lifecycle.Place{
+		Platform: g.Platform, Account: s.installs.Clouds[g.Platform].Account, Region: g.Region, Profile: g.Profile, Team: g.Ownership.Team,
+	}, now)
+	if brake == nil {
+		return nil
+	}
+	return []policy.Check{{Name: "brake", Result: policy.Wait, Message: messages.Sentence(strings.TrimSuffix(brake.String(), ".")) + ".", Next: "Nothing to do: it starts by itself afterwards. A cluster that waits in a pool can be claimed now."}}
+}

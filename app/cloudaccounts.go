@@ -1,0 +1,98 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store/usage"
+)
+
+// AccountState is a cloud account as it stands.
+type AccountState struct {
+	profiles.Account
+	Gone bool           // the catalogue no longer has it, and clusters are still there
+	Live int            // clusters that are not proven destroyed
+	Fits map[string]int // how many more fit, by region, where that was measured lately
+}
+
+// VisibleAccounts returns the accounts that the principal's teams may use, by name. Whoever reads everything sees those that are gone, too.
+func (s *Service) VisibleAccounts(ctx context.Context, who policy.Principal) ([]AccountState, error) {
+	if err := MayForEverybody(who, policy.ActProfiles, "see the cloud accounts"); err != nil {
+		return nil, err
+	}
+	counted, err := s.store.CountAccounts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []AccountState
+	inForce := s.catalogue()
+	for _, a := range inForce.Accounts {
+		if who.SeesAccount(a) {
+			out = append(out, stateOf(a, counted))
+		}
+	}
+	if _, every := who.Teams(); every {
+		used, err := s.store.UsedAccounts(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, u := range used {
+			_, known := inForce.Account(u.Name)
+			if !known && !slices.ContainsFunc(out, func(a AccountState) bool { return a.Name == u.Name }) {
+				gone := stateOf(profiles.Account{Name: u.Name, Platform: u.Platform, Number: u.Number}, counted)
+				gone.Gone = true
+				out = append(out, gone)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b AccountState) int { return cmp.Compare(a.Name, b.Name) })
+	return out, nil
+}
+
+func stateOf(a profiles.Account, counted usage.Accounts) AccountState {
+	state := AccountState{Account: a, Live: counted.Live[a.Name], Fits: map[string]int{}}
+	for at, n := range counted.Fits {
+		if at.Number == a.Number {
+			state.Fits[at.Region] = n
+		}
+	}
+	return state
+}
+
+// VisibleAccount returns one of them. An error names what there is instead.
+func (s *Service) VisibleAccount(ctx context.Context, who policy.Principal, name string) (AccountState, error) {
+	states, err := s.VisibleAccounts(ctx, who)
+	if err != nil {
+		return AccountState{}, err
+	}
+	var names []string
+	for _, a := range states {
+		if a.Name == name {
+			return a, nil
+		}
+		names = append(names, a.Name)
+	}
+	text := fmt.Sprintf("The account %s does not exist.", name)
+	if len(names) > 0 {
+		text += fmt.Sprintf(" Accepted: %s.", strings.Join(names, ", "))
+	}
+	return AccountState{}, Fail(NotFound, text)
+}
+
+// State says in one word whether the account gets new clusters.
+func (a AccountState) State() string {
+	switch {
+	case a.Gone:
+		return "gone"
+	case a.Maintenance:
+		return "maintenance"
+	case a.Cap > 0 && a.Live >= a.Cap:
+		return "full"
+	}
+	return "open"
+}

@@ -1,0 +1,26 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestAnAdminFreezesAndThawsOnThePage(t *testing.T) {
+	h := newFixture(t)
+	_, page, _ := h.as("will").get("/brakes")
+	require.Contains(t, page, "Nothing is frozen")
+	_, page, _ = h.as("will").post("/brakes", url.Values{"region": {"mars"}, "until": {"4h"}, "reason": {"x"}})
+	require.Contains(t, says(page), "us-east-1", "it names what would be accepted")
+	_, page, _ = h.as("will").post("/brakes", url.Values{"region": {"us-east-1"}, "until": {"4h"}, "reason": {"an <b>outage</b>"}})
+	require.Contains(t, says(page), "New clusters wait")
+	require.Contains(t, page, "New clusters in the region us-east-1 are frozen by")
+	require.Contains(t, page, "an &lt;b&gt;outage")
+	_, page, _ = h.as("will").post("/brakes/all/thaw", url.Values{})
+	require.Contains(t, says(page), "goes on")
+	require.Contains(t, page, "Nothing is frozen")
+	status, _, _ := h.as("maya").get("/brakes")
+	require.Equal(t, http.StatusForbidden, status)
+}

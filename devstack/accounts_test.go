@@ -1,0 +1,66 @@
+package devstack_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/app/api/v1"
+	"github.com/ocpctl/ocpctl/devstack"
+)
+
+// Two accounts of AWS. When the first one is full as measured, the next cluster goes to the second, which is then removed from the catalogue: its
+// cluster is still destroyed there, with proof.
+func TestAFullAccountSendsTheNextClusterToAnother(t *testing.T) {
+	t.Parallel()
+	l := newLifeOf(t, devstack.Config{Hour: time.Hour, Accounts: true})
+	file := filepath.Join(l.Dir, "catalogue", "accounts", "aws-two.yaml")
+	const vpcs = "L-F678F1CE"
+	require.NoError(t, l.AWS.SetLimitIn(devstack.Account, vpcs, 1))
+	in := func(number int) (account string) {
+		require.NoError(t, l.pool.QueryRow(l.ctx, `SELECT account FROM clusters WHERE pr_number = $1`, number).Scan(&account))
+		return account
+	}
+	create := func(title string) (number int) {
+		number = l.labelledWith(label, title)
+		l.runUntil(title+" is ready", 90*time.Second, func() bool {
+			return l.count(`SELECT count(*) FROM clusters WHERE pr_number = $1 AND status = 'READY'`, number) == 1
+		})
+		return number
+	}
+	first := create("The first one")
+	require.Equal(t, "aws-one", in(first), "both have room of their caps, and the first has more")
+
+	second := create("The second one")
+	require.Equal(t, "aws-two", in(second), "the first has room for one VPC")
+	var id, infraID string
+	require.NoError(t, l.pool.QueryRow(l.ctx, `SELECT c.id, a.infra_id FROM clusters c JOIN attempts a ON a.cluster_id = c.id
+		WHERE c.pr_number = $1 AND a.infra_id <> ''`, second).Scan(&id, &infraID))
+	resources := l.AWS.Resources(infraID)
+	require.NotEmpty(t, resources)
+	for _, r := range resources {
+		require.Equal(t, devstack.SecondAccount, r.Account, "%s %s", r.Type, r.ID)
+	}
+	require.Zero(t, l.AWS.Exceeded())
+
+	require.NoError(t, os.Remove(file))
+	l.runUntil("the account is gone from the catalogue", time.Minute, func() bool {
+		list := ask[v1.Accounts](l.as("admin"), http.MethodGet, "/api/v1/accounts", nil, http.StatusOK).Items
+		return len(list) == 2 && list[1].State == v1.AccountStateGone && list[1].Live == 1
+	})
+	require.Equal(t, "aws-two", ask[v1.Cluster](l.as("requester"), http.MethodGet, "/api/v1/clusters/"+id, nil, http.StatusOK).Account)
+	require.NoError(t, l.GitHub.Unlabel(second, label, "maya"))
+	l.runUntil("its cluster is destroyed", 2*time.Minute, func() bool {
+		return l.count(`SELECT count(*) FROM clusters WHERE id = $1 AND status = 'DESTROYED'`, id) == 1
+	})
+	require.Equal(t, 2, l.count(`SELECT count(*) FROM verifications v JOIN attempts a ON a.id = v.attempt_id
+		WHERE a.cluster_id = $1 AND v.clean AND v.account = $2`, id, devstack.SecondAccount), "it was counted in its account")
+	require.NoError(t, l.GitHub.Unlabel(first, label, "maya"))
+	l.runUntil("both are released", 2*time.Minute, l.every("released"))
+	l.assertNothingLeft()
+	l.assertSettled()
+}

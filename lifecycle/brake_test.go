@@ -1,0 +1,118 @@
+package lifecycle
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// freeze is store/brakes.Freeze and Thaw: whoever waits is reconciled.
+func (w *world) freeze() {
+	w.reconcileAsked = true
+	if w.brake != nil || w.fair {
+		w.brake = nil
+		return
+	}
+	w.brake = &Brake{ID: "brk_1", Kind: Freeze, By: "Ada", Words: "an outage", Since: w.now, Until: w.now.Add(time.Duration(1+w.pick(5)) * time.Hour)}
+}
+
+// Rule 14: while a brake holds no create begins, and nothing else is different.
+func brakesStopOnlyCreates(w *world, c Cluster, f Facts, d Decision) string {
+	if f.Brake == nil || !f.Brake.Holds(f.Now) {
+		return ""
+	}
+	free := f
+	free.Brake = nil
+	without := w.decide(c, free, limits)
+	creates := without.Open == Create || without.Wait != nil && without.Wait.Kind == Create
+	switch {
+	case d.Open == Create:
+		return "a create begins although a brake holds"
+	case creates && (d.Next.Why.Brake != *f.Brake || d.Next.Status != Pending):
+		return "a create waits and nothing shows that a brake holds"
+	case creates && d.Next.WakeAt.After(f.Brake.Until):
+		return "it sleeps past the end of the freeze"
+	case !creates && len(f.Beside) == 0 && !reflect.DeepEqual(d, without):
+		return "a brake changes something besides creates"
+	}
+	return ""
+}
+
+var brakeMutants = []mutant{
+	{14, false, "a freeze stops nothing", func(c Cluster, f Facts, l Limits) Decision {
+		f.Brake = nil
+		return Decide(c, f, l)
+	}},
+	{14, false, "a freeze stops first tries alone", func(c Cluster, f Facts, l Limits) Decision {
+		if c.Tries > 0 {
+			f.Brake = nil
+		}
+		return Decide(c, f, l)
+	}},
+	{14, false, "a freeze delays teardowns", func(c Cluster, f Facts, l Limits) Decision {
+		d := Decide(c, f, l)
+		if f.Brake != nil && d.Open == Destroy {
+			d.Open, d.OpenJob, d.Effects, d.Jobs = "", "", nil, nil
+		}
+		return d
+	}},
+	{14, false, "a frozen cluster sleeps past the end of the freeze", func(c Cluster, f Facts, l Limits) Decision {
+		d := Decide(c, f, l)
+		if !d.Next.Why.Brake.IsZero() {
+			d.Next.WakeAt = f.Now.Add(l.RetryMax)
+		}
+		return d
+	}},
+	{14, false, "a frozen cluster does not say so", func(c Cluster, f Facts, l Limits) Decision {
+		d := Decide(c, f, l)
+		d.Next.Why.Brake = Brake{}
+		return d
+	}},
+}
+
+func TestABrakeHoldsWhereItIsAskedFor(t *testing.T) {
+	since := epoch
+	freeze := func(id string, where Place, hours int) Brake {
+		return Brake{ID: id, Kind: Freeze, Where: where, By: "Ada", Words: "the API is down", Since: since, Until: since.Add(time.Duration(hours) * time.Hour)}
+	}
+	brakes := []Brake{
+		freeze("brk_1", Place{Platform: "aws"}, 1), freeze("brk_2", Place{Platform: "aws", Region: "us-east-1"}, 3),
+		freeze("brk_3", Place{Team: "shop"}, 2), freeze("brk_4", Place{Profile: "gpu"}, 2),
+	}
+	for what, one := range map[string]struct {
+		at    Place
+		after time.Duration
+		want  string
+	}{
+		"the one that holds longest": {Place{Platform: "aws", Region: "us-east-1", Team: "shop"}, 0, "brk_2"},
+		"another region":             {Place{Platform: "aws", Region: "eu-west-1"}, 0, "brk_1"},
+		"its time is over":           {Place{Platform: "aws", Region: "eu-west-1"}, time.Hour, ""},
+		"of two, always the same":    {Place{Platform: "ibmcloud", Team: "shop", Profile: "gpu"}, 0, "brk_4"},
+		"nothing there":              {Place{Platform: "ibmcloud", Account: "1", Region: "us-east-1", Profile: "small", Team: "platform"}, 0, ""},
+	} {
+		found := BrakeAt(brakes, one.at, since.Add(one.after))
+		if one.want == "" {
+			require.Nil(t, found, what)
+			continue
+		}
+		require.NotNil(t, found, what)
+		require.Equal(t, one.want, found.ID, what)
+	}
+	require.Equal(t, "new clusters on aws in the region us-east-1 are frozen by Ada since 08:00 UTC on 1 January, until 11:00 UTC on 1 January: the API is down", brakes[1].String())
+	require.Equal(t, "new clusters are frozen by Ada since 08:00 UTC on 1 January, until 09:00 UTC on 1 January", Brake{Kind: Freeze, By: "Ada", Since: since, Until: since.Add(time.Hour)}.String())
+}
+
+func TestAFrozenClusterBeginsWhenTheFreezeEnds(t *testing.T) {
+	c := Cluster{ID: "clu_1", Status: Pending, Phase: Queued, Desired: Present, MaxTries: 2, Ends: Ends{TTL: epoch.Add(8 * time.Hour), Max: epoch.Add(9 * time.Hour)}}
+	brake := &Brake{ID: "brk_1", Kind: Freeze, By: "Ada", Since: epoch, Until: epoch.Add(time.Hour)}
+	d := Decide(c, Facts{Now: epoch, Brake: brake}, limits)
+	require.Equal(t, Pending, d.Next.Status)
+	require.Empty(t, d.Open)
+	require.Equal(t, brake.Until, d.Next.WakeAt)
+	d = Decide(d.Next, Facts{Now: brake.Until, Brake: brake}, limits)
+	require.Equal(t, Create, d.Open)
+	require.Equal(t, 1, d.Next.Tries)
+	require.True(t, d.Next.Why.Brake.IsZero())
+}

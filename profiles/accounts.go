@@ -1,0 +1,151 @@
+package profiles
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/internal/secret"
+)
+
+// Account is a cloud account in which clusters are made.
+type Account struct {
+	Name     string
+	Platform string
+	Number   string // the cloud's id of it; runners compare it with the cloud's answer before they do anything
+
+	// CredentialsRef is a reference to the cloud's keys; ServiceAccounts are the pods' identities by kind of runner. Both empty: the installation's.
+	CredentialsRef  string
+	ServiceAccounts map[string]string
+
+	Regions     []string // in which clusters are made there; empty: every region
+	Teams       []string // whose clusters are made there: names or globs; empty: every team's
+	Cap         int      // the most clusters at once; 0: no limit
+	Priority    int      // decides between accounts with the same room; the higher first
+	Maintenance bool     // it gets no new clusters
+	BaseDomain  string   // of its clusters; empty: as the request or the profile says
+}
+
+// MayUse reports whether a team's clusters may be made there.
+func (a Account) MayUse(team string) bool { return len(a.Teams) == 0 || FitsAny(a.Teams, team) }
+
+// Account looks an account up by its exact name.
+func (c Catalogue) Account(name string) (Account, bool) {
+	for _, a := range c.Accounts {
+		if a.Name == name {
+			return a, true
+		}
+	}
+	return Account{}, false
+}
+
+const (
+	mostAccountClusters = 100_000
+	mostPriority        = 1000
+)
+
+var serviceAccountForm = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$`)
+
+func readAccount(r *reader, body []byte) Account {
+	var a Account
+	if doc := r.document(body, "account"); doc != nil {
+		r.object(doc, "", accountFields(r, &a)...)
+		checkName(r, a.Name)
+		compareAccount(r, a)
+	}
+	return a
+}
+
+// accountFields describes the fields of an account's file.
+func accountFields(r *reader, a *Account) []field {
+	identity := func(kind string) field {
+		return text(kind, new(string), "a service account's name", func(name string) bool {
+			if a.ServiceAccounts == nil {
+				a.ServiceAccounts = map[string]string{}
+			}
+			a.ServiceAccounts[kind] = name
+			return serviceAccountForm.MatchString(name)
+		})
+	}
+	return []field{
+		text("name", &a.Name, nameAccept, nameForm.MatchString),
+		choice("platform", &a.Platform, platformNames...),
+		text("number", &a.Number, "the cloud's id of the account, in quotes", isFilled),
+		optional(r.inner("credentials",
+			optional(text("ref", &a.CredentialsRef, "a reference: "+secret.References, func(ref string) bool { return secret.Check(ref) == nil })),
+			optional(r.inner("serviceAccounts", identity("create"), identity("destroy"), optional(identity("scale")), optional(identity("configure")),
+				optional(identity("access")), optional(identity("scan")))))),
+		optional(r.texts("regions", &a.Regions, "a region", isFilled)),
+		optional(r.texts("teams", &a.Teams, globText, glob)),
+		optional(whole("cap", &a.Cap, 1, mostAccountClusters)),
+		optional(whole("priority", &a.Priority, 0, mostPriority)),
+		optional(boolean("maintenance", &a.Maintenance)),
+		optional(text("baseDomain", &a.BaseDomain, "a lowercase DNS domain", domain)),
+		kind("Account"),
+	}
+}
+
+// compareAccount checks that an account's values are those of its cloud.
+func compareAccount(r *reader, a Account) {
+	on, known := platforms[a.Platform]
+	if !known || !r.good("platform") {
+		return
+	}
+	if r.good("number") && !on.account.MatchString(a.Number) {
+		r.failAt("number", fmt.Sprintf("%q", a.Number), on.account.text)
+	}
+	for i, region := range a.Regions {
+		if at := fmt.Sprintf("regions[%d]", i); r.good(at) && !on.region.MatchString(region) {
+			r.failAt(at, fmt.Sprintf("%q", region), on.region.text)
+		}
+	}
+	switch {
+	case a.Platform == "aws":
+	case r.good("credentials.serviceAccounts"):
+		r.failAt("credentials.serviceAccounts", "given on "+a.Platform+", where runners need an API key", "credentials.ref alone")
+	case r.lines["name"] > 0 && r.lines["credentials.ref"] == 0:
+		r.fail(r.lines["name"], "credentials.ref", "missing on "+a.Platform, "a reference to an API key: "+secret.References)
+	}
+	if r.good("credentials.ref", "credentials.serviceAccounts") {
+		r.failAt("credentials.ref", "given with serviceAccounts", "one of the two")
+	}
+}
+
+// agreeAccounts checks the accounts against each other, and against the teams and profiles.
+func (l *loader) agreeAccounts() {
+	first := map[string]string{}
+	teams := listNames(l.teams)
+	for _, e := range l.accounts {
+		r, a := e.from, e.value
+		if r.good("number") {
+			if where, again := first[a.Number]; again {
+				r.failAt("number", fmt.Sprintf("%q again, as in %s", a.Number, where), "each account once")
+			}
+			first[a.Number] = r.file
+		}
+		for i, match := range a.Teams {
+			if at := fmt.Sprintf("teams[%d]", i); r.good(at) && len(teams) > 0 && !fit(match, teams) {
+				r.failAt(at, fmt.Sprintf("%q, which is not a team", match), "a team or a glob that matches one: "+strings.Join(teams, ", "))
+			}
+		}
+		var domains, regions []string
+		for _, p := range l.profiles {
+			if p.sound() && p.value.Platform == a.Platform {
+				domains, regions = append(domains, p.value.BaseDomains.Allow...), append(regions, p.value.RegionNames()...)
+			}
+		}
+		l.agreePlace(r, "baseDomain", a.BaseDomain, domains)
+		for i, region := range a.Regions {
+			l.agreePlace(r, fmt.Sprintf("regions[%d]", i), region, regions)
+		}
+	}
+}
+
+// agreePlace checks that a profile of the account's platform allows a value.
+func (l *loader) agreePlace(r *reader, at, value string, allowed []string) {
+	if r.good("platform", at) && len(allowed) > 0 && !slices.Contains(allowed, value) {
+		slices.Sort(allowed)
+		r.failAt(at, fmt.Sprintf("%q, which no profile of the platform allows", value), "one of "+strings.Join(slices.Compact(slices.Clone(allowed)), ", "))
+	}
+}

@@ -1,0 +1,142 @@
+package store_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/storetest"
+	"github.com/ocpctl/ocpctl/store/usage"
+)
+
+// inAccount has a request granted in an account.
+func inAccount(name, account, number string) (store.Ask, store.Judgement) {
+	g := storetest.Granted(name)
+	g.Row.Account, g.Row.Spec.Account, g.Row.Spec.CloudCredsRef = account, number, "file:/"+account
+	g.Row.Spec.ServiceAccounts = map[string]string{"create": account + "-create", "destroy": account + "-destroy"}
+	ask := storetest.Requests(g)
+	ask.Scope.Accounts = true
+	return ask, g
+}
+
+func TestTheAccountOfAClusterIsKeptAndNeverChanges(t *testing.T) {
+	t.Parallel()
+	s, _ := storetest.Open(t)
+	ask, g := inAccount("one", "aws-one", "111111111111")
+	row, err := storetest.Judge(s, ask, g)
+	require.NoError(t, err)
+	read := storetest.Read(t, s, row.ID)
+	require.Equal(t, read, row)
+	require.Equal(t, "aws-one", read.Account)
+	require.Equal(t, map[string]string{"create": "aws-one-create", "destroy": "aws-one-destroy"}, read.Spec.ServiceAccounts)
+	_, err = s.Pool().Exec(t.Context(), `UPDATE clusters SET account = 'aws-two' WHERE id = $1`, row.ID)
+	require.ErrorContains(t, err, "the account of cluster "+row.ID+" never changes")
+
+	require.Equal(t, lifecycle.Create, storetest.Step(t, s, row.ID).Open)
+	open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, "aws-one-create", open.ServiceAccounts["create"])
+	used, err := s.UsedAccounts(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []store.UsedAccount{{Name: "aws-one", Platform: "aws", Number: "111111111111", CredentialsRef: "file:/aws-one",
+		ServiceAccounts: g.Row.Spec.ServiceAccounts, BaseDomains: []string{"labs.example.com"}, Live: 1}}, used)
+
+	plain := storetest.Accept(t, s, storetest.Granted("two"))
+	require.Empty(t, plain.Account)
+	require.Equal(t, lifecycle.Create, storetest.Step(t, s, plain.ID).Open)
+	open, err = s.Attempts.OpenAttempt(t.Context(), plain.ID)
+	require.NoError(t, err)
+	require.Empty(t, open.ServiceAccounts)
+}
+
+// Requests that arrive together, of several people, see each other's choices.
+func TestNoAccountGetsMoreThanItsCap(t *testing.T) {
+	t.Parallel()
+	s, _ := storetest.Open(t)
+	const most = 3
+	var all sync.WaitGroup
+	accepted := make(chan string, 20)
+	for i := range cap(accepted) {
+		all.Go(func() {
+			ask, g := inAccount(fmt.Sprintf("c-%d", i), "", "")
+			g.Row.RequestedBy = fmt.Sprintf("github:p%d", i%5)
+			ask.Scope.Person, ask.Principal = g.Row.RequestedBy, g.Row.RequestedBy
+			if i%3 == 0 { // such a request is judged alone
+				ask.Claims = true
+			}
+			judged, err := s.Judge(t.Context(), ask, func(u usage.Usage) (store.Judgement, error) {
+				for _, name := range []string{"one", "two"} {
+					if u.Accounts.Live[name] < most {
+						made := g
+						made.Row.Account = name
+						return made, nil
+					}
+				}
+				return store.Judgement{Verdict: []byte(`{"allowed":false}`)}, nil
+			})
+			if err == nil && judged.Allowed {
+				accepted <- judged.Row.Account
+			}
+		})
+	}
+	all.Wait()
+	close(accepted)
+	counted := map[string]int{}
+	for account := range accepted {
+		counted[account]++
+	}
+	require.Equal(t, map[string]int{"one": most, "two": most}, counted)
+}
+
+func TestRoomIsWhatWasMeasuredWithoutWhatOthersHold(t *testing.T) {
+	t.Parallel()
+	s, clock := storetest.Open(t)
+	fits := func() (n int, known bool) {
+		counted, err := s.CountAccounts(t.Context())
+		require.NoError(t, err)
+		n, known = counted.Fits[usage.AccountRegion{Number: "111111111111", Region: "us-east-1"}]
+		return n, known
+	}
+	ask, g := inAccount("one", "aws-one", "111111111111")
+	row, err := storetest.Judge(s, ask, g)
+	require.NoError(t, err)
+	_, known := fits()
+	require.False(t, known, "nothing was measured")
+	storetest.Step(t, s, row.ID)
+	open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
+	require.NoError(t, err)
+	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod")
+	require.NoError(t, err)
+	_, _, err = s.Attempts.Reserve(t.Context(), open.Attempt, open.Token, attempts.CapacityDemand{Account: "111111111111", Region: "us-east-1", Quotas: []lifecycle.Quota{
+		{Service: "vpc", Code: "L-F678F1CE", Name: "VPCs", Limit: 5, Used: 1, Need: 1, Lasting: 1}, {Service: "ec2", Code: "L-0263D0A3", Name: "addresses", Limit: 20, Used: 2, Need: 3, Lasting: 3},
+		{Service: "ec2", Code: "L-1", Unknown: "no permission", Need: 4},
+	}})
+	require.NoError(t, err)
+	n, _ := fits()
+	require.Equal(t, 3, n, "four VPCs are free, and the cluster holds one of them")
+	ask, g = inAccount("two", "aws-one", "111111111111")
+	_, err = storetest.Judge(s, ask, g)
+	require.NoError(t, err)
+	n, _ = fits()
+	require.Equal(t, 2, n, "another one was accepted and has not asked yet")
+	clock.Pass(25 * time.Hour)
+	_, known = fits()
+	require.False(t, known, "that was too long ago")
+}
+
+func TestAFullAccountServesFromAPoolOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	s, _ := storetest.Open(t)
+	ask, g := inAccount("one", "", "")
+	ask.Claims, g.ClaimOnly = true, true
+	_, err := storetest.Judge(s, ask, g)
+	require.ErrorIs(t, err, db.ErrNoAccount)
+	require.Zero(t, storetest.Count(t, s, `SELECT count(*) FROM clusters`))
+}

@@ -1,0 +1,136 @@
+// Package brakes keeps what keeps creates from beginning. Who waits for it is reconciled with each change, in the same transaction: whoever
+// decides afterwards sees it.
+package brakes
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
+)
+
+// Store reads and writes brakes. It is safe for concurrent use.
+type Store struct{ db *db.DB }
+
+// New returns the part of a store that works on its database.
+func New(d *db.DB) *Store { return &Store{d} }
+
+// Freeze keeps creates from beginning at a place for that long, and returns the brake as kept.
+func (s *Store) Freeze(ctx context.Context, where lifecycle.Place, length time.Duration, d clusters.Origin) (b lifecycle.Brake, err error) {
+	err = s.db.Write(ctx, func(c *db.Tx) error {
+		since := db.Round(c.Now).UTC()
+		b = lifecycle.Brake{ID: db.NewID("frz"), Kind: lifecycle.Freeze, Where: where, By: d.DisplayName(), Words: d.Why, Since: since, Until: since.Add(length.Round(time.Microsecond))}
+		_, err := c.Exec(ctx, `
+			INSERT INTO freezes (id, platform, account, region, profile, team, words, frozen_by, since, until)
+			VALUES (@id, @platform, @account, @region, @profile, @team, @words, @by, @since, @until)`,
+			pgx.NamedArgs{
+				"id": b.ID, "platform": where.Platform, "account": where.Account, "region": where.Region, "profile": where.Profile, "team": where.Team,
+				"words": b.Words, "by": b.By, "since": b.Since, "until": b.Until,
+			})
+		if err != nil {
+			return err
+		}
+		if err := clusters.RecordAction(c, d, "frozen", "", clusters.Action{After: b, Note: where.String()}); err != nil {
+			return err
+		}
+		return reconcileWaiting(ctx, c)
+	})
+	if err != nil {
+		return lifecycle.Brake{}, fmt.Errorf("freeze: %w", err)
+	}
+	return b, nil
+}
+
+// Thaw ends a freeze; an empty id: all of them. It returns those that it ended. ErrNotFound: the one that is named does not hold.
+func (s *Store) Thaw(ctx context.Context, id string, d clusters.Origin) (ended []lifecycle.Brake, err error) {
+	err = s.db.Write(ctx, func(c *db.Tx) error {
+		rows, err := db.All[freeze](ctx, c, `
+			UPDATE freezes SET thawed_at = @now, thawed_by = @by WHERE thawed_at IS NULL AND until > @now AND (id = @id OR @id = '') RETURNING `+columns,
+			pgx.NamedArgs{"now": c.Now, "by": d.DisplayName(), "id": id})
+		if err != nil {
+			return err
+		}
+		if len(rows) == 0 && id != "" {
+			return db.ErrNotFound
+		}
+		for _, row := range rows {
+			b := row.brake()
+			ended = append(ended, b)
+			if err := clusters.RecordAction(c, d, "thawed", "", clusters.Action{Before: b, Note: b.Where.String()}); err != nil {
+				return err
+			}
+		}
+		return reconcileWaiting(ctx, c)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("thaw %s: %w", id, err)
+	}
+	return ended, nil
+}
+
+// List returns what holds now, the oldest first.
+func (s *Store) List(ctx context.Context) ([]lifecycle.Brake, error) {
+	return list(ctx, s.db.Pool(), s.db.Fixed())
+}
+
+const columns = `id, platform, account, region, profile, team, words, frozen_by, since, until`
+
+type freeze struct {
+	ID, Platform, Account, Region, Profile, Team, Words, FrozenBy string
+	Since, Until                                                  time.Time
+}
+
+func (f freeze) brake() lifecycle.Brake {
+	return lifecycle.Brake{
+		ID: f.ID, Kind: lifecycle.Freeze, By: f.FrozenBy, Words: f.Words, Since: f.Since.UTC(), Until: f.Until.UTC(),
+		Where: lifecycle.Place{Platform: f.Platform, Account: f.Account, Region: f.Region, Profile: f.Profile, Team: f.Team},
+	}
+}
+
+// list returns what holds at a time; nil: now.
+func list(ctx context.Context, from db.Source, at *time.Time) ([]lifecycle.Brake, error) {
+	rows, err := db.All[freeze](ctx, from, `SELECT `+columns+` FROM freezes WHERE thawed_at IS NULL AND until > coalesce($1::timestamptz, clock_timestamp()) ORDER BY id`, at)
+	if err != nil {
+		return nil, fmt.Errorf("read the brakes: %w", err)
+	}
+	var out []lifecycle.Brake
+	for _, row := range rows {
+		out = append(out, row.brake())
+	}
+	return out, nil
+}
+
+// HoldingFor returns the brake that keeps a cluster's create from beginning now; nil: none does.
+func HoldingFor(ctx context.Context, from db.Source, cluster string, now time.Time) (*lifecycle.Brake, error) {
+	all, err := list(ctx, from, &now)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	where, err := db.One[lifecycle.Place](ctx, from, `
+		SELECT platform, coalesce(spec ->> 'account', '') AS account, region, profile, team FROM clusters WHERE id = $1`, cluster)
+	if err != nil {
+		return nil, fmt.Errorf("read where %s is to be created: %w", cluster, err)
+	}
+	return lifecycle.BrakeAt(all, where, now), nil
+}
+
+// reconcileWaiting reconciles every cluster whose create has not begun. Their rows are locked until the brake is committed, so that a decision
+// which begins a create is applied before it, or sees it.
+func reconcileWaiting(ctx context.Context, c *db.Tx) error {
+	waiting, err := db.All[struct{ ID string }](ctx, c, `
+		SELECT id FROM clusters c WHERE destroyed_at IS NULL AND desired = 'present' AND status IN ('PENDING', 'CREATING')
+			AND NOT EXISTS (SELECT FROM attempts a WHERE a.cluster_id = c.id AND a.closed_at IS NULL) ORDER BY id FOR NO KEY UPDATE`)
+	if err != nil {
+		return fmt.Errorf("read who waits: %w", err)
+	}
+	ids := make([]string, 0, len(waiting))
+	for _, one := range waiting {
+		ids = append(ids, one.ID)
+	}
+	return clusters.RequestReconciles(ctx, c, ids)
+}
