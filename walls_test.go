@@ -48,12 +48,13 @@ var areas = []area{
 	{"runner/csr", nil, "which certificates a node may have is decided by plain comparison, without a cluster"},
 	{"lifecycle", []string{"internal/duration", "internal/price", "internal/workhours"}, "it is pure: it decides from values alone"},
 	{"lifecycle/orphans", []string{"internal/contract", "internal/names", "internal/tagkey", "lifecycle"}, "whose a resource is follows from what it shows, and from no database"},
+	{"lifecycle/breaker", []string{"lifecycle"}, "which creates wait follows from how others went, by values alone"},
 	{"lifecycle/pool", nil, "what a pool needs is decided from values alone"},
 	{"policy", []string{"policy/...", "internal/closest", "lifecycle", "internal/duration", "internal/price", "profiles", "internal/tagkey"}, "a verdict is computed from values, never from a database"},
 	{"policy/rules", []string{"internal/closest", "policy", "profiles"}, "rules look at the values they are given; a verdict asks them without knowing what they are written in"},
 	{"chatops", []string{"chatops/...", "internal/closest", "lifecycle", "lifecycle/pool", "policy", "internal/commands", "internal/duration", "internal/price", "internal/secret"}, "texts for people are made from values"},
 	{"chatops/slack", []string{"internal/duration", "internal/secret"}, "a client of Slack carries texts"},
-	{"store", []string{"store/...", "internal/...", "lifecycle", "migrations"}, "the only area with SQL; it keeps verdicts as they come and calls nobody"},
+	{"store", []string{"store/...", "internal/...", "lifecycle", "lifecycle/breaker", "migrations"}, "the only area with SQL; it keeps verdicts as they come and calls nobody"},
 	{"store/cleanup", []string{"store/...", "internal/contract", "internal/names", "internal/tagkey", "lifecycle"}, "what is removed of an orphan is planned from values, and shown before it is done"},
 	{"runner/scan", []string{"runner/cloud", "runner/platform", "runner/status", "internal/contract", "internal/secret", "internal/tracing"}, "it reads a cloud that it is given, and knows no cluster and no installer"},
 	{"runner/cloud/aws/kinds", nil, "it is the table that the count and the inventory list by, and shares nothing with what deletes"},
@@ -64,7 +65,7 @@ var areas = []area{
 	{"runner/cloud/ibmcloud/inventory", []string{"runner/cloud", "runner/cloud/pace", "runner/cloud/parts", "runner/cloud/ibmcloud/access", "runner/cloud/ibmcloud/answer", "runner/cloud/ibmcloud/kinds", "internal/contract", "internal/tagkey"}, "it looks for what the code that deletes has missed, so it shares no query with it"},
 	{"runner/cloud/ibmcloud/count", []string{"runner/cloud", "runner/cloud/ibmcloud/access", "runner/cloud/ibmcloud/answer", "runner/cloud/ibmcloud/kinds", "internal/contract"}, "a count that shares a line with what deletes is blind where that is blind"},
 	{"app/auth", []string{"app", "app/auth/awsproof", "internal/...", "policy", "profiles"}, "who asks does not depend on what exists: roles come from identities and claims, and what must be remembered is handed in"},
-	{"cmd/ocpctl-server/internal/config", []string{"app/hooks", "chatops/...", "internal/...", "lifecycle", "policy", "profiles", "store/outbox"}, "settings are read and checked in one place, which starts nothing"},
+	{"cmd/ocpctl-server/internal/config", []string{"app/hooks", "chatops/...", "internal/...", "lifecycle", "lifecycle/breaker", "policy", "profiles", "store/outbox"}, "settings are read and checked in one place, which starts nothing"},
 	{"cmd/ocpctl", []string{"app/api/client", "app/api/v1", "app/auth/awsproof", "internal/...", "store/auditchain"}, "it knows the API: it stays small, starts at once, and shows what the server said"},
 }
 

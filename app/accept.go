@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops"
@@ -51,8 +50,10 @@ type ClusterRequest struct {
 	say    func(policy.Verdict, clusters.Row) *clusters.Reply // the answer that is saved with the result; nil: see Cause
 	once   *store.Once                                        // for a request that may be sent again; nil: it cannot
 
-	anew   bool              // no pool serves it
-	brakes []lifecycle.Brake // that hold now, anywhere
+	anew   bool                         // no pool serves it
+	brakes []lifecycle.Brake            // that hold now, anywhere
+	fits   map[policy.AccountRegion]int // how many more clusters fit where, as counted lately
+	fitsAt time.Time                    // when that was
 
 	explain bool // the verdict has the rules that do not apply, too; only for a rehearsal
 }
@@ -81,6 +82,9 @@ func toCreated(judged store.Judged, last *policy.Verdict) (Created, error) {
 		if err := json.Unmarshal(judged.Verdict, &made.Verdict); err != nil {
 			return Created{}, fmt.Errorf("read the verdict: %w", err)
 		}
+	}
+	if !judged.Row.ClaimedAt.IsZero() {
+		made.Verdict = made.Verdict.Served()
 	}
 	return made, nil
 }
@@ -167,13 +171,22 @@ func nameTaken(r ClusterRequest, g policy.Grant) *Error {
 	return Fail(Conflict, sayNameTaken(g.Name, g.BaseDomain, r.PR.Repo != "" || r.show != nil))
 }
 
+// terms is what the request is judged by.
+func (s *Service) terms(r ClusterRequest, now time.Time) policy.Terms {
+	t := r.catalogue.Terms(now)
+	t.Explain, t.Claims, t.Brakes, t.Own = r.explain, r.claims(), r.brakes, map[string]string{}
+	for platform, cloud := range s.installs.Clouds {
+		t.Own[platform] = cloud.Account
+	}
+	return t
+}
+
 func (s *Service) evaluateRequest(r ClusterRequest, u policy.Usage, now time.Time) policy.Verdict {
-	terms := r.catalogue.Terms(now)
-	terms.Explain, terms.Claims = r.explain, r.claims()
-	v := policy.Evaluate(r.Request, u, terms, s.policy)
+	u.Accounts.Fits, u.Accounts.Counted = r.fits, r.fitsAt
+	v := policy.Evaluate(r.Request, u, s.terms(r, now), s.policy)
 	v.Checks = append(v.Checks, r.Notes...)
 	if v.Allowed {
-		v.Checks = append(v.Checks, s.checkBrakes(r.brakes, v.Grant, now)...)
+		v.Checks = append(v.Checks, s.checkBrakes(r, v.Grant, now)...)
 	}
 	if slices.ContainsFunc(r.Notes, func(c policy.Check) bool { return c.Result == policy.Fail }) {
 		v = withoutGrant(v)
@@ -181,21 +194,19 @@ func (s *Service) evaluateRequest(r ClusterRequest, u policy.Usage, now time.Tim
 	return v
 }
 
-// ToPolicyUsage is what the store counted, as policy reads it.
-func ToPolicyUsage(u usage.Usage) policy.Usage {
-	return policy.Usage{
-		Person: policy.Counts(u.Person), Team: policy.Counts(u.Team),
-		Repository: policy.Counts(u.Repository), Everywhere: policy.Counts(u.Everywhere), Identities: u.Identities,
-		Accounts: toAccountUsage(u.Accounts),
+// lookAround completes a request with what keeps new clusters from somewhere now.
+func (s *Service) lookAround(ctx context.Context, r ClusterRequest) (ClusterRequest, error) {
+	brakes, err := s.store.Brakes.List(ctx)
+	if err != nil {
+		return r, err
 	}
-}
-
-func toAccountUsage(u usage.Accounts) policy.AccountUsage {
-	fits := make(map[policy.AccountRegion]int, len(u.Fits))
-	for at, n := range u.Fits {
-		fits[policy.AccountRegion(at)] = n
+	r.brakes = brakes
+	if len(r.catalogue.Accounts) == 0 && !slices.ContainsFunc(r.catalogue.All(), profiles.Profile.FallsBack) {
+		return r, nil
 	}
-	return policy.AccountUsage{Live: u.Live, Fits: fits}
+	fits, _, at, err := s.store.Room(ctx)
+	r.fits, r.fitsAt = toRegions(fits), at
+	return r, err
 }
 
 // completeAsk completes a request with the catalogue and the person's name, and returns with it what is requested and whose usage it
@@ -207,11 +218,15 @@ func (s *Service) completeAsk(ctx context.Context, r ClusterRequest) (ClusterReq
 	if err := s.keepPeople(ctx, r.catalogue); err != nil {
 		return ClusterRequest{}, store.Ask{}, err
 	}
-	brakes, err := s.store.Brakes.List(ctx)
+	r, err := s.lookAround(ctx, r)
 	if err != nil {
 		return ClusterRequest{}, store.Ask{}, err
 	}
-	r.brakes = brakes
+	if pr := r.Request.PR; pr != nil && pr.AuthorID != 0 && pr.NeedsAgreement() {
+		if r.Request.ByAuthor, err = s.isSamePerson(ctx, r.Request.Principal, profiles.GitHubPrincipal(pr.AuthorID)); err != nil {
+			return ClusterRequest{}, store.Ask{}, err
+		}
+	}
 	r.Request.Principal = withDisplayName(r.Request.Principal, r.catalogue.Catalogue)
 	content, err := json.Marshal(r.Request)
 	if err != nil {
@@ -222,15 +237,6 @@ func (s *Service) completeAsk(ctx context.Context, r ClusterRequest) (ClusterReq
 		Principal: r.Request.Principal.ID, Source: string(r.Request.Source), Request: content, Key: r.Key, Once: r.once, Run: r.run, Pull: r.pull, Signal: r.signal, Wait: r.wait, Asker: r.asker,
 		RetryOf: r.again.Of, RetryOnce: r.again.Once, Claims: r.claims(),
 	}, nil
-}
-
-// scopeOf returns whose usage counts. The whole installation is counted and locked only if a quota or a rule needs that.
-func scopeOf(person, team, repo string, c profiles.Catalogue) usage.Scope {
-	everywhere := slices.ContainsFunc(c.Quotas, func(q profiles.Quota) bool { return q.Scope == profiles.ScopeEverywhere }) ||
-		slices.ContainsFunc(c.Policies, func(p profiles.Policy) bool {
-			return slices.ContainsFunc(p.Rules, func(r profiles.Rule) bool { return strings.Contains(r.When, "everywhere") })
-		})
-	return usage.Scope{Person: person, Team: team, Repo: repo, Everywhere: everywhere, Accounts: len(c.Accounts) > 0}
 }
 
 // toJudgement turns the verdict into what the store writes.
@@ -274,11 +280,11 @@ func (s *Service) toJudgement(r ClusterRequest, asked []byte, v policy.Verdict, 
 	var reply *clusters.Reply
 	var answer func(clusters.Row) *clusters.Reply
 	if r.say != nil {
-		answer = func(row clusters.Row) *clusters.Reply { return r.say(v, row) }
-		reply = answer(row)
+		answer = func(row clusters.Row) *clusters.Reply { return r.say(v.Served(), row) }
+		reply = r.say(v, row)
 	}
 	return store.Judgement{
-		Reply: reply, Answer: answer, Show: r.show, Access: s.accessAsk(r, row), Pools: s.poolsFor(r, v.Grant), Accounts: claimAccounts(r.Request, v.Grant), AnyDomain: v.Grant.ClaimFrom.AnyDomain, ClaimOnly: v.Grant.ClaimFrom.Only,
+		Reply: reply, Answer: answer, Show: r.show, Access: s.accessAsk(r, row), Pools: s.poolsFor(r, v.Grant), Accounts: claimAccounts(r.Request, v.Grant), AnyDomain: v.Grant.ClaimFrom.AnyDomain, Regions: v.Grant.ClaimFrom.Regions, ClaimOnly: v.Grant.ClaimFrom.Only, Advice: chatops.AdviceText(v.Served()),
 		Allowed: true, Verdict: encoded, Usage: counted, Checks: checks, Row: row, MaxTTL: v.Grant.MaxTTL, UserTags: v.Grant.Tags, Weight: v.Grant.Weight, Addons: addons,
 		Budget:   reachThresholds(row.Team, u, v.Grant.PriceCents, r.catalogue.Catalogue),
 		Approval: approvalAsk(r, v, asked), Turn: turnAsk(v, ToPolicyUsage(u)),
@@ -333,7 +339,7 @@ func (s *Service) draftRow(r ClusterRequest, g policy.Grant, now time.Time) (clu
 			PullSecretRef: s.installs.PullSecretRef, SSHKey: cmp.Or(r.sshKey, s.installs.SSHKey), SSHKeyRef: s.installs.SSHKeyRef,
 			CloudCredsRef: cloud.CredentialsRef, Account: cmp.Or(account.Number, cloud.Account), ServiceAccounts: account.ServiceAccounts,
 			CreateDeadline: profile.Deadlines.Create, DestroyDeadline: profile.Deadlines.Destroy, AccessMost: profile.MaxAccess,
-			OffHoursChosen: r.Request.OffHours,
+			OffHoursChosen: r.Request.OffHours, RegionUsual: r.Request.Region == "",
 		},
 	}
 	if f := r.Request.File; f != nil {
@@ -347,9 +353,13 @@ func (s *Service) draftRow(r ClusterRequest, g policy.Grant, now time.Time) (clu
 	for _, before := range profile.WarnBefore {
 		row.WarnBefore = append(row.WarnBefore, s.policy.Scale(before))
 	}
+	row.Priority = g.Priority
 	row.Nodes, row.WorkersBase = g.Nodes, &profile.Workers.Replicas
 	if profile.Sleep != profiles.SleepNever {
 		row.SleepMode = lifecycle.SleepMode(profile.Sleep)
+	}
+	if profile.Spot != "" {
+		row.Spot, row.OnDemandCents = lifecycle.SpotWorkers, g.OnDemand
 	}
 	row.OffHours, row.UseExtends = g.OffHours, profile.TTLFrom == profiles.TTLFromActivity
 	row.Idle = lifecycle.Idle{

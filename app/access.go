@@ -95,7 +95,7 @@ func (s *Service) authorizeAct(ctx context.Context, p policy.Principal, ref stri
 	}
 	verdict := policy.Authorize(request, act, &policy.Target{
 		Name: row.Name, Team: row.Team, Own: own, HoldsKeys: row.Spec.CredentialsMode == minted, Access: policy.Access(held.Access), OfRun: ofRun,
-		Role: policy.ClusterRole(held.Role), Asked: asked,
+		Role: policy.ClusterRole(held.Role), Asked: asked, Pool: waitsIn(row),
 	})
 	origin.verdict = &verdict
 	if !verdict.Allowed {

@@ -54,10 +54,19 @@ func (s *Service) judgeVotes(ctx context.Context, p policy.Principal, row cluste
 func RightsOn(p policy.Principal, row clusters.Row, held people.Share, ofRun bool) func(policy.Act) bool {
 	target := policy.Target{
 		Name: row.Name, Team: row.Team, HoldsKeys: row.Spec.CredentialsMode == minted, Access: policy.Access(held.Access), OfRun: ofRun, Role: policy.ClusterRole(held.Role),
+		Pool: waitsIn(row),
 	}
 	return func(act policy.Act) bool {
 		return policy.Authorize(policy.Request{Principal: p}, act, &target).Allowed
 	}
+}
+
+// waitsIn returns the pool in which a cluster waits to be claimed; empty: in none.
+func waitsIn(row clusters.Row) string {
+	if row.WaitsInPool() {
+		return row.Pool
+	}
+	return ""
 }
 
 // obstacleTo returns what in the cluster's state keeps a verb from being carried out: what Actions shows beforehand.

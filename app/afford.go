@@ -20,8 +20,14 @@ func (s *Service) affordCheck(p policy.Principal, row clusters.Row, act policy.A
 	return &usage.Afford{
 		Scope: scopeOf(row.RequestedBy, row.Team, repo, catalogue),
 		Judge: func(u usage.Usage, rise usage.Rise) (warning string, err error) {
-			check := policy.JudgeRise(policy.Party{Asks: p, RequestedBy: row.RequestedBy, Team: row.Team, Repo: repo},
-				policy.Rise(rise), ToPolicyUsage(u), catalogue)
+			used, check := ToPolicyUsage(u), policy.Check{}
+			if act != policy.ActScale {
+				check = policy.JudgeRecall(row.Team, rise.Older, used, catalogue)
+			}
+			if check.Result != policy.Fail {
+				check = policy.JudgeRise(policy.Party{Asks: p, RequestedBy: row.RequestedBy, Team: row.Team, Repo: repo},
+					policy.Rise{Cents: rise.Cents, NodeHours: rise.NodeHours}, used, catalogue)
+			}
 			if check.Result == policy.Fail {
 				return "", Fail(Conflict, messages.Unaffordable(row.Name, act, check))
 			}

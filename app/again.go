@@ -13,9 +13,9 @@ import (
 )
 
 // Retry does what people mean by it: the next try of a teardown starts now, or a cluster that failed or is gone is requested once more, by
-// whoever asks first. It returns the cluster, or the new one and true.
+// whoever asks first and may act on that cluster. It returns the cluster, or the new one and true.
 func (s *Service) Retry(ctx context.Context, p policy.Principal, ref string, origin Origin) (row clusters.Row, again bool, err error) {
-	row, err = s.Cluster(ctx, p, ref)
+	row, origin, err = s.Authorize(ctx, p, ref, policy.ActRetry, origin)
 	if err != nil {
 		return clusters.Row{}, false, err
 	}
@@ -35,7 +35,8 @@ func (s *Service) Retry(ctx context.Context, p policy.Principal, ref string, ori
 	if made.Row.ID == "" {
 		return clusters.Row{}, false, Refused(made.Verdict, nil)
 	}
-	return made.Row, true, nil
+	row, err = s.Cluster(ctx, p, made.Row.ID) // somebody else may have asked first, and handed theirs to another team
+	return row, true, err
 }
 
 // Alike returns the request for a cluster like an earlier one, in its place: with the same choices and for the same owner, because who helps
@@ -44,6 +45,9 @@ func (s *Service) Alike(row clusters.Row) CreateRequest {
 	r := CreateRequest{
 		Profile: row.Profile, Region: row.Region, Version: row.Release, BaseDomain: row.BaseDomain, Team: row.Team, CostCenter: row.CostCenter, Environment: row.Environment,
 		TTL: s.policy.Asked(row.TTL), Addons: &row.Addons, OffhoursOptIn: row.Spec.OffHoursChosen, Owner: row.Owner, Again: Again{Of: row.ID}, pull: row.PR,
+	}
+	if row.Spec.RegionUsual { // whatever keeps new clusters from there may have made it fail
+		r.Region = ""
 	}
 	if IsGone(row) && row.PR == nil {
 		r.Name = row.Name
@@ -55,7 +59,7 @@ func (s *Service) Alike(row clusters.Row) CreateRequest {
 func (r CreateRequest) OfPull() bool { return r.pull != nil }
 
 // againOnPull makes a request one for the pull request of an earlier cluster. As for runs, the state of the pull request is the newest that was
-// seen, and the repository's file does not count.
+// seen, and the repository's file does not count. It may refuse forks, so of them only a comment there is taken, which reads it.
 func (s *Service) againOnPull(ctx context.Context, r ClusterRequest, of clusters.PRRef) (ClusterRequest, error) {
 	pr, err := s.store.PullRequests.PullRequest(ctx, of.Repo, of.Number)
 	switch {
@@ -65,6 +69,8 @@ func (s *Service) againOnPull(ctx context.Context, r ClusterRequest, of clusters
 		return r, fmt.Errorf("read the pull request: %w", err)
 	case !pr.Open:
 		return r, Fail(Conflict, messages.PullRequestClosed(of.Repo, of.Number))
+	case pr.Fork:
+		return r, Fail(Conflict, fmt.Sprintf("%s#%d comes from a fork, and the repository's file says whether it gets a cluster. Comment /ocp retry on the pull request.", of.Repo, of.Number))
 	}
 	r.Request.Ownership = s.OwnershipOf(pr.Repo)
 	return s.attachPull(ctx, r, pr, func(row clusters.Row) error {

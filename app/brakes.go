@@ -41,6 +41,9 @@ func (s *Service) Freeze(ctx context.Context, who policy.Principal, where lifecy
 	if err != nil {
 		return lifecycle.Brake{}, fmt.Errorf("read the clock: %w", err)
 	}
+	if a, ok := s.catalogue().Account(where.Account); ok { // by its name
+		where.Account = a.Number
+	}
 	wrong := s.checkPlace(where)
 	length, ok := parseUntil(until, now)
 	if !ok || length < leastFreeze || length > mostFreeze {
@@ -75,7 +78,7 @@ func (s *Service) Thaw(ctx context.Context, who policy.Principal, id string, ori
 	}
 	ended, err := s.store.Brakes.Thaw(ctx, one, s.StoreOrigin(origin, who))
 	if errors.Is(err, db.ErrNotFound) {
-		return nil, Fail(NotFound, fmt.Sprintf("Nothing is frozen by %s: it ended, or never was. See ocpctl admin brakes.", id))
+		return nil, Fail(NotFound, fmt.Sprintf("There is no brake %s: it ended, or never was. See ocpctl admin brakes.", id))
 	}
 	return ended, err
 }
@@ -101,6 +104,9 @@ func (s *Service) checkPlace(where lifecycle.Place) (wrong []Field) {
 	for _, cloud := range s.installs.Clouds {
 		accounts = append(accounts, cloud.Account)
 	}
+	for _, a := range c.Accounts {
+		accounts = append(accounts, a.Name, a.Number)
+	}
 	for _, t := range c.Teams {
 		teams = append(teams, t.Name)
 	}
@@ -120,11 +126,15 @@ func (s *Service) checkPlace(where lifecycle.Place) (wrong []Field) {
 	return wrong
 }
 
+// brakeOn returns the brake that an accepted cluster would wait for; nil: none.
+func (s *Service) brakeOn(r ClusterRequest, g policy.Grant, now time.Time) *lifecycle.Brake {
+	account, _ := r.catalogue.Account(g.Account)
+	return s.terms(r, now).BrakeFor(account, g.Platform, g.Region, g.Profile, g.Ownership.Team, g.Version)
+}
+
 // checkBrakes says that an accepted cluster would wait for a brake.
-func (s *Service) checkBrakes(brakes []lifecycle.Brake, g policy.Grant, now time.Time) []policy.Check {
-	brake := lifecycle.BrakeAt(brakes, lifecycle.Place{
-		Platform: g.Platform, Account: s.installs.Clouds[g.Platform].Account, Region: g.Region, Profile: g.Profile, Team: g.Ownership.Team,
-	}, now)
+func (s *Service) checkBrakes(r ClusterRequest, g policy.Grant, now time.Time) []policy.Check {
+	brake := s.brakeOn(r, g, now)
 	if brake == nil {
 		return nil
 	}

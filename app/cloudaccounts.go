@@ -29,11 +29,15 @@ func (s *Service) VisibleAccounts(ctx context.Context, who policy.Principal) ([]
 	if err != nil {
 		return nil, err
 	}
+	fits, _, _, err := s.store.Room(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var out []AccountState
 	inForce := s.catalogue()
 	for _, a := range inForce.Accounts {
 		if who.SeesAccount(a) {
-			out = append(out, stateOf(a, counted))
+			out = append(out, stateOf(a, counted, fits))
 		}
 	}
 	if _, every := who.Teams(); every {
@@ -44,7 +48,7 @@ func (s *Service) VisibleAccounts(ctx context.Context, who policy.Principal) ([]
 		for _, u := range used {
 			_, known := inForce.Account(u.Name)
 			if !known && !slices.ContainsFunc(out, func(a AccountState) bool { return a.Name == u.Name }) {
-				gone := stateOf(profiles.Account{Name: u.Name, Platform: u.Platform, Number: u.Number}, counted)
+				gone := stateOf(profiles.Account{Name: u.Name, Platform: u.Platform, Number: u.Number}, counted, fits)
 				gone.Gone = true
 				out = append(out, gone)
 			}
@@ -54,11 +58,11 @@ func (s *Service) VisibleAccounts(ctx context.Context, who policy.Principal) ([]
 	return out, nil
 }
 
-func stateOf(a profiles.Account, counted usage.Accounts) AccountState {
+func stateOf(a profiles.Account, counted usage.Accounts, fits map[usage.AccountRegion]int) AccountState {
 	state := AccountState{Account: a, Live: counted.Live[a.Name], Fits: map[string]int{}}
-	for at, n := range counted.Fits {
-		if at.Number == a.Number {
-			state.Fits[at.Region] = n
+	for at, n := range fits {
+		if at.Number == a.Number && at.Profile == "" {
+			state.Fits[at.Region] = max(0, n-counted.Unasked[at])
 		}
 	}
 	return state
@@ -78,10 +82,10 @@ func (s *Service) VisibleAccount(ctx context.Context, who policy.Principal, name
 		names = append(names, a.Name)
 	}
 	text := fmt.Sprintf("The account %s does not exist.", name)
-	if len(names) > 0 {
-		text += fmt.Sprintf(" Accepted: %s.", strings.Join(names, ", "))
+	if len(names) == 0 {
+		return AccountState{}, Fail(NotFound, text+" The catalogue describes none for your teams. Ask a platform admin.")
 	}
-	return AccountState{}, Fail(NotFound, text)
+	return AccountState{}, Fail(NotFound, text+fmt.Sprintf(" Accepted: %s.", strings.Join(names, ", ")))
 }
 
 // State says in one word whether the account gets new clusters.

@@ -95,7 +95,11 @@ func (s *Service) Judge(ctx context.Context, r policy.Request) (policy.Verdict, 
 	if err != nil {
 		return policy.Verdict{}, fmt.Errorf("count what is used: %w", err)
 	}
-	return s.evaluateRequest(ClusterRequest{Request: r, catalogue: inForce, explain: true}, ToPolicyUsage(used), now), nil
+	q, err := s.lookAround(ctx, ClusterRequest{Request: r, catalogue: inForce, explain: true})
+	if err != nil {
+		return policy.Verdict{}, err
+	}
+	return s.evaluateRequest(q, ToPolicyUsage(used), now), nil
 }
 
 // JudgeBy returns the verdict on a request by a catalogue, by what was used at a time.
@@ -124,6 +128,9 @@ func (s *Service) Rehearse(ctx context.Context, r ClusterRequest) (Preview, erro
 	}
 	if made.Reused {
 		return Preview{Verdict: verdictOfReuse(made.Row)}, nil
+	}
+	if made.Row.ClaimedAt.IsZero() {
+		made.Forecast = made.Forecast.Braked(s.brakeOn(r, made.Verdict.Grant, time.Now()))
 	}
 	return Preview{Verdict: made.Verdict, Forecast: made.Forecast}, nil
 }

@@ -123,7 +123,7 @@ func (s *Service) acceptHandover(ctx context.Context, p policy.Principal, row cl
 	}
 	owner := cmp.Or(withDisplayName(p, s.catalogue().Catalogue).Name, h.ToName, p.ID)
 	change, err := s.giveCluster(ctx, row, p, team, owner, func(judge store.JudgeTransfer) error {
-		return s.store.AcceptHandover(ctx, h, team, owner, s.StoreOrigin(origin, p), judge)
+		return s.store.AcceptHandover(ctx, h, team, owner, s.transferOrigin(origin, p, team), judge)
 	})
 	if KindOf(err) != Conflict {
 		return change, err

@@ -137,6 +137,11 @@ func (s *Service) decidePool(ctx context.Context, p *PoolState, c catalogue.Cata
 			ID: one.ID, State: poolStateOf(one), Begun: one.Begun, AcceptedAt: one.AcceptedAt, ReadyAt: db.Zero(one.ReadyAt), Digest: one.Digest, Healthy: one.Healthy,
 		})
 	}
+	if p.ByClaims {
+		if p.Running, err = s.runningByClaims(ctx, *p, c, f.Now); err != nil {
+			return err
+		}
+	}
 	want := pool.Pool{
 		Size: p.WantedSize(), Running: p.Running, Max: p.Max, MaxConcurrent: p.MaxConcurrent, MaxAge: s.policy.Scale(p.MaxAge), Digest: p.Digest,
 		Paused: p.Paused || p.Settings.Paused, Draining: p.Settings.Draining || p.Gone,
@@ -150,7 +155,7 @@ func (s *Service) decidePool(ctx context.Context, p *PoolState, c catalogue.Cata
 	}
 	if profile, known := c.Get(p.Profile); known {
 		want.Sleeps = profile.Sleep != profiles.SleepNever
-		if region, ok := profile.Region(cmp.Or(p.Region, profile.DefaultRegion)); ok {
+		if region, ok := profile.Region(c.RegionOf(p.Pool)); ok {
 			f.HourlyCents = int64(region.HourlyCents)
 		}
 		want.Paused = want.Paused || !profile.Enabled
@@ -267,7 +272,7 @@ func (s *Service) createPooled(ctx context.Context, p PoolState, c catalogue.Cat
 	made, err := s.CreateFrom(ctx, ClusterRequest{
 		catalogue: c, pool: &p.Pool, Key: nextKey(p.Name, record), // a refusal is kept once, and not with every round
 		Request: policy.Request{
-			Principal: principal, Source: policy.SourcePool, Profile: p.Profile, Region: p.Region, Version: p.Version, Generation: 1, Name: makePoolName(p.Name),
+			Principal: principal, Source: policy.SourcePool, Profile: p.Profile, Region: c.RegionOf(p.Pool), Version: p.Version, Generation: 1, Name: makePoolName(p.Name),
 			Team: p.Team, Owner: p.Owner, CostCenter: p.CostCenter, Environment: p.Environment, TTL: p.MaxAge,
 		},
 	})

@@ -167,6 +167,7 @@ type Service struct {
 	resolved   atomic.Pointer[string] // hash of the catalogue whose logins are resolved to accounts, or unknown to GitHub
 	shown      shownNames
 	recorded   sync.Map // names of sign-ins that are written down, by principal
+	advised    sync.Map // what pools follow that follow their claims, by name
 	configs    profiles.InstallConfigs
 }
 

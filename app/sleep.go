@@ -19,7 +19,10 @@ func (s *Service) Sleep(ctx context.Context, p policy.Principal, ref string, spa
 	if err != nil {
 		return clusters.Row{}, "", err
 	}
-	if obstacleTo(policy.VerbSleep, row) == policy.CannotSleep {
+	switch obstacleTo(policy.VerbSleep, row) {
+	case policy.SpotMachines:
+		return clusters.Row{}, "", Fail(Conflict, fmt.Sprintf("%s cannot be put to sleep: %s. Destroy it if nobody needs it for a while, or request one of a profile without spot.", row.Card.Name, row.WhyNoSleep()))
+	case policy.CannotSleep:
 		return clusters.Row{}, "", Fail(Conflict, fmt.Sprintf("%s cannot be put to sleep: its profile %s allows neither removing its workers nor stopping its machines. "+
 			"A platform admin can allow it for new clusters, with sleep in the profile.", row.Card.Name, row.Card.Profile))
 	}

@@ -29,8 +29,15 @@ func (s *Service) Transfer(ctx context.Context, p policy.Principal, ref, team, o
 		return Change{}, err
 	}
 	return s.giveCluster(ctx, row, p, team, owner, func(judge store.JudgeTransfer) error {
-		return s.store.Transfer(ctx, row.ID, team, owner, s.StoreOrigin(origin, p), judge)
+		return s.store.Transfer(ctx, row.ID, team, owner, s.transferOrigin(origin, p, team), judge)
 	})
+}
+
+// transferOrigin is the origin of a cluster's move to a team, whose cohort is counted and locked with it.
+func (s *Service) transferOrigin(origin Origin, p policy.Principal, team string) clusters.Origin {
+	out := s.StoreOrigin(origin, p)
+	out.Afford = &usage.Afford{Scope: usage.Scope{Team: team, Cohort: CohortScope(team, s.catalogue().Catalogue)}}
+	return out
 }
 
 // giveCluster judges whether a cluster may go to a team and an owner on a principal's word, who must be allowed to create clusters for the
@@ -99,7 +106,7 @@ func teamsOpenTo(p policy.Principal, c profiles.Catalogue) []string {
 // holdingsOf is what a cluster takes of quotas and budgets from now on.
 func holdingsOf(row clusters.Row, now time.Time) policy.Held {
 	return policy.Held{
-		Nodes: row.MachinesToCome(), Left: max(0, row.DestroyAt.Sub(now)), Cents: row.Meter.Left(now, row.DestroyAt), Creating: row.Status != lifecycle.Ready,
+		Nodes: row.MachinesToCome(), Left: max(0, row.DestroyAt.Sub(now)), Cents: row.Meter.Left(now, row.DestroyAt), Creating: row.Status != lifecycle.Ready, From: row.Team,
 	}
 }
 

@@ -49,6 +49,12 @@ func countsFor(u policy.Usage, scope string) policy.Counts {
 		return u.Team
 	case lifecycle.ScopeRepository:
 		return u.Repository
+	case lifecycle.ScopeCohort:
+		var all policy.Counts
+		for _, team := range u.Cohort {
+			all.Waiting += team.Waiting
+		}
+		return all
 	}
 	return u.Everywhere
 }

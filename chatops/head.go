@@ -71,6 +71,9 @@ func faceOf(c lifecycle.Card) face {
 	}
 	if !c.Why.Brake.IsZero() && c.Phase == lifecycle.AwaitingCapacity {
 		f.head, f.doing = "is waiting because new clusters are frozen", "It starts by itself when the freeze ends."
+		if c.Why.Brake.Kind == lifecycle.Breaker {
+			f.head, f.doing = "is waiting because installs fail", "It starts by itself when one succeeds."
+		}
 	}
 	if c.Phase == lifecycle.AwaitingApproval && !c.ApproveBy.IsZero() {
 		by := c.ApproveBy

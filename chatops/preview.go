@@ -46,6 +46,9 @@ func Foreseen(v policy.Verdict, f lifecycle.Forecast) string {
 	g := v.Grant
 	fmt.Fprintf(&b, "%s would be accepted: profile %s, version %s in %s, for %s, about %s an hour and %s until its end, by list prices.\n",
 		Code(g.Name), Code(g.Profile), Code(g.Version), Code(g.Region), duration.Format(g.TTL), price.Dollars(int64(g.HourlyCents)), price.Dollars(g.PriceCents))
+	if spot := g.DescribeSpot(); spot != "" {
+		fmt.Fprintf(&b, "\n%s\n", spot)
+	}
 	if v.Approval != nil {
 		why := *v.Approval
 		why.Why = nil

@@ -18,6 +18,11 @@ func TestADryRunIsAnsweredWithWhatWouldHappen(t *testing.T) {
 	require.Equal(t, "@will, this was a dry run: nothing was created. `demo` would be accepted: profile `aws-standard`, version `4.20.3` in `us-east-1`, "+
 		"for 8 h, about $1.49 an hour and $11.92 until its end, by list prices.\n", text)
 
+	spot := v
+	spot.Grant.OnDemand, spot.Grant.MaxTries = new(184), 2
+	require.Contains(t, Preview("will", spot, lifecycle.Forecast{StartsAt: time.Now()}),
+		"\nIts workers are spot machines: that saves about $0.35 an hour, AWS may take them back with two minutes' notice, and the last of 2 tries is on demand.\n")
+
 	v.Approval = &policy.Approval{Count: 1, By: policy.PlatformAdmin, For: 24 * time.Hour, Why: []string{"It is big."}}
 	v.Checks = []policy.Check{
 		{Name: "size", Result: policy.Ask, Message: "It is big."},

@@ -18,6 +18,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/dispatch"
 	"github.com/ocpctl/ocpctl/internal/token"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/lifecycle/breaker"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/outbox"
 )
@@ -84,6 +85,7 @@ type Config struct {
 	Archives      Archives // nil: there is no bucket to compare with the database
 	Cleanup       Cleanup  // of what scans find
 	Pools         Pools    // nil: there are none
+	Breaker       breaker.Limits
 	Signer        *token.Signer
 	Bucket        string // of the artifacts
 	Installation  string // id of this installation
@@ -155,6 +157,7 @@ func (c *Controller) Register(w *river.Workers) {
 	river.AddWorker(w, &capacityQueueWorker{c: c})
 	river.AddWorker(w, &turnsWorker{c: c})
 	river.AddWorker(w, &poolsWorker{c: c})
+	river.AddWorker(w, &breakersWorker{c: c})
 	river.AddWorker(w, &wakeWorker{c: c})
 	river.AddWorker(w, &findingsWorker{c: c})
 	river.AddWorker(w, &runScansWorker{c: c})

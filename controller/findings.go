@@ -21,7 +21,7 @@ const keptAfter = time.Hour
 // judged are the kinds of finding that can be derived from the rows alone. Orphans need a look through the clouds; without one, nothing
 // is said about them, neither that they exist nor that they do not.
 var judged = []lifecycle.FindingKind{lifecycle.Overdue, lifecycle.Stuck, lifecycle.Blocked, lifecycle.FailingDelivery, lifecycle.LostDelivery, lifecycle.FailedJob,
-	lifecycle.AccessNotRevoked, lifecycle.SlackChannel, lifecycle.SlackRefused, lifecycle.CloudGone, lifecycle.ArchiveMissing, lifecycle.ShownBehind}
+	lifecycle.AccessNotRevoked, lifecycle.SlackChannel, lifecycle.SlackRefused, lifecycle.CloudGone, lifecycle.ArchiveMissing, lifecycle.ShownBehind, lifecycle.BreakerOpen}
 
 type findingsWorker struct {
 	river.WorkerDefaults[queue.FindingsArgs]
@@ -64,7 +64,11 @@ func (c *Controller) keepFindings(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("look for findings: %w", err)
 	}
-	found, kinds := slices.Concat(lifecycle.Troubles(known, c.FindingLimits), work, inSlack, access, crossed), judged
+	braking, err := c.Store.Brakes.Findings(ctx)
+	if err != nil {
+		return fmt.Errorf("look for findings: %w", err)
+	}
+	found, kinds := slices.Concat(lifecycle.Troubles(known, c.FindingLimits), work, inSlack, access, crossed, braking), judged
 	accounts, err := c.Accounts.listWanted(ctx)
 	if err != nil {
 		return fmt.Errorf("look for findings: %w", err)

@@ -13,8 +13,10 @@ import (
 	"github.com/riverqueue/river"
 
 	"github.com/ocpctl/ocpctl/chatops/github"
+	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/notices"
 )
 
 type publishWorker struct {
@@ -39,6 +41,8 @@ func (w *publishWorker) Work(ctx context.Context, job *river.Job[queue.PublishAr
 		return err
 	case newest > job.Args.Version:
 		return nil
+	case errors.Is(err, slack.ErrChannel): // its problem is recorded, so nobody asks Slack before it is time to
+		wait = min(wait, notices.AskAgain)
 	}
 	w.c.logWait(ctx, err, wait, "subscriber", job.Args.Subscriber, "effect", "publish")
 	return river.JobSnooze(wait)

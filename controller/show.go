@@ -50,10 +50,12 @@ func (c *Controller) catchUp(ctx context.Context, subscriber string) (newest int
 			newest, done, err = c.look(ctx, subscriber)
 			return err
 		})
-		if err != nil || !alone {
+		switch {
+		case err != nil:
 			return newest, err
-		}
-		if done { // what changed between the last check and the release is seen now
+		case !alone:
+			return newest, river.JobSnooze(time.Second)
+		case done: // what changed between the last check and the release is seen now
 			sub, _, err := c.lags(ctx, subscriber)
 			if err != nil || sub.ID == "" {
 				return newest, err

@@ -70,7 +70,7 @@ func awaitTurn(wait time.Duration, rank notices.Rank, err error) error {
 	if err != nil {
 		return err
 	}
-	return later{wait: wait, shared: rank != notices.Awaited, kept: rank == notices.Awaited}
+	return later{wait: min(wait, notices.AskAgain), shared: rank != notices.Awaited, kept: rank == notices.Awaited}
 }
 
 // recordAnswer records what Slack answered to a message in a channel, for everything else that is to be posted there, and returns its error.

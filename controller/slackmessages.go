@@ -168,6 +168,7 @@ func (c *Controller) postInSlack(ctx context.Context, sub outbox.Subscriber, to 
 	if ts == 0 && !since.IsZero() {
 		ts, err = c.find(ctx, to, marker, since)
 	}
+	begun := time.Now()
 	switch {
 	case err != nil:
 	case ts != 0:
@@ -179,7 +180,7 @@ func (c *Controller) postInSlack(ctx context.Context, sub outbox.Subscriber, to 
 		err = errors.Join(err, c.Store.Outbox.NotPosted(ctx, sub.ID))
 	}
 	if (errors.Is(err, slack.ErrChannel) || errors.Is(err, slack.ErrRefused)) && !slack.TokenRefused(err) {
-		err = errors.Join(err, c.Store.Notices.ChannelProblem(ctx, sub.Workspace, sub.Channel, slack.CodeOf(err)))
+		err = errors.Join(err, c.Store.Notices.ChannelRefused(ctx, sub.Workspace, sub.Channel, slack.CodeOf(err), time.Since(begun)))
 	}
 	return ts, c.recordAnswer(ctx, sub.Workspace, sub.Channel, err)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/notices"
 	"github.com/ocpctl/ocpctl/store/reports"
 )
 
@@ -314,7 +315,7 @@ func TestWhatWaitsForAChannelIsBroughtForwardWhenItIsSolved(t *testing.T) {
 	t.Parallel()
 	h, w, row := inChannel(t)
 	w.set(func() { w.channels[slackChannel] = "is_archived" })
-	require.Equal(t, 10*time.Minute, h.snoozes(h.publishArgs(row.ID, clusters.KindSlackMessage), h.now()))
+	require.Equal(t, notices.AskAgain, h.snoozes(h.publishArgs(row.ID, clusters.KindSlackMessage), h.now()))
 	_, err := h.store.Pool().Exec(h.ctx, `UPDATE river_job SET state = 'scheduled', scheduled_at = now() + interval '1 hour' WHERE kind = 'publish'`)
 	require.NoError(t, err)
 	require.NoError(t, h.store.Notices.ChannelProblem(h.ctx, slackWorkspace, slackChannel, "")) // it was unarchived
@@ -333,7 +334,7 @@ func TestATokenThatIsAcceptedAgainIsNoticedInAClosedChannelToo(t *testing.T) {
 	other := h.askedInSlack("cart", "C0DEMOPAYM")
 	w.set(func() { w.token, w.channels[slackChannel], w.channels["C0DEMOPAYM"] = "another", "is_archived", "" })
 	h.snoozes(h.publishArgs(row.ID, clusters.KindSlackMessage), h.now())
-	require.GreaterOrEqual(t, h.snoozes(h.publishArgs(other.ID, clusters.KindSlackMessage), h.now()), 10*time.Minute)
+	require.GreaterOrEqual(t, h.snoozes(h.publishArgs(other.ID, clusters.KindSlackMessage), h.now()), notices.AskAgain)
 	w.set(func() { w.token = slackToken })
 	h.pass(10 * time.Minute)
 	h.snoozes(h.publishArgs(row.ID, clusters.KindSlackMessage), h.now()) // the one try goes to the closed channel

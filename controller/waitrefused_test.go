@@ -177,3 +177,18 @@ func TestADecisionThatGitHubRefusesEndsWithTheRun(t *testing.T) {
 	require.Empty(t, p.jobs)
 	require.Equal(t, []string{"over"}, p.decisions())
 }
+
+// GitHub may lose sight of a waiting job for a moment right after it was away.
+func TestADecisionThatWasLateIsSentAgainIfGitHubStillListsTheJob(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	run := p.waits(hub.NewRun{})
+	row := p.onlyWaited()
+	const decision = "/deployment_protection_rule"
+	p.hub.FailNext(1, hub.APIFault{Status: http.StatusTooManyRequests, RetryAfter: "600", Method: http.MethodPost, Path: decision})
+	p.hub.FailNext(2, hub.APIFault{Status: http.StatusUnprocessableEntity, Message: "no pending deployment", Method: http.MethodPost, Path: decision})
+	p.becomesReady(row)
+	p.until(p.now().Add(20 * time.Minute))
+	require.Equal(t, hubruns.Approved, p.last(run.ID, "e2e").Reviews[0].State)
+	require.Equal(t, []string{"approved"}, p.decisions())
+}

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,7 +24,7 @@ const (
 	mostNotes = 5
 	// pendsAgain is when a decision is sent again that GitHub has no waiting job for, although it shows one.
 	pendsAgain = 30 * time.Second
-	// pendsMost is for how long that is done. Then somebody else's decision is what the job waits for.
+	// pendsMost is for how long that is done, from the first such answer on: GitHub may have been away before. Then somebody else's decision is what the job waits for.
 	pendsMost = 5 * time.Minute
 	// longestWait is for how long GitHub keeps a job that waits for an environment.
 	longestWait = 30 * 24 * time.Hour
@@ -104,8 +105,11 @@ func (c *Controller) endWait(ctx context.Context, at reviewed, decision lifecycl
 		if failed != nil {
 			return "", failed
 		}
-		if slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, w.Environment) }) && c.Now().Sub(at.effect.CreatedAt) < pendsMost {
-			return "", later{wait: pendsAgain}
+		if slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, w.Environment) }) {
+			since, failed := c.Store.Outbox.EffectFailed(ctx, e.ID, true, "GitHub lists a waiting job and takes no decision")
+			if failed != nil || c.Now().Sub(since) < pendsMost {
+				return "", cmp.Or(failed, error(later{wait: pendsAgain}))
+			}
 		}
 		return "no job waits for it any more", c.Store.Runs.Decided(ctx, w, lifecycle.WaitOver, "no job waits for it any more")
 	case err != nil:

@@ -15,7 +15,7 @@ import (
 
 const byName = "%removed without the installer: "
 
-func TestEveryClassOfLeaksOnIBMCloudIsRemovedOrNamedAndForeignThingsStand(t *testing.T) {
+func TestEveryClassOfLeaksOnIBMCloudIsRemovedOrNamedAndForeignThingsStandAsAStory(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, time.Hour)
 	var foreign []ibmcloud.Resource

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/app/api/v1"
+	"github.com/ocpctl/ocpctl/devstack"
 	"github.com/ocpctl/ocpctl/devstack/aws"
 	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
@@ -131,7 +132,7 @@ func (w *leftovers) plantLeft(s subject, all bool) []aws.Resource {
 // zone is the id of the base domain's public zone.
 func (l *life) zone() string {
 	all := l.AWS.All()
-	return all[slices.IndexFunc(all, func(r aws.Resource) bool { return r.Type == "hostedzone" && r.Stands })].ID
+	return all[slices.IndexFunc(all, func(r aws.Resource) bool { return r.Type == "hostedzone" && r.Stands && r.Account == devstack.Account })].ID
 }
 
 // plantLookAlikes puts into the account what is not ours to take, however much it looks like that.

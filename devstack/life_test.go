@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/devstack"
+	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
@@ -47,10 +48,11 @@ func newLifeOf(t testing.TB, cfg devstack.Config) *life {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background()) // t.Context ends before the clean-up that still looks around
 	t.Cleanup(cancel)
-	cfg.Dir, cfg.Bin, cfg.Fast = t.TempDir(), programs, true
+	cfg.Dir, cfg.Bin, cfg.Fast = pgtest.TempDir(t), programs, true
 	cfg.Grace, cfg.Pace, cfg.VerifyGap = 1500*time.Millisecond, cmp.Or(cfg.Pace, 25*time.Millisecond), 200*time.Millisecond
 	cfg.OrphanAge = 500 * time.Millisecond
 	cfg.Lease, cfg.RetryBase, cfg.LookAgain = 10*time.Second, 200*time.Millisecond, 500*time.Millisecond
+	require.NoError(t, pgtest.Prepare(ctx, filepath.Join(cfg.Dir, "postgres")))
 	h, err := devstack.Start(ctx, cfg)
 	require.NoError(t, err)
 	l := &life{Stack: h, t: t, ctx: ctx}
@@ -119,7 +121,7 @@ func (l *life) reached(phase lifecycle.Phase) (step, bool) {
 // runUntil waits for a condition that is asked of the outside, and fails with its name when it does not come.
 func (l *life) runUntil(what string, within time.Duration, cond func() bool) {
 	l.t.Helper()
-	l.askUntil(what, within, 4*time.Millisecond, cond)
+	l.askUntil(what, within, 50*time.Millisecond, cond)
 }
 
 // askUntil is runUntil for what must not be asked all the time.
@@ -252,9 +254,17 @@ func (l *life) logState() {
 	for _, r := range l.clusters() {
 		l.t.Logf("cluster %s %s %s/%s desired=%s why=%s", r.ID, r.Name, r.Status, r.Phase, r.Desired, r.Why)
 	}
-	if rows, err := l.pool.Query(l.ctx, "SELECT format('orphan %s %s %s%s %s: %s', id, class, cluster_tag, identity, state, state_why) FROM orphans"); err == nil {
-		orphans, _ := pgx.CollectRows(rows, pgx.RowTo[string])
-		l.t.Log(strings.Join(orphans, "\n"))
+	for _, query := range []string{
+		"SELECT format('orphan %s %s %s%s %s: %s', id, class, cluster_tag, identity, state, state_why) FROM orphans",
+		"SELECT format('in Slack: channel %s, next at %s, awaited until %s, %s since %s, put right at %s', channel, next_at, awaited_until, problem, problem_since, healed_at) FROM slack_channels",
+		"SELECT format('%s %s in %s shows %s of %s, asked for again at %s', kind, id, channel, shown_version, wanted_version, nudge_at) FROM subscribers WHERE NOT muted",
+		"SELECT format('notice %s of %s in %s%s shows %s of %s: %s', kind, cluster_id, channel, person, shown_version, wanted_version, given_up) FROM notices",
+		"SELECT format('job %s %s %s at %s, try %s: %s', kind, args, state, scheduled_at, attempt, errors[array_upper(errors, 1)]) FROM river_job WHERE finalized_at IS NULL",
+	} {
+		if rows, err := l.pool.Query(l.ctx, query); err == nil {
+			lines, _ := pgx.CollectRows(rows, pgx.RowTo[string])
+			l.t.Log(strings.Join(lines, "\n"))
+		}
 	}
 	log, err := os.ReadFile(filepath.Join(l.Dir, "log", "server.log"))
 	if err == nil {

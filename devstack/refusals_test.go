@@ -90,7 +90,7 @@ func (l *life) blocks(c refusedTeardown) {
 	require.Zero(l.t, l.count("SELECT count(*) FROM clusters WHERE id = $1 AND stuck_reason <> ''", id))
 }
 
-func TestAProtectedInstanceEndsTheTeardownWithTheCommandThatHelps(t *testing.T) {
+func TestAProtectedInstanceEndsTheTeardownWithTheCommandThatHelpsAsAStory(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, time.Hour)
 	instance := ""
@@ -110,7 +110,7 @@ func TestAProtectedInstanceEndsTheTeardownWithTheCommandThatHelps(t *testing.T) 
 	l.assertNothingLeft()
 }
 
-func TestAProtectedLoadBalancerEndsTheTeardownWithTheCommandThatHelps(t *testing.T) {
+func TestAProtectedLoadBalancerEndsTheTeardownWithTheCommandThatHelpsAsAStory(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, time.Hour)
 	balancer := ""
@@ -130,7 +130,7 @@ func TestAProtectedLoadBalancerEndsTheTeardownWithTheCommandThatHelps(t *testing
 	l.assertNothingLeft()
 }
 
-func TestAServiceControlPolicyEndsTheTeardownWithTheActionThatItDenies(t *testing.T) {
+func TestAServiceControlPolicyEndsTheTeardownWithTheActionThatItDeniesAsAStory(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, time.Hour)
 	l.blocks(refusedTeardown{
@@ -173,7 +173,7 @@ func TestAnUntaggedRoleWithTheClustersPrefixIsKeptAndSaysWhoMustAct(t *testing.T
 	l.assertNothingLeft()
 }
 
-func TestAnErrorOfIBMCloudItselfIsRepeatedAndNobodyElseIsBlamed(t *testing.T) {
+func TestAnErrorOfIBMCloudItselfIsRepeatedAndNobodyElseIsBlamedAsAStory(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, time.Hour)
 	l.blocks(refusedTeardown{

@@ -34,7 +34,7 @@ type powerCloud struct {
 	deniedOne   string // of a stop of one machine
 }
 
-func TestARefusedSleepAndAnIncompleteWakeOnAWS(t *testing.T) {
+func TestARefusedSleepAndAnIncompleteWakeOnAWSAsAStory(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, time.Hour)
 	l.playPower(powerCloud{
@@ -52,7 +52,7 @@ func TestARefusedSleepAndAnIncompleteWakeOnAWS(t *testing.T) {
 	})
 }
 
-func TestARefusedSleepAndAnIncompleteWakeOnIBMCloud(t *testing.T) {
+func TestARefusedSleepAndAnIncompleteWakeOnIBMCloudAsAStory(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, time.Hour)
 	l.playPower(powerCloud{

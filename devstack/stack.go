@@ -65,6 +65,7 @@ type Config struct {
 	Real     string
 	Pools    bool // the catalogue has pools, whose clusters nobody asked for
 	Accounts bool // the catalogue has two accounts of AWS
+	Breaker  int  // so many creates in a row that fail open a breaker; 0: none ever opens
 	OpenID   bool // clusters sign readers in through the pages, which are then at PagesURL alone
 	Fast     bool // PostgreSQL does not wait for the disk, and stand-ins keep nothing across a restart: only for tests
 

@@ -12,7 +12,8 @@ type BrakeKind string
 
 // The kinds.
 const (
-	Freeze BrakeKind = "freeze" // an admin, until a time
+	Freeze  BrakeKind = "freeze"  // an admin, until a time
+	Breaker BrakeKind = "breaker" // creates that failed, until one succeeds
 )
 
 // Brake keeps creates from beginning where it applies. What runs goes on, and so does everything else: teardowns, sleep, access. It is shown in
@@ -24,7 +25,10 @@ type Brake struct {
 	By    string    `json:"by,omitempty"`   // who froze, as people know them
 	Words string    `json:"words,omitempty"`
 	Since time.Time `json:"since,omitzero"`
-	Until time.Time `json:"until,omitzero"`
+	Until time.Time `json:"until,omitzero"` // the end of a freeze; from when a breaker has one cluster tried
+
+	Code     string `json:"code,omitempty"`     // of a breaker: the reason of the failures
+	Failures int    `json:"failures,omitempty"` // how many there were in a row
 }
 
 // Place is where a cluster is created, and for whom. In a Brake an empty field stands for any.
@@ -34,18 +38,21 @@ type Place struct {
 	Region   string `json:"region,omitempty"`
 	Profile  string `json:"profile,omitempty"`
 	Team     string `json:"team,omitempty"`
+	Version  string `json:"version,omitempty"` // of OpenShift
 }
 
 // IsZero reports that there is no brake.
 func (b Brake) IsZero() bool { return b == Brake{} }
 
 // Holds reports that the brake keeps a create from beginning at that time.
-func (b Brake) Holds(now time.Time) bool { return b.Kind == Freeze && now.Before(b.Until) }
+func (b Brake) Holds(now time.Time) bool {
+	return b.Kind == Breaker || b.Kind == Freeze && now.Before(b.Until)
+}
 
 // Covers reports that the place is within this one.
 func (p Place) Covers(where Place) bool {
 	for _, pair := range [][2]string{
-		{p.Platform, where.Platform}, {p.Account, where.Account}, {p.Region, where.Region}, {p.Profile, where.Profile}, {p.Team, where.Team},
+		{p.Platform, where.Platform}, {p.Account, where.Account}, {p.Region, where.Region}, {p.Profile, where.Profile}, {p.Team, where.Team}, {p.Version, where.Version},
 	} {
 		if pair[0] != "" && pair[0] != pair[1] {
 			return false
@@ -68,7 +75,7 @@ func BrakeAt(brakes []Brake, where Place, now time.Time) (found *Brake) {
 func (p Place) String() string {
 	var parts []string
 	for _, pair := range [][2]string{
-		{"of the team ", p.Team}, {"of the profile ", p.Profile}, {"on ", p.Platform}, {"in the account ", p.Account}, {"in the region ", p.Region},
+		{"of the team ", p.Team}, {"of the profile ", p.Profile}, {"of the version ", p.Version}, {"on ", p.Platform}, {"in the account ", p.Account}, {"in the region ", p.Region},
 	} {
 		if pair[1] != "" {
 			parts = append(parts, pair[0]+pair[1])
@@ -82,7 +89,11 @@ func (b Brake) String() string {
 	if b.IsZero() {
 		return ""
 	}
-	return addWords(fmt.Sprintf("%s are frozen by %s since %s, until %s", strings.TrimSpace("new clusters "+b.Where.String()), b.By, sayMoment(b.Since), sayMoment(b.Until)), b.Words)
+	braked := strings.TrimSpace("new clusters " + b.Where.String())
+	if b.Kind == Breaker {
+		return fmt.Sprintf("%s have had to wait since %s, because %d creates in a row failed with %s; one is tried from %s", braked, sayMoment(b.Since), b.Failures, b.Code, sayMoment(b.Until))
+	}
+	return addWords(fmt.Sprintf("%s froze %s from %s until %s", b.By, braked, sayMoment(b.Since), sayMoment(b.Until)), b.Words)
 }
 
 // sayMoment writes a time as reasons do.

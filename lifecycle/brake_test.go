@@ -32,7 +32,7 @@ func brakesStopOnlyCreates(w *world, c Cluster, f Facts, d Decision) string {
 		return "a create begins although a brake holds"
 	case creates && (d.Next.Why.Brake != *f.Brake || d.Next.Status != Pending):
 		return "a create waits and nothing shows that a brake holds"
-	case creates && d.Next.WakeAt.After(f.Brake.Until):
+	case creates && f.Now.Before(f.Brake.Until) && d.Next.WakeAt.After(f.Brake.Until):
 		return "it sleeps past the end of the freeze"
 	case !creates && len(f.Beside) == 0 && !reflect.DeepEqual(d, without):
 		return "a brake changes something besides creates"
@@ -100,8 +100,8 @@ func TestABrakeHoldsWhereItIsAskedFor(t *testing.T) {
 		require.NotNil(t, found, what)
 		require.Equal(t, one.want, found.ID, what)
 	}
-	require.Equal(t, "new clusters on aws in the region us-east-1 are frozen by Ada since 08:00 UTC on 1 January, until 11:00 UTC on 1 January: the API is down", brakes[1].String())
-	require.Equal(t, "new clusters are frozen by Ada since 08:00 UTC on 1 January, until 09:00 UTC on 1 January", Brake{Kind: Freeze, By: "Ada", Since: since, Until: since.Add(time.Hour)}.String())
+	require.Equal(t, "Ada froze new clusters on aws in the region us-east-1 from 08:00 UTC on 1 January until 11:00 UTC on 1 January: the API is down", brakes[1].String())
+	require.Equal(t, "Ada froze new clusters from 08:00 UTC on 1 January until 09:00 UTC on 1 January", Brake{Kind: Freeze, By: "Ada", Since: since, Until: since.Add(time.Hour)}.String())
 }
 
 func TestAFrozenClusterBeginsWhenTheFreezeEnds(t *testing.T) {
@@ -115,4 +115,27 @@ func TestAFrozenClusterBeginsWhenTheFreezeEnds(t *testing.T) {
 	require.Equal(t, Create, d.Open)
 	require.Equal(t, 1, d.Next.Tries)
 	require.True(t, d.Next.Why.Brake.IsZero())
+}
+
+func TestABreakerHoldsUntilItCloses(t *testing.T) {
+	c := Cluster{ID: "clu_1", Status: Pending, Phase: Queued, Desired: Present, MaxTries: 2, Ends: Ends{TTL: epoch.Add(8 * time.Hour), Max: epoch.Add(9 * time.Hour)}}
+	brake := &Brake{ID: "brk_1", Kind: Breaker, Where: Place{Platform: "aws", Version: "4.20.1"}, Code: "BootstrapTimeout", Failures: 3, Since: epoch, Until: epoch.Add(10 * time.Minute)}
+	d := Decide(c, Facts{Now: epoch, Brake: brake}, limits)
+	require.Equal(t, brake.Until, d.Next.WakeAt)
+	require.Equal(t, "new clusters of the version 4.20.1 on aws have had to wait since 08:00 UTC on 1 January, because 3 creates in a row failed with BootstrapTimeout; one is tried from 08:10 UTC on 1 January", d.Next.Why.String())
+	now := brake.Until.Add(time.Hour) // another cluster is tried
+	d = Decide(d.Next, Facts{Now: now, Brake: brake}, limits)
+	require.Empty(t, d.Open)
+	require.Equal(t, now.Add(limits.LookAgain), d.Next.WakeAt)
+	require.Equal(t, Create, Decide(d.Next, Facts{Now: now}, limits).Open)
+}
+
+func TestAForecastKnowsWhatABrakeKeeps(t *testing.T) {
+	until := epoch.Add(time.Hour)
+	freeze := &Brake{Kind: Freeze, Until: until}
+	require.Equal(t, until, Forecast{StartsAt: epoch}.Braked(freeze).StartsAt)
+	require.Equal(t, until.Add(1), Forecast{StartsAt: until.Add(1)}.Braked(freeze).StartsAt, "the queue is longer than the freeze")
+	require.Zero(t, Forecast{}.Braked(freeze).StartsAt, "what is not known stays so")
+	require.Zero(t, Forecast{StartsAt: epoch}.Braked(&Brake{Kind: Breaker, Until: until}).StartsAt, "nobody knows when it closes")
+	require.Equal(t, epoch, Forecast{StartsAt: epoch}.Braked(nil).StartsAt)
 }

@@ -19,9 +19,10 @@ type Card struct {
 	TurnETA                                              time.Time     // when its turn for a quota or a runner may come; zero: unknown, or it waits for neither
 	HoldWhy                                              string        // why somebody postponed its end; empty: nobody did
 	Nodes                                                int           // machines at acceptance; 0: accepted before they were counted
-	ListCents                                            int           // list price per hour at acceptance, US cents
+	ListCents                                            int           // list price per hour with the workers that it was accepted with, US cents
 	HourlyCents                                          int           // list price per hour with its current workers, US cents; at acceptance equal to ListCents
 	AsleepCents                                          int           // the same while it is asleep
+	SpotSaves                                            int           // what an hour costs less than without spot machines, US cents; 0: its workers are none
 	Meter                                                price.Meter   // cost so far and still to come; see package price
 	APIURL, ConsoleURL                                   string        // empty until a create has succeeded
 	Links                                                []Link        // addresses of what runs in it, as last seen
@@ -67,6 +68,9 @@ func (c Card) End() time.Time {
 	}
 	return c.DestroyAt
 }
+
+// WaitsInPool reports that nobody has claimed the cluster from its pool yet, and that somebody may.
+func (c Card) WaitsInPool() bool { return c.Pooled && c.Desired == Present }
 
 // NeverReady reports that it failed before it was ready, and that people need not expect more.
 func (c Card) NeverReady() bool {

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -100,8 +101,9 @@ func (m *deciding) begin() {
 		}
 	default:
 		n.Tries++
+		m.orderSpot()
 		if !checks {
-			m.say(Creating, Preflight, "attempt %d of %d begins", n.Tries, n.MaxTries)
+			m.say(Creating, Preflight, "%s", n.withoutSpot(fmt.Sprintf("attempt %d of %d begins", n.Tries, n.MaxTries), n.Tries-1))
 		}
 		m.open(Create, JobCreate)
 	}

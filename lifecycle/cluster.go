@@ -62,6 +62,8 @@ type Cluster struct {
 	Pool   string // the pool for which it was made; empty: for none
 	Pooled bool   // it is that pool's: nobody has claimed it
 
+	Spot Spot // whether its workers are spot machines; frozen at acceptance, until the last try
+
 	SleepMode   SleepMode // how it sleeps, frozen at acceptance; empty: it cannot
 	SleepWanted bool      // it should be asleep
 	SleepUntil  time.Time // it is woken at this time; zero: somebody has to

@@ -165,8 +165,10 @@ func (m *deciding) wake() {
 	} else if m.f.Now.Before(n.RetryAt) {
 		sooner(n.RetryAt)
 	}
-	if m.braked {
+	if m.braked && m.f.Now.Before(m.f.Brake.Until) {
 		sooner(m.f.Brake.Until)
+	} else if m.braked { // a breaker tries another cluster
+		sooner(m.f.Now.Add(m.l.LookAgain))
 	}
 	times := []time.Time{n.SleepUntil, n.HoursAt, n.IdleTellAt(), n.IdleSleepAt()}
 	for i := range m.kinds {

@@ -26,6 +26,7 @@ type Decision struct {
 	OpenJob JobType     // the job the opened attempt belongs to
 	Request int         // number of the newest request for the opened attempt's work
 	Workers *int        // how many workers the opened attempt is to reach; nil: it does not scale
+	Spot    bool        // the opened create orders its workers as spot machines
 	Quiet   bool        // the opened attempt takes little time, and the cluster shows nothing of it
 	Wait    *RunnerWait // what the cluster waits for a free runner for; nil: it does not wait
 	StopNow bool        // every answer to the open attempt's runner says stop from now on

@@ -11,11 +11,13 @@ import (
 type claim struct {
 	cluster, team string
 	weight        int // the team's share
+	priority      int // the higher one comes first
 	since         time.Time
 	limits        []Limit // it may begin when each has a free place
 	uses          []use   // where it counts once it began
 	unapproved    bool    // it takes its place but does not begin
 	idle          bool    // it may begin and does not, so it holds up nobody
+	cohort        *Limit  // that of its cohort among the limits; nil: it has none
 }
 
 // use is one counter in which something counts.
@@ -29,6 +31,8 @@ type tally struct {
 	ends  map[bound][]time.Time  // for each counter, when what counts may stop counting; zero: unknown. Nil: no limit needs it
 	mosts map[bound]map[int]bool // how many each counter's limits allow
 	teams map[string]int         // what counts for each team
+	peers map[string]bound       // the counter of each team's cohort; nil: nobody who waits has one
+	ahead map[bound]int          // while positions are given: how many stand before the next in each counter
 }
 
 func newTally(waiting []claim) *tally {
@@ -42,13 +46,16 @@ func newTally(waiting []claim) *tally {
 			l.mosts[b][limit.Most] = true
 		}
 	}
+	for _, c := range waiting {
+		l.countCohort(c.cohort)
+	}
 	return l
 }
 
 // count adds one to its counters, and reports whether a limit became full.
 func (l *tally) count(team string, uses []use) (filled bool) {
 	l.teams[team]++
-	for _, u := range uses {
+	for _, u := range l.withCohort(uses) {
 		if counted := l.ends[u.bound]; counted != nil {
 			l.ends[u.bound] = append(counted, u.until)
 			filled = filled || l.mosts[u.bound][len(counted)+1]
@@ -58,8 +65,8 @@ func (l *tally) count(team string, uses []use) (filled bool) {
 }
 
 // grant gives a place to everybody whose limits all have one, and returns who got one and who did not. No limit is ever exceeded.
-// The team that has the fewest relative to its weight comes first; within a team it is first come, first served. One with a full
-// limit holds up only those who need the same limit.
+// Who borrows from a cohort comes last; then the highest priority comes first; among equals the team that has the fewest relative to its weight;
+// within a team it is first come, first served. One with a full limit holds up only those who need the same limit.
 func (l *tally) grant(waiting []claim) (granted []string, left []claim) {
 	h := l.newFairHeap(nil)
 	h.queues, left = l.setAside(queue(waiting), left)
@@ -82,7 +89,7 @@ func (l *tally) grant(waiting []claim) (granted []string, left []claim) {
 	return granted, left
 }
 
-// queue makes a queue for each team, in the order of arrival.
+// queue makes a queue for each team, by priority and in the order of arrival.
 func queue(waiting []claim) (queues [][]claim) {
 	waiting = slices.Clone(waiting)
 	slices.SortFunc(waiting, earlier)
@@ -99,7 +106,7 @@ func queue(waiting []claim) (queues [][]claim) {
 }
 
 func earlier(a, b claim) int {
-	return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.cluster, b.cluster))
+	return cmp.Or(cmp.Compare(b.priority, a.priority), a.since.Compare(b.since), cmp.Compare(a.cluster, b.cluster))
 }
 
 func (l *tally) full(limit Limit) bool { return len(l.ends[limit.toBound()]) >= limit.Most }
@@ -122,8 +129,8 @@ func (l *tally) dropFull(q, left []claim) (rest, more []claim) {
 	return q, left
 }
 
-// fairHeap has the queue first whose head comes first: that of the team that has the fewest relative to its weight, and among equal teams the
-// one that has waited longest. Only what counts for the first one's team may change before moveFirst.
+// fairHeap has the queue first whose head comes first: a team within its quota, then the highest priority, then the team that has the fewest relative
+// to its weight, and among equal teams the one that has waited longest. Only what counts for the first one's team may change before moveFirst.
 type fairHeap struct {
 	*tally
 	queues [][]claim
@@ -150,7 +157,12 @@ func (h *fairHeap) Len() int { return len(h.queues) }
 // Less implements heap.Interface.
 func (h *fairHeap) Less(i, j int) bool {
 	a, b := h.queues[i][0], h.queues[j][0]
-	order := cmp.Compare(h.teams[a.team]*max(b.weight, 1), h.teams[b.team]*max(a.weight, 1))
+	if a.cohort != nil || b.cohort != nil {
+		if borrows := h.isBorrowing(a); borrows != h.isBorrowing(b) {
+			return !borrows
+		}
+	}
+	order := cmp.Or(cmp.Compare(b.priority, a.priority), cmp.Compare(h.teams[a.team]*max(b.weight, 1), h.teams[b.team]*max(a.weight, 1)))
 	return order < 0 || order == 0 && earlier(a, b) < 0
 }
 
@@ -174,13 +186,13 @@ func (l *tally) place(places map[string]Turn, left ...[]claim) {
 	for _, ends := range l.ends {
 		slices.SortFunc(ends, laterUnknown)
 	}
-	ahead := map[bound]int{}
+	l.ahead = map[bound]int{}
 	for _, waiting := range left {
 		for h := l.newFairHeap(queue(waiting)); h.Len() > 0; h.moveFirst() {
 			c := h.queues[0][0]
-			places[c.cluster] = l.turn(c, ahead)
-			for _, u := range c.uses {
-				ahead[u.bound]++
+			places[c.cluster] = l.turn(c)
+			for _, u := range l.withCohort(c.uses) {
+				l.ahead[u.bound]++
 			}
 			l.teams[c.team]++
 			h.queues[0] = h.queues[0][1:]
@@ -188,7 +200,7 @@ func (l *tally) place(places map[string]Turn, left ...[]claim) {
 	}
 }
 
-func (l *tally) turn(c claim, ahead map[bound]int) Turn {
+func (l *tally) turn(c claim) Turn {
 	var turn Turn
 	var by Limit
 	for _, limit := range c.limits {
@@ -196,9 +208,9 @@ func (l *tally) turn(c claim, ahead map[bound]int) Turn {
 			continue
 		}
 		b := limit.toBound()
-		t := Turn{Position: 1 + ahead[b]}
+		t := Turn{Position: 1 + l.ahead[b]}
 		ends := l.ends[b]
-		if k := len(ends) - limit.Most + ahead[b]; k < len(ends) { // so many others have to go as well
+		if k := len(ends) - limit.Most + l.ahead[b]; k < len(ends) { // so many others have to go as well
 			t.ETA = ends[k]
 		}
 		if turn.Position == 0 || cmp.Or(laterUnknown(t.ETA, turn.ETA), cmp.Compare(t.Position, turn.Position)) > 0 {
@@ -206,6 +218,9 @@ func (l *tally) turn(c claim, ahead map[bound]int) Turn {
 		}
 	}
 	turn.For = by.Text()
+	if by.Scope == ScopeCohort && !l.isBorrowing(c) {
+		turn.For += l.nameBorrowers(c)
+	}
 	return turn
 }
 

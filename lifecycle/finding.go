@@ -122,6 +122,8 @@ const (
 	ArchiveUnknown FindingKind = "archive_unknown" // objects in the bucket of a cluster that the database does not know
 	ShownBehind    FindingKind = "shown_behind"    // a comment, check, deployment or message shows another state than the row
 
+	BreakerOpen FindingKind = "breaker_open" // creates that keep failing have others wait
+
 	SlackChannel FindingKind = "slack_channel" // messages wait for a channel of Slack in which the bot cannot write
 	SlackRefused FindingKind = "slack_refused" // messages wait for a workspace of Slack that refuses the bot
 )
@@ -130,7 +132,7 @@ const (
 func FindingKinds() []FindingKind {
 	return []FindingKind{
 		Orphan, Overdue, Stuck, Blocked, Remains, FailingDelivery, LostDelivery, FailedJob, AccessNotRevoked, ScanFailing, CloudGone, ArchiveMissing,
-		ArchiveUnknown, ShownBehind, SlackChannel, SlackRefused,
+		ArchiveUnknown, ShownBehind, SlackChannel, SlackRefused, BreakerOpen,
 	}
 }
 

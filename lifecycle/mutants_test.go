@@ -11,7 +11,7 @@ import (
 // mutants are ways to get Decide wrong, one or more for each rule. The random lives must notice every one of them by
 // the rule it breaks; 0 stands for the promise that every life ends. What a felt mutant does shows in the world even to
 // somebody who never looks at a decision: an install beside its destroyer, things left in the cloud, work without an end.
-var mutants = slices.Concat(lifeMutants, waitMutants, addonMutants, accessMutants, sleepMutants, hoursMutants, idleMutants, observeMutants, tagMutants, runnerMutants, warningMutants, leakMutants, brakeMutants)
+var mutants = slices.Concat(lifeMutants, waitMutants, addonMutants, accessMutants, sleepMutants, hoursMutants, idleMutants, observeMutants, tagMutants, runnerMutants, warningMutants, leakMutants, brakeMutants, spotMutants)
 
 type mutant struct {
 	rule   int
@@ -293,7 +293,7 @@ func TestAFeltMutantIsNoticedByItsConsequencesAlone(t *testing.T) {
 
 // firstBreach lives seeded lives until one breaks a rule in the way looked for.
 func firstBreach(decide decider, blind bool, sought func(*broken) bool) (uint64, *broken) {
-	most := allLives(12_000)
+	most := allLives(30_000) // the rarest of them shows in life 12,683
 	if blind {
 		most = allLives(40_000) // what one guard lets through, the next one often stops
 	}

@@ -91,8 +91,8 @@ func Fits(demand []Quota, held, ahead []Holding) (wait, never string) {
 }
 
 // CountRoom returns how many more clusters fit beside what others hold, if each needs what one needed that was measured last. gone are clusters
-// that were destroyed since the measurement. known is false if no limit could be measured.
-func CountRoom(measured []Quota, held []Holding, gone []string) (n int, known bool) {
+// that were destroyed since the measurement. by is the limit that is reached first. known is false if no limit could be measured.
+func CountRoom(measured []Quota, held []Holding, gone []string) (n int, by string, known bool) {
 	for _, q := range measured {
 		if q.Unknown != "" || q.Need == 0 {
 			continue
@@ -101,10 +101,10 @@ func CountRoom(measured []Quota, held []Holding, gone []string) (n int, known bo
 			q.Used -= q.UsedBy[cluster]
 		}
 		if fits := max(0, q.Limit-q.sumTaken(held)) / q.Need; !known || fits < n {
-			n, known = fits, true
+			n, by, known = fits, fmt.Sprintf("%s: %d needed, %d of %d free", q.text(), q.Need, max(0, q.Limit-q.sumTaken(held)), q.Limit), true
 		}
 	}
-	return n, known
+	return n, by, known
 }
 
 // FirstPast reports whether a demand may pass the waiting clusters before it: it fits beside what is held, and none of those before

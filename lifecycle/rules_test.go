@@ -28,6 +28,7 @@ var decisionRules = []rule{
 	{0, waitingSpendsNoTry}, {8, theNextInLineGoes}, {8, theNextInLineLooksInTime}, {9, placeIsReported}, {9, aLookIsNoMove},
 	{13, onlyALeakReopens},
 	{14, brakesStopOnlyCreates},
+	{0, spotEndsWithTheLastTry},
 	{12, warnsOnce}, {12, warnsOfEveryEnd}, {12, wakesForTheNextWarning},
 	{0, capsHold}, {0, freeRunnersAreUsed}, {9, runnerWaitIsShown},
 }

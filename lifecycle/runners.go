@@ -40,10 +40,11 @@ type Runner struct {
 
 // RunnerWaiter is a cluster that waits for a free runner.
 type RunnerWaiter struct {
-	Cluster string
-	Kind    Kind
-	Team    string
-	Weight  int // the team's share: weight 2 gets twice as many creates at once as weight 1
+	Cluster  string
+	Kind     Kind
+	Team     string
+	Weight   int // the team's share: weight 2 gets twice as many creates at once as weight 1
+	Priority int // of creates the higher one comes first
 	Site
 	Since time.Time
 	Idle  bool // it may start for a while and has not, so no slot is kept free for it
@@ -247,10 +248,18 @@ func (c RunnerCaps) claims(waiting []RunnerWaiter) [][]claim {
 			like = claim{limits: c.limits(w.Kind, w.Site), uses: c.uses(w.Kind, w.Site, time.Time{})}
 			shared[at] = like
 		}
-		like.cluster, like.team, like.weight, like.since, like.idle = w.Cluster, shareOf(w.Kind, w.Team), w.Weight, w.Since, w.Idle
+		like.cluster, like.team, like.weight, like.since, like.idle, like.priority = w.Cluster, shareOf(w.Kind, w.Team), w.Weight, w.Since, w.Idle, w.priority()
 		byRank[rank(w.Kind)] = append(byRank[rank(w.Kind)], like)
 	}
 	return byRank
+}
+
+// priority is that of a create. Other work is as urgent for everybody.
+func (w RunnerWaiter) priority() int {
+	if w.Kind != Create {
+		return 0
+	}
+	return w.Priority
 }
 
 // shareOf returns the team whose share a runner counts in. Only creates are shared between teams.

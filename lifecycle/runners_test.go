@@ -29,6 +29,8 @@ func TestWhoGetsAFreeRunner(t *testing.T) {
 	heavy.Weight = 3
 	stuck := awaits(1, Create, "a", east)
 	stuck.Idle = true
+	urgent, urgentEnd := awaits(9, Create, "a", east), awaits(9, Destroy, "a", east)
+	urgent.Priority, urgentEnd.Priority = 50, 50
 	for name, c := range map[string]struct {
 		caps    RunnerCaps
 		waiting []RunnerWaiter
@@ -45,6 +47,8 @@ func TestWhoGetsAFreeRunner(t *testing.T) {
 		"an account has its cap over all its regions":         {RunnerCaps{Account: 2}, []RunnerWaiter{awaits(1, Create, "a", west)}, running(1, Create, "a", east), nil},
 		"the team with fewest creates comes first":            {RunnerCaps{All: 5}, []RunnerWaiter{awaits(1, Create, "a", east), awaits(2, Create, "b", east)}, running(3, Create, "a", east), []string{"create-2"}},
 		"for its weight":                                      {RunnerCaps{All: 7}, []RunnerWaiter{awaits(1, Create, "a", east), heavy}, append(running(2, Create, "a", east), running(3, Create, "b", east)...), []string{"create-2"}},
+		"the higher priority comes before teams":              {RunnerCaps{All: 5}, []RunnerWaiter{urgent, awaits(2, Create, "b", east)}, running(3, Create, "a", east), []string{"create-9"}},
+		"which other work does not have":                      {RunnerCaps{All: 4}, []RunnerWaiter{urgentEnd, awaits(2, Destroy, "b", east)}, running(3, Create, "a", east), []string{"destroy-2"}},
 		"teardowns are first come, first served":              {RunnerCaps{All: 4}, []RunnerWaiter{awaits(2, Destroy, "b", east), awaits(1, Destroy, "a", east)}, running(3, Destroy, "a", east), []string{"destroy-1"}},
 		"one that could start and does not holds up nobody":   {RunnerCaps{All: 4}, []RunnerWaiter{stuck, awaits(2, Create, "a", east)}, running(2, Create, "a", east), []string{"create-1", "create-2"}},
 		"without caps everybody starts":                       {RunnerCaps{}, []RunnerWaiter{awaits(1, Create, "a", east)}, running(999, Create, "a", east), []string{"create-1"}},

@@ -46,7 +46,11 @@ func (m *deciding) settleCreate(a Attempt) {
 			n.ReadyAt = m.f.Now
 		}
 		if m.isWanted() {
-			m.say(Ready, PhaseReady, "installed on attempt %d of %d", try, n.MaxTries)
+			text := fmt.Sprintf("installed on attempt %d of %d", try, n.MaxTries)
+			if n.Spot == SpotGivenUp {
+				text += ", " + noSpot
+			}
+			m.say(Ready, PhaseReady, "%s", text)
 			m.oweAddons(a)
 			m.oweAccess(a)
 		}
@@ -95,12 +99,13 @@ func (m *deciding) again(a Attempt) {
 
 // retryText shows what the retry begins with: cleaning up if something may exist, otherwise the queue.
 func (m *deciding) retryText(a Attempt, try int) {
-	tries := fmt.Sprintf("attempt %d of %d", try, m.next().MaxTries)
+	n := m.next()
+	tries := fmt.Sprintf("attempt %d of %d", try, n.MaxTries)
 	if a.Recorded {
-		m.move(Creating, Cleaning, MoveReason{Words: tries + " did not finish", Failure: a.Message, Next: "what it created is removed, then the next attempt begins"})
+		m.move(Creating, Cleaning, MoveReason{Words: tries + " did not finish", Failure: a.Message, Next: n.withoutSpot("what it created is removed, then the next attempt begins", n.Tries)})
 		return
 	}
-	m.move(Pending, Queued, MoveReason{Words: tries + " created nothing", Failure: a.Message, Next: "the next attempt follows"})
+	m.move(Pending, Queued, MoveReason{Words: tries + " created nothing", Failure: a.Message, Next: n.withoutSpot("the next attempt follows", n.Tries)})
 }
 
 func (m *deciding) settleDestroy(a Attempt) {

@@ -115,7 +115,7 @@ func (m *deciding) watchPower() {
 	m.keepHours()
 	m.keepIdle()
 	if n.SleepWanted && n.SleepMode == "" {
-		m.job(n.powerJob(), JobFailed, "CannotSleep", "its profile has no way to sleep")
+		m.job(n.powerJob(), JobFailed, "CannotSleep", n.WhyNoSleep())
 		n.SleepWanted, n.SleepUntil = false, time.Time{}
 	}
 }

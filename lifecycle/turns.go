@@ -12,6 +12,7 @@ const (
 	ScopeTeam       = "team"
 	ScopeRepository = "repository"
 	ScopeEverywhere = "everywhere"
+	ScopeCohort     = "cohort" // teams that lend each other places of their quotas
 )
 
 // What a limit counts.
@@ -27,12 +28,17 @@ type Limit struct {
 	Key   string `json:"key"` // which person, team or repository; empty for everywhere
 	What  string `json:"what"`
 	Most  int    `json:"most"`
+
+	Own map[string]int `json:"own,omitempty"` // of a cohort: how many live clusters each of its teams is guaranteed
 }
 
 // Text describes the limit. The text does not change while a cluster waits for it.
 func (l Limit) Text() string {
 	if l.What == countRunners || l.What == countOthers {
 		return l.runnerText()
+	}
+	if l.Scope == ScopeCohort {
+		return fmt.Sprintf("the teams of cohort %s may have %d clusters live at once together", l.Key, l.Most)
 	}
 	who := "everybody together"
 	if l.Scope != ScopeEverywhere {
@@ -73,25 +79,28 @@ type Holder struct {
 // Waiter is a cluster that waits for its turn.
 type Waiter struct {
 	Party
-	Cluster string
-	Weight  int // the team's share of turns: weight 2 gets twice as many as weight 1
-	Since   time.Time
-	Limits  []Limit
+	Cluster  string
+	Weight   int // the team's share of turns: weight 2 gets twice as many as weight 1
+	Priority int // the higher one comes first
+	Since    time.Time
+	Limits   []Limit
 
 	Unapproved bool // it cannot begin yet; when its turn comes, its live place is kept for it
 }
 
 // Take returns whose turn it is now, and the positions of the others.
 //
-// Everybody whose limits all have a free place gets a turn, and no limit is ever exceeded. The team with the fewest live clusters
-// relative to its weight comes first; within a team it is first come, first served. A waiter with a full limit holds up only those
-// who need the same limit. A waiter without approval has a place kept when its turn comes, but gets no turn and no position before it
+// Everybody whose limits all have a free place gets a turn, and no limit is ever exceeded. Teams within their quota come before those that would
+// borrow from their cohort, whatever the priorities; among equals the highest priority comes first, then the team with the fewest live clusters
+// relative to its weight; within a team it is first come, first served. A waiter with a full limit holds up only
+// those who need the same limit. A waiter without approval has a place kept when its turn comes, but gets no turn and no position before it
 // is approved.
 func Take(waiting []Waiter, held []Holder) (granted []string, places map[string]Turn) {
 	claims := make([]claim, len(waiting))
 	for i, w := range waiting {
 		claims[i] = w.claim()
 	}
+	agreeCohorts(claims)
 	l := newTally(claims)
 	for _, h := range held {
 		l.count(h.Team, h.uses())
@@ -104,10 +113,10 @@ func Take(waiting []Waiter, held []Holder) (granted []string, places map[string]
 
 // claim is the waiter as the queue sees it. One without approval creates nothing yet, so only its live place counts.
 func (w Waiter) claim() claim {
+	limits := slices.DeleteFunc(slices.Clone(w.Limits), func(l Limit) bool { return w.Unapproved && l.What != CountLive })
 	return claim{
-		cluster: w.Cluster, team: w.Team, weight: w.Weight, since: w.Since, unapproved: w.Unapproved,
-		limits: slices.DeleteFunc(slices.Clone(w.Limits), func(l Limit) bool { return w.Unapproved && l.What != CountLive }),
-		uses:   Holder{Party: w.Party, Creating: !w.Unapproved}.uses(),
+		cluster: w.Cluster, team: w.Team, weight: w.Weight, priority: w.Priority, since: w.Since, unapproved: w.Unapproved,
+		limits: limits, uses: Holder{Party: w.Party, Creating: !w.Unapproved}.uses(), cohort: cohortAmong(limits),
 	}
 }
 

@@ -49,6 +49,8 @@ func TestWhoseTurnItIs(t *testing.T) {
 	a, b, both := teamLimit("a", CountLive, 2), teamLimit("b", CountLive, 9), all(5)
 	heavy := waits(2, "b", "will", both)
 	heavy.Weight = 3
+	urgent, low := waits(3, "a", "maya", both), waits(1, "a", "maya", both)
+	urgent.Priority, low.Priority = 50, -50
 	for name, c := range map[string]struct {
 		waiting []Waiter
 		held    []Holder
@@ -61,6 +63,8 @@ func TestWhoseTurnItIs(t *testing.T) {
 		"a full limit holds up nobody else":       {waiting: []Waiter{waits(1, "a", "maya", a, both), waits(2, "b", "will", b, both)}, held: live("a", 1, 2), granted: []string{"b-2"}},
 		"the team with fewest comes first":        {waiting: []Waiter{waits(1, "a", "maya", both), waits(2, "b", "will", both)}, held: append(live("a", 1, 2, 3), live("b", 1)...), granted: []string{"b-2"}},
 		"for its weight":                          {waiting: []Waiter{waits(1, "a", "maya", both), heavy}, held: append(live("a", 1), live("b", 1, 2)...), granted: []string{"b-2", "a-1"}},
+		"the highest priority comes before teams": {waiting: []Waiter{waits(1, "b", "will", both), waits(2, "a", "maya", both), urgent}, held: live("a", 1, 2, 3, 4), granted: []string{"a-3"}},
+		"a low one comes last":                    {waiting: []Waiter{low, waits(2, "b", "will", both)}, held: live("b", 1, 2, 3, 4), granted: []string{"b-2"}},
 		"of two alike the one that waits longest": {waiting: []Waiter{waits(2, "a", "maya", all(1)), waits(1, "b", "will", all(1))}, granted: []string{"b-1"}},
 		"teams alternate":                         {waiting: []Waiter{waits(1, "a", "maya", both), waits(2, "a", "maya", both), waits(3, "a", "maya", both), waits(4, "b", "will", both), waits(5, "b", "will", both)}, held: live("c", 1), granted: []string{"a-1", "b-4", "a-2", "b-5"}},
 		"what is being created is counted apart": {waiting: []Waiter{waits(1, "a", "maya", teamLimit("a", CountCreating, 1)), waits(2, "a", "maya", teamLimit("a", CountCreating, 1))},

@@ -136,6 +136,9 @@ func newWorld(decide decider, pick func(int) int) *world {
 		w.row.Addons = []string{"cert-manager", "pr-namespace"}
 	}
 	w.row.SleepMode = []SleepMode{SleepStopped, SleepWorkers, ""}[pick(3)]
+	if w.row.SleepMode == "" && w.row.MaxTries > 1 {
+		w.row.Spot = SpotWorkers
+	}
 	if pick(8) == 7 {
 		w.row.Ends.Claim = epoch.Add(6 * time.Hour)
 	}

@@ -5,18 +5,43 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ocpctl/ocpctl/internal/price"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
-// AccountRegion is a region of a cloud account, by the cloud's id of it.
-type AccountRegion struct{ Number, Region string }
+// AccountRegion is a region of a cloud account, by the cloud's id of it, as it is measured for a profile; no profile: for the last that was created
+// there.
+type AccountRegion struct{ Number, Region, Profile string }
 
 // AccountUsage is what the cloud accounts hold, counted under the request's locks.
 type AccountUsage struct {
 	Live map[string]int        // clusters, by the account's name
 	Fits map[AccountRegion]int // how many more fit as measured; without an entry it is not known
+
+	Unasked map[AccountRegion]int // of the live ones, those that were accepted and for which nothing is set aside yet; without a profile
+
+	Counted time.Time // when Fits were counted
+	Asked   []AccountAsk
+}
+
+// AccountAsk is a live cluster for which something was set aside in the last minutes.
+type AccountAsk struct {
+	Number, Region string
+	Since          time.Time
+}
+
+// taken is how many clusters of an account and region Fits do not know of: nothing was set aside for them when it was counted.
+func (u AccountUsage) taken(number, region string) int {
+	n := u.Unasked[AccountRegion{Number: number, Region: region}]
+	for _, a := range u.Asked {
+		if a.Number == number && a.Region == region && a.Since.After(u.Counted) {
+			n++
+		}
+	}
+	return n
 }
 
 // AccountWish is what a cluster needs of its cloud account.
@@ -25,19 +50,21 @@ type AccountWish struct {
 	Team       string
 	Profile    profiles.Profile
 	Region     string
-	BaseDomain string // as requested; empty: none was
+	BaseDomain string                                  // as requested; empty: none was
+	Brake      func(profiles.Account) *lifecycle.Brake // that keeps a new cluster from an account; nil: none does anywhere
 }
 
 // AccountFit is how an account fits a wish.
 type AccountFit struct {
 	profiles.Account
-	Why   string // why it gets no new cluster; empty: it may get this one
-	Room  int    // how many more clusters it may get
-	Known bool   // Room is known
+	Why   string           // why it gets no new cluster; empty: it may get this one
+	Room  int              // how many more clusters it may get
+	Known bool             // Room is known
+	Brake *lifecycle.Brake // for which it would wait; nil: for none
 }
 
-// RankAccounts returns the accounts that the team may use, the best first: those that fit, then the most room, where an unknown one comes before
-// none, then priority, then name. It depends on nothing else.
+// RankAccounts returns the accounts that the team may use, the best first: those that fit and wait for no brake, then the most room, where an
+// unknown one comes before none, then priority, then name. It depends on nothing else.
 func RankAccounts(all []profiles.Account, w AccountWish, u AccountUsage) (ranked []AccountFit) {
 	for _, a := range all {
 		if a.Platform == w.Profile.Platform && a.MayUse(w.Team) && (w.Name == "" || w.Name == a.Name) {
@@ -54,9 +81,15 @@ func RankAccounts(all []profiles.Account, w AccountWish, u AccountUsage) (ranked
 // fitAccount compares one account with what is needed of it.
 func fitAccount(a profiles.Account, w AccountWish, u AccountUsage) AccountFit {
 	f := AccountFit{Account: a}
-	f.Room, f.Known = u.Fits[AccountRegion{a.Number, w.Region}]
+	if f.Room, f.Known = u.Fits[AccountRegion{a.Number, w.Region, w.Profile.Name}]; !f.Known {
+		f.Room, f.Known = u.Fits[AccountRegion{Number: a.Number, Region: w.Region}]
+	}
+	f.Room = max(0, f.Room-u.taken(a.Number, w.Region))
 	if left := a.Cap - u.Live[a.Name]; a.Cap > 0 && (!f.Known || left < f.Room) {
 		f.Room, f.Known = max(0, left), true
+	}
+	if w.Brake != nil {
+		f.Brake = w.Brake(a)
 	}
 	switch {
 	case len(a.Regions) > 0 && !slices.Contains(a.Regions, w.Region):
@@ -74,6 +107,8 @@ func fitAccount(a profiles.Account, w AccountWish, u AccountUsage) AccountFit {
 func (f AccountFit) class() int {
 	switch {
 	case f.Why != "":
+		return 4
+	case f.Brake != nil:
 		return 3
 	case f.Known && f.Room > 0:
 		return 0
@@ -94,6 +129,23 @@ func (f AccountFit) roomText() string {
 	return fmt.Sprintf("room for %d", f.Room)
 }
 
+// brakeText says that a new cluster would wait there.
+func (f AccountFit) brakeText() string {
+	if f.Brake == nil {
+		return ""
+	}
+	return "new clusters wait there"
+}
+
+// accountWish is what the cluster needs of its account in a region. declared: the catalogue has accounts of the platform.
+func (j judging) accountWish(region string) (w AccountWish, declared bool) {
+	version := orDefault(j.r.Version, j.profile.Versions.Default)
+	w = AccountWish{Name: j.r.Account, Team: j.own.Team, Profile: j.profile, Region: region, BaseDomain: j.r.BaseDomain, Brake: func(a profiles.Account) *lifecycle.Brake {
+		return j.terms.BrakeFor(a, j.profile.Platform, region, j.profile.Name, j.own.Team, version)
+	}}
+	return w, slices.ContainsFunc(j.terms.Catalogue.Accounts, func(a profiles.Account) bool { return a.Platform == j.profile.Platform })
+}
+
 // SeesAccount reports whether the principal may read about the account: a team of theirs may use it, or they read everything.
 func (p Principal) SeesAccount(a profiles.Account) bool {
 	teams, every := p.Teams()
@@ -105,8 +157,7 @@ func (j judging) chooseAccount() judging {
 	if j.stranger || !j.known {
 		return j
 	}
-	w := AccountWish{Name: j.r.Account, Team: j.own.Team, Profile: j.profile, Region: orDefault(j.r.Region, j.profile.DefaultRegion), BaseDomain: j.r.BaseDomain}
-	declared := slices.ContainsFunc(j.terms.Catalogue.Accounts, func(a profiles.Account) bool { return a.Platform == w.Profile.Platform })
+	w, declared := j.accountWish(j.region)
 	if _, offered := j.profile.Region(w.Region); !offered || !declared && w.Name == "" {
 		return j
 	}
@@ -114,7 +165,7 @@ func (j judging) chooseAccount() judging {
 	check := Check{Name: "account", Result: Fail, Asked: w.Name, Next: "Ask again later, or ask a platform admin."}
 	var others []string
 	for i, f := range ranked {
-		if text := cmp.Or(f.Why, f.roomText()); i > 0 || f.Why != "" {
+		if text := cmp.Or(f.Why, f.brakeText(), f.roomText()); i > 0 || f.Why != "" {
 			others = append(others, strings.TrimSuffix(f.Name+" ("+text+")", " ()"))
 		}
 		j.accounts = append(j.accounts, f.Name)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -24,7 +25,7 @@ func ofAWS(t testing.TB, accounts ...profiles.Account) Terms {
 
 func TestANewClusterGoesToTheAccountWithTheMostRoom(t *testing.T) {
 	one, two := profiles.Account{Name: "one", Number: "1", Cap: 8}, profiles.Account{Name: "two", Number: "2", BaseDomain: "labs.example.com"}
-	east := func(number string) AccountRegion { return AccountRegion{number, "us-east-1"} }
+	east := func(number string) AccountRegion { return AccountRegion{Number: number, Region: "us-east-1"} }
 	for name, c := range map[string]struct {
 		accounts []profiles.Account
 		used     AccountUsage
@@ -32,13 +33,15 @@ func TestANewClusterGoesToTheAccountWithTheMostRoom(t *testing.T) {
 		account  string
 		says     string
 	}{
-		"as measured":      {[]profiles.Account{one, two}, AccountUsage{Fits: map[AccountRegion]int{east("1"): 3, east("2"): 5}}, nil, "two", "A new cluster is made in the account two (room for 5). The others: one (room for 3)."},
-		"as the cap says":  {[]profiles.Account{one, two}, AccountUsage{Live: map[string]int{"one": 7}, Fits: map[AccountRegion]int{east("1"): 9, east("2"): 2}}, nil, "two", "A new cluster is made in the account two (room for 2). The others: one (room for 1)."},
-		"rather unknown":   {[]profiles.Account{one, two}, AccountUsage{Fits: map[AccountRegion]int{east("1"): 0}}, nil, "two", "A new cluster is made in the account two. The others: one (no room now)."},
-		"rather room":      {[]profiles.Account{one, two}, AccountUsage{}, nil, "one", "A new cluster is made in the account one (room for 8). The others: two."},
-		"it waits":         {[]profiles.Account{two}, AccountUsage{Fits: map[AccountRegion]int{east("2"): 0}}, nil, "two", "A new cluster is made in the account two (no room now)."},
-		"as named":         {[]profiles.Account{one, two}, AccountUsage{}, func(r *Request) { r.Account = "two" }, "two", "A new cluster is made in the account two."},
-		"the higher first": {[]profiles.Account{two, {Name: "xyz", Number: "3", Priority: 1}}, AccountUsage{}, nil, "xyz", "A new cluster is made in the account xyz. The others: two."},
+		"as measured":       {[]profiles.Account{one, two}, AccountUsage{Fits: map[AccountRegion]int{east("1"): 3, east("2"): 5}}, nil, "two", "A new cluster is made in the account two (room for 5). The others: one (room for 3)."},
+		"less the accepted": {[]profiles.Account{one, two}, AccountUsage{Fits: map[AccountRegion]int{east("1"): 3, east("2"): 5}, Unasked: map[AccountRegion]int{east("2"): 4}}, nil, "one", "A new cluster is made in the account one (room for 3). The others: two (room for 1)."},
+		"for its profile":   {[]profiles.Account{one, two}, AccountUsage{Fits: map[AccountRegion]int{east("1"): 3, {Number: "1", Region: "us-east-1", Profile: "aws-minimal-test"}: 6, east("2"): 5}}, nil, "one", "A new cluster is made in the account one (room for 6). The others: two (room for 5)."},
+		"as the cap says":   {[]profiles.Account{one, two}, AccountUsage{Live: map[string]int{"one": 7}, Fits: map[AccountRegion]int{east("1"): 9, east("2"): 2}}, nil, "two", "A new cluster is made in the account two (room for 2). The others: one (room for 1)."},
+		"rather unknown":    {[]profiles.Account{one, two}, AccountUsage{Fits: map[AccountRegion]int{east("1"): 0}}, nil, "two", "A new cluster is made in the account two. The others: one (no room now)."},
+		"rather room":       {[]profiles.Account{one, two}, AccountUsage{}, nil, "one", "A new cluster is made in the account one (room for 8). The others: two."},
+		"it waits":          {[]profiles.Account{two}, AccountUsage{Fits: map[AccountRegion]int{east("2"): 0}}, nil, "two", "A new cluster is made in the account two (no room now)."},
+		"as named":          {[]profiles.Account{one, two}, AccountUsage{}, func(r *Request) { r.Account = "two" }, "two", "A new cluster is made in the account two."},
+		"the higher first":  {[]profiles.Account{two, {Name: "xyz", Number: "3", Priority: 1}}, AccountUsage{}, nil, "xyz", "A new cluster is made in the account xyz. The others: two."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := validRequest()
@@ -51,6 +54,20 @@ func TestANewClusterGoesToTheAccountWithTheMostRoom(t *testing.T) {
 			require.Equal(t, c.says, find(t, v, "account").Message)
 			require.False(t, v.Grant.ClaimFrom.Only)
 		})
+	}
+}
+
+// What fits is counted every few seconds. A cluster that was accepted and has asked since is in neither count.
+func TestRoomThatWasTakenAfterItWasCountedIsNotGivenAgain(t *testing.T) {
+	counted := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+	with := ofAWS(t, profiles.Account{Name: "one", Number: "1"}, profiles.Account{Name: "two", Number: "2"})
+	u := AccountUsage{Counted: counted, Fits: map[AccountRegion]int{{Number: "1", Region: "us-east-1"}: 3, {Number: "2", Region: "us-east-1"}: 2}}
+	for n, want := range map[int]string{0: "one", 1: "one", 2: "two"} {
+		u.Asked = []AccountAsk{{"1", "us-east-1", counted}, {"1", "us-west-2", counted.Add(time.Second)}}
+		for range n {
+			u.Asked = append(u.Asked, AccountAsk{"1", "us-east-1", counted.Add(time.Second)})
+		}
+		require.Equal(t, want, Evaluate(validRequest(), Usage{Accounts: u}, with, Settings{}).Grant.Account, n)
 	}
 }
 
@@ -142,7 +159,7 @@ func TestRandomLivesOfThreeAccounts(t *testing.T) {
 			r.Ownership.Team, r.Region = rapid.SampledFrom(teams).Draw(t, "team"), rapid.SampledFrom([]string{"us-east-1", "us-west-2"}).Draw(t, "region")
 			r.Principal = As("github:id/2001", "maya", Requester, r.Ownership.Team)
 			if i := rapid.IntRange(0, 5).Draw(t, "measured"); i < len(accounts) {
-				used.Fits[AccountRegion{accounts[i].Number, r.Region}] = rapid.IntRange(0, 3).Draw(t, "room")
+				used.Fits[AccountRegion{Number: accounts[i].Number, Region: r.Region}] = rapid.IntRange(0, 3).Draw(t, "room")
 			}
 			if i := rapid.IntRange(0, 8).Draw(t, "ends"); i < len(accounts) && used.Live[accounts[i].Name] > 0 {
 				used.Live[accounts[i].Name]--
@@ -168,7 +185,7 @@ func TestRandomLivesOfThreeAccounts(t *testing.T) {
 			at := slices.IndexFunc(accounts, func(a profiles.Account) bool { return a.Name == v.Grant.Account })
 			require.True(t, fits(accounts[at]), "%+v", accounts[at])
 			room := func(a profiles.Account) int {
-				n, known := used.Fits[AccountRegion{a.Number, r.Region}]
+				n, known := used.Fits[AccountRegion{Number: a.Number, Region: r.Region}]
 				if a.Cap > 0 && (!known || a.Cap-used.Live[a.Name] < n) {
 					n, known = a.Cap-used.Live[a.Name], true
 				}
@@ -190,8 +207,8 @@ func TestRandomLivesOfThreeAccounts(t *testing.T) {
 			}
 			chosen++
 			used.Live[v.Grant.Account]++
-			if n := used.Fits[AccountRegion{accounts[at].Number, r.Region}]; n > 0 {
-				used.Fits[AccountRegion{accounts[at].Number, r.Region}]--
+			if n := used.Fits[AccountRegion{Number: accounts[at].Number, Region: r.Region}]; n > 0 {
+				used.Fits[AccountRegion{Number: accounts[at].Number, Region: r.Region}]--
 			}
 		}
 	})

@@ -42,6 +42,7 @@ type Obstacle string
 // The obstacles. All but NotPermitted, OwnRequest and HasVoted are of the cluster's state, whoever asks.
 const (
 	NotPermitted Obstacle = "not_permitted"
+	IsPooled     Obstacle = "pooled" // it waits in its pool for whoever claims it
 	IsGone       Obstacle = "gone"
 	IsEnding     Obstacle = "ending"         // it is to be destroyed
 	IsWanted     Obstacle = "wanted"         // it is not to be destroyed
@@ -58,6 +59,7 @@ const (
 	NoOffHours   Obstacle = "no_off_hours"   // it does not sleep outside working hours
 	AsleepByHand Obstacle = "asleep_by_hand" // a person put it to sleep
 	CannotSleep  Obstacle = "cannot_sleep"   // its profile has no way to put it to sleep
+	SpotMachines Obstacle = "spot_machines"  // its profile orders spot machines, which cannot be stopped
 	IsAsleep     Obstacle = "asleep"         // it is asleep, or going to sleep
 	IsAwake      Obstacle = "awake"          // it is awake, or waking up
 	FixedWorkers Obstacle = "fixed_workers"  // its profile fixes the number of its workers
@@ -100,7 +102,7 @@ var verbs = []struct {
 	}},
 	{VerbSleep, ActSleep, obstacleToSleep},
 	{VerbRetry, ActRetry, obstacleToRetry},
-	{VerbRecreate, ActCreate, obstacleToRecreate},
+	{VerbRecreate, ActRetry, obstacleToRecreate},
 	{VerbLogs, ActSee, obstacleToLogs},
 	{VerbBundle, ActLogBundle, func(lifecycle.Card, time.Time) Obstacle { return "" }},
 	{VerbShare, ActShare, func(c lifecycle.Card, _ time.Time) Obstacle { return isPresent(c) }},
@@ -126,7 +128,7 @@ func VerbsOf(act Act) (list []Verb) {
 func Actions(c lifecycle.Card, may func(Act) bool, now time.Time) []Action {
 	all := make([]Action, 0, len(verbs))
 	for _, v := range verbs {
-		all = append(all, Action{v.verb, v.act, cmp.Or(when(!may(v.act), NotPermitted), v.obstacle(c, now))})
+		all = append(all, Action{v.verb, v.act, cmp.Or(inItsPool(c, v.act), when(!may(v.act), NotPermitted), v.obstacle(c, now))})
 	}
 	return all
 }
@@ -145,10 +147,18 @@ func Possible(actions []Action) (possible []Verb) {
 func ObstacleTo(verb Verb, c lifecycle.Card, now time.Time) Obstacle {
 	for _, v := range verbs {
 		if v.verb == verb {
-			return v.obstacle(c, now)
+			return cmp.Or(inItsPool(c, v.act), v.obstacle(c, now))
 		}
 	}
 	return ""
+}
+
+// pooledActs are what may be done to a cluster that waits in its pool. Whoever claims it shares it with nobody and gets it as it was made, so
+// until then nobody has access, and nothing is changed.
+var pooledActs = []Act{ActSee, ActOutputs, ActApprove, ActDestroy, ActRetry, ActAbandon}
+
+func inItsPool(c lifecycle.Card, act Act) Obstacle {
+	return when(c.WaitsInPool() && !slices.Contains(pooledActs, act), IsPooled)
 }
 
 // MayAsOwner are the rights of a cluster's owner, for what many people read: they see what the owner may do, and that an approval is asked of
@@ -179,7 +189,7 @@ func obstacleToScale(c lifecycle.Card, _ time.Time) Obstacle {
 }
 
 func obstacleToSleep(c lifecycle.Card, _ time.Time) Obstacle {
-	return cmp.Or(isReady(c), when(c.SleepMode == "", CannotSleep), when(c.SleepWanted, IsAsleep))
+	return cmp.Or(isReady(c), when(c.SleepMode == "" && c.Spot != lifecycle.NoSpot, SpotMachines), when(c.SleepMode == "", CannotSleep), when(c.SleepWanted, IsAsleep))
 }
 
 func obstacleToRetry(c lifecycle.Card, _ time.Time) Obstacle {

@@ -44,6 +44,8 @@ func TestWhatCanBeDoneFollowsFromStatusAndDesired(t *testing.T) {
 		"teardown blocked": {func(c *lifecycle.Card) {
 			c.Status, c.Phase, c.Desired = lifecycle.Destroying, lifecycle.DestroyBlocked, lifecycle.Absent
 		}, append(slices.Clone(logs), policy.VerbRetry, policy.VerbAbandon)},
+		"waits in a pool":         {func(c *lifecycle.Card) { c.Status, c.Pool, c.Pooled = lifecycle.Ready, "stock", true }, append(slices.Clone(logs), policy.VerbDestroy)},
+		"was claimed from a pool": {func(c *lifecycle.Card) { c.Status, c.Pool = lifecycle.Ready, "stock" }, ready},
 		"gone": {func(c *lifecycle.Card) {
 			c.Status, c.Phase, c.Desired = lifecycle.Destroyed, lifecycle.Released, lifecycle.Absent
 		}, logs},

@@ -16,7 +16,7 @@ const (
 	ActScale      Act = "scale"
 	ActRefresh    Act = "refresh" // apply its add-ons again
 	ActSleep      Act = "sleep"   // put it to sleep, and wake it
-	ActRetry      Act = "retry"   // start the next teardown earlier
+	ActRetry      Act = "retry"   // start the next teardown earlier, or request it again
 	ActAbandon    Act = "abandon" // stop waiting for a blocked teardown
 	ActShare      Act = "share"
 	ActTransfer   Act = "transfer"    // to another team, in which the principal must be allowed to create

@@ -22,6 +22,7 @@ type Target struct {
 	HoldsKeys  bool   // whoever is admin of the cluster can read the control plane's own cloud keys in it
 	Access     Access // of the principal, by a share
 	OfRun      bool   // the principal is a pipeline, and the cluster is its own; see Principal.Owns
+	Pool       string // in which it waits to be claimed; empty: it does not
 
 	Role  ClusterRole // of a share to use it
 	Asked ClusterRole // the role that a kubeconfig should have; empty: the most that the principal may have
@@ -37,6 +38,12 @@ func Authorize(r Request, act Act, target *Target) Verdict {
 		checks = append(checks, checkPermission(r, phrases[act].ofOne))
 	}
 	if target != nil {
+		if target.Pool != "" && !slices.Contains(pooledActs, act) {
+			checks = append(checks, Check{
+				Name: "pool", Result: Fail, Asked: string(act), Message: fmt.Sprintf("%s waits in the pool %s. Nobody uses or changes it before it is claimed.", target.Name, target.Pool),
+				Next: "Request a cluster of its profile: it is taken from the pool.",
+			})
+		}
 		if OpensCluster(act) && target.HoldsKeys {
 			checks = append(checks, checkKeys(r.Principal, *target))
 		}
@@ -189,7 +196,7 @@ var phrases = map[Act]phrase{
 	ActScale:      {"scale its workers", "scale a cluster"},
 	ActRefresh:    {"refresh its add-ons", "refresh a cluster"},
 	ActSleep:      {"put it to sleep or wake it", "put a cluster to sleep or wake it"},
-	ActRetry:      {"retry its teardown", "retry a cluster"},
+	ActRetry:      {"retry it", "retry a cluster"},
 	ActAbandon:    {"abandon its teardown", "abandon a cluster's teardown"},
 	ActShare:      {"share it", "share a cluster"},
 	ActTransfer:   {"transfer it to another team", "transfer a cluster"},

@@ -33,14 +33,6 @@ func checkListed(name, asked string, list profiles.Allowed, p profiles.Profile) 
 	return check
 }
 
-func checkRegion(r Request, p profiles.Profile) Check {
-	check := checkListed("region", r.Region, profiles.Allowed{Allow: p.RegionNames(), Default: p.DefaultRegion}, p)
-	if region, known := p.Region(orDefault(r.Region, p.DefaultRegion)); known && check.Result == Pass && len(region.SpareZones) > 0 && p.Attempts > 1 {
-		check.Message += fmt.Sprintf(" If %s has no capacity, the next try takes %s.", oneOf(region.Zones), oneOf(region.SpareZones))
-	}
-	return check
-}
-
 func oneOf(zones []string) string {
 	if len(zones) == 1 {
 		return zones[0]
@@ -77,15 +69,27 @@ func (j judging) checkPrice() Check {
 	if !j.priced {
 		return Check{Name: "price", Result: Warn, Message: "The price is known once region and lifetime are.", Next: "Put region and lifetime right first."}
 	}
-	region, _ := j.profile.Region(orDefault(j.r.Region, j.profile.DefaultRegion))
+	region, _ := j.profile.Region(j.region)
 	check := Check{Name: "price", Result: Pass, Asked: price.Dollars(j.price), Message: fmt.Sprintf("About %s an hour and %s until its end, by list prices of %s.",
 		price.Dollars(int64(region.HourlyCents)), price.Dollars(j.price), j.profile.PricesAsOf)}
+	if spot := (Grant{HourlyCents: region.HourlyCents, OnDemand: region.OnDemand, MaxTries: j.profile.Attempts}).DescribeSpot(); spot != "" {
+		check.Message += " " + spot
+	}
 	if budget := j.team.Budget.MonthlyCents; budget > 0 {
 		left := max(0, budget-j.teamSpending())
 		check.Have = price.Dollars(j.teamSpending())
 		check.Message += fmt.Sprintf(" Before this, team %s has %s of its %s left this month.", j.own.Team, price.Dollars(left), price.Dollars(budget))
 	}
 	return check
+}
+
+// DescribeSpot says what spot machines save and risk; empty: the cluster gets none.
+func (g Grant) DescribeSpot() string {
+	if g.OnDemand == nil {
+		return ""
+	}
+	return fmt.Sprintf("Its workers are spot machines: that saves about %s an hour, AWS may take them back with two minutes' notice, and the last of %d tries is on demand.",
+		price.Dollars(int64(*g.OnDemand-g.HourlyCents)), g.MaxTries)
 }
 
 // NameCheck checks the form of a name that a person chose.

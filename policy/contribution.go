@@ -64,8 +64,16 @@ func (j judging) checkFirst() Check {
 	return check
 }
 
+// NeedsAgreement reports that the pull request's code is a stranger's: nothing runs for it before somebody has approved it.
+func (pr PullRequest) NeedsAgreement() bool {
+	return pr.Fork || !slices.Contains(contributors, pr.Association)
+}
+
 // byAuthor reports that the requester is the author of the pull request.
 func (r Request) byAuthor() bool {
+	if r.ByAuthor {
+		return true
+	}
 	if r.PR == nil || r.PR.AuthorID == 0 { // GitHub did not say who that is: better one approval too many
 		return r.PR != nil && strings.EqualFold(r.Principal.Name, r.PR.Author)
 	}

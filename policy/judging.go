@@ -25,6 +25,9 @@ type judging struct {
 	defaults fileDefaults
 	stranger bool // the requester may not create for the team
 
+	region string         // as requested, else the profile's default, else a fallback of that
+	closed []closedRegion // why it is a fallback: those before it
+
 	account      profiles.Account // in which a new cluster is made; the zero value: the installation's own, or none takes it
 	accountCheck *Check           // nil: the platform has no accounts of the catalogue
 	accounts     []string         // that the team may use, or the one that it named
@@ -58,7 +61,7 @@ func prepareJudging(r Request, u Usage, t Terms) judging {
 // withoutTeamData clears the team's data for requesters who may not create for it, so that no answer reveals what the team has.
 func (j judging) withoutTeamData(team string) judging {
 	if j.stranger = !j.r.MayFor(team); j.stranger {
-		j.usage.Team = Counts{}
+		j.usage.Team, j.usage.Cohort = Counts{}, nil
 	}
 	return j
 }
@@ -67,7 +70,7 @@ func (j judging) withoutTeamData(team string) judging {
 func (j judging) completeRequest() Request {
 	r, p := j.r, j.profile
 	r.Profile = p.Name
-	r.Region = orDefault(r.Region, p.DefaultRegion)
+	r.Region = j.region
 	r.Version = orDefault(r.Version, p.Versions.Default)
 	r.BaseDomain = j.baseDomain()
 	r.TTL = ttlOf(r, p)
@@ -86,7 +89,7 @@ func (j judging) realLifetime() time.Duration { return max(0, j.settings.Scale(t
 
 // priceLife computes the cost of the whole life. It is unknown if the profile does not offer the region or the lifetime.
 func (j judging) priceLife() judging {
-	region, ok := j.profile.Region(orDefault(j.r.Region, j.profile.DefaultRegion))
+	region, ok := j.profile.Region(j.region)
 	if ttl := ttlOf(j.r, j.profile); ok && ttl > 0 && ttl <= j.profile.MaxTTL {
 		j.price, j.priced = price.For(region.HourlyCents, j.realLifetime()), true
 	}

@@ -43,7 +43,11 @@ func (j judging) checkOffHours() Check {
 	case !j.offHours():
 		check.Message = "It is awake outside working hours, too, as " + who + " says."
 	case j.profile.Sleep == profiles.SleepNever:
-		return refuse("false", fmt.Sprintf("Clusters of profile %s cannot sleep.", j.profile.Name), leaveOut+", or use a profile whose clusters can sleep.")
+		why := fmt.Sprintf("Clusters of profile %s cannot sleep.", j.profile.Name)
+		if j.profile.Spot != "" {
+			why = fmt.Sprintf("Clusters of profile %s cannot sleep: their workers are spot machines, which AWS ends instead of stopping them.", j.profile.Name)
+		}
+		return refuse("false", why, leaveOut+", or use a profile whose clusters can sleep.")
 	case hours.Empty():
 		return refuse("false", fmt.Sprintf("Neither profile %s nor team %s says when people work.", j.profile.Name, j.own.Team), leaveOut+", or ask a platform admin to add workHours to the team in the catalogue.")
 	default:
@@ -54,7 +58,7 @@ func (j judging) checkOffHours() Check {
 
 // describeSavings says what sleeping outside working hours saves of the cluster's price; empty: that is not known.
 func (j judging) describeSavings() string {
-	region, known := j.profile.Region(orDefault(j.r.Region, j.profile.DefaultRegion))
+	region, known := j.profile.Region(j.region)
 	if !known || !j.priced {
 		return ""
 	}

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/ocpctl/ocpctl/profiles"
@@ -35,19 +36,31 @@ func (s Settings) Asked(d time.Duration) time.Duration {
 
 // Evaluate judges a request for a new cluster, with usage of quotas and budget counted under the request's locks. Every check runs,
 // whatever the earlier results; only those that need a profile are skipped if it is unknown. An empty profile means the one that a
-// rule fills in, otherwise the catalogue's default.
+// rule fills in, otherwise the catalogue's default. A region that takes the place of the usual one never has a request refused: then it waits in the
+// usual one.
 func Evaluate(r Request, u Usage, t Terms, s Settings) Verdict {
+	v, moved := evaluate(r, u, t, s, true)
+	if moved && !v.Allowed {
+		if usual, _ := evaluate(r, u, t, s, false); usual.Allowed {
+			return usual
+		}
+	}
+	return v
+}
+
+// evaluate judges a request. moved: another region than the usual one was chosen, which mayMove allows.
+func evaluate(r Request, u Usage, t Terms, s Settings, mayMove bool) (v Verdict, moved bool) {
 	j := prepareJudging(r, u, t)
 	j.settings = s
-	j = j.priceLife().chooseAccount()
-	v := Verdict{Checks: append(j.runChecks(), j.usageChecks()...), Catalogue: t.Catalogue.Hash}
+	j = j.chooseRegion(mayMove).priceLife().chooseAccount()
+	v = Verdict{Checks: append(j.runChecks(), j.usageChecks()...), Catalogue: t.Catalogue.Hash}
 	v.Checks = append(v.Checks, checkName(j.r, j.profile.Name), checkTags(j.r, j.profile, j.known))
 	if v.Allowed = len(v.Refusals()) == 0; v.Allowed {
 		v.Grant = j.fillGrant()
 		v.Approval = mergeApprovals(v.Checks)
 		v.Grant.Limits, v.Waits = j.allLimits()
 	}
-	return v
+	return v, len(j.closed) > 0
 }
 
 // runChecks runs the checks of who asks and of what the profile allows.
@@ -87,7 +100,7 @@ func (j judging) runChecks() []Check {
 		checks = append(checks, *j.accountCheck)
 	}
 	if j.known {
-		return append(checks, checkRegion(r, p), checkListed("version", r.Version, p.Versions, p), checkListed("base-domain", r.BaseDomain, p.BaseDomains, p),
+		return append(checks, j.checkRegion(), checkListed("version", r.Version, p.Versions, p), checkListed("base-domain", r.BaseDomain, p.BaseDomains, p),
 			checkTTL(r, p), j.checkPrice())
 	}
 	if r.TTL < 0 {
@@ -114,7 +127,7 @@ func (j judging) usageChecks() []Check {
 // fillGrant fills in every default. It is called only for a request that passed every check.
 func (j judging) fillGrant() Grant {
 	r, p, s := j.r, j.profile, j.settings
-	region, _ := p.Region(orDefault(r.Region, p.DefaultRegion))
+	region, _ := p.Region(j.region)
 	g := Grant{
 		Profile:     p.Name,
 		Platform:    p.Platform,
@@ -130,17 +143,31 @@ func (j judging) fillGrant() Grant {
 		RunGrace:    min(s.Scale(p.RunGrace), s.Scale(p.MaxTTL)),
 		MaxTries:    p.Attempts,
 		HourlyCents: region.HourlyCents,
+		OnDemand:    region.OnDemand,
 		PriceCents:  j.price,
 		Tags:        r.Tags,
 		Ownership:   j.own,
 		Nodes:       p.Nodes(),
 		Weight:      max(1, j.team.Weight),
+		Priority:    r.priority(),
 		Addons:      slices.Clone(j.chooseAddons()),
 		OffHours:    j.offHours(),
 	}
 	g.Name, g.FallbackName = nameOf(r, p.Name)
 	g.ClaimFrom = ClaimTerms{Only: j.claimOnly, Accounts: j.accounts, AnyDomain: j.accountCheck != nil && r.BaseDomain == ""}
+	for _, c := range j.closed {
+		g.ClaimFrom.Regions = append(g.ClaimFrom.Regions, c.name)
+	}
 	return g
+}
+
+// priority is the one that a rule gave. Nobody waits for a cluster of a pool, so it comes last.
+func (r Request) priority() int {
+	n, err := strconv.Atoi(r.Priority)
+	if err != nil && r.Source == SourcePool {
+		return -profiles.MostPriority
+	}
+	return n
 }
 
 func ttlOf(r Request, p profiles.Profile) time.Duration {

@@ -16,13 +16,14 @@ const NoPool = "none"
 type ClaimTerms struct {
 	Only      bool     `json:"only,omitempty"`      // the request is served from a pool or not at all
 	Accounts  []string `json:"accounts,omitempty"`  // the catalogue's names of the cloud accounts in which it may be
+	Regions   []string `json:"regions,omitempty"`   // in which it may be besides the grant's: what waits is ready, whatever keeps new ones from there
 	AnyDomain bool     `json:"anyDomain,omitempty"` // it may have another base domain than the grant: that of its account
 }
 
 // PoolFits reports whether a cluster that waits in the pool is what was granted, and may go to that team.
 func PoolFits(p profiles.Pool, g Grant, c profiles.Catalogue) bool {
 	profile, known := c.Get(p.Profile)
-	return known && p.Profile == g.Profile && p.MayClaim(g.Ownership.Team) && cmp.Or(p.Region, profile.DefaultRegion) == g.Region &&
+	return known && p.Profile == g.Profile && p.MayClaim(g.Ownership.Team) && slices.Contains(append([]string{g.Region}, g.ClaimFrom.Regions...), c.RegionOf(p)) &&
 		cmp.Or(p.Version, profile.Versions.Default) == g.Version && (g.ClaimFrom.AnyDomain || profile.BaseDomains.Default == g.BaseDomain)
 }
 

@@ -66,7 +66,7 @@ func (j judging) appliesTo(q profiles.Quota, key string) bool {
 // waitableLimits returns the bound's limits on clusters at once. These can be waited for; a month's node hours cannot.
 func (b bound) waitableLimits() []Limit {
 	var out []Limit
-	for _, l := range []Limit{{What: LimitLive, Most: b.Live}, {What: LimitCreating, Most: b.Creating}} {
+	for _, l := range []Limit{{What: LimitLive, Most: b.Live + b.Borrow}, {What: LimitCreating, Most: b.Creating}} {
 		if l.Most > 0 {
 			l.Quota, l.Scope, l.Key = b.Name, string(b.Scope), b.key
 			out = append(out, l)
@@ -96,6 +96,12 @@ func (j judging) allLimits() (all, full []Limit) {
 			}
 		}
 	}
+	if c, has := j.cohortUse(); has {
+		all = append(all, c.toLimit())
+		if c.isFull() {
+			full = append(full, c.toLimit())
+		}
+	}
 	return all, full
 }
 
@@ -109,6 +115,9 @@ func (j judging) checkQuotas() Check {
 		if b.NodeHours > 0 {
 			checks = append(checks, j.checkNodeHours(b))
 		}
+	}
+	if c, has := j.cohortUse(); has {
+		checks = append(checks, j.checkCohort(c))
 	}
 	fine := "No quota applies."
 	if len(checks) > 0 {
@@ -125,6 +134,9 @@ func (j judging) checkCount(b bound, l Limit) Check {
 	if have > l.Most { // the quota was lowered, or clusters existed before it applied
 		check.Message = fmt.Sprintf("%s has %d %s, and quota %s allows %d at once", b.who, have, noun, b.Name, l.Most)
 	}
+	if l.What == LimitLive && b.Borrow > 0 {
+		check.Message += fmt.Sprintf(", %d of them borrowed", b.Borrow)
+	}
 	if b.counts.Waiting > 0 {
 		check.Have = fmt.Sprintf("%d and %d waiting", have, b.counts.Waiting)
 		check.Message += fmt.Sprintf("; waiting for their turn: %d", b.counts.Waiting)
@@ -133,14 +145,17 @@ func (j judging) checkCount(b bound, l Limit) Check {
 	if !b.isFull(l) {
 		return check
 	}
-	if j.profile.WhenFull == profiles.WhenFullWait {
-		check.Result, check.Next = Wait, "Nothing to do: it starts by itself when there is room."
-		return check
-	}
-	check.Result = Fail
-	check.Next = "Destroy one that is no longer needed, or ask a platform admin to raise the quota."
-	if l.What == LimitCreating {
+	check = j.waitOrRefuse(check)
+	if check.Result == Fail && l.What == LimitCreating {
 		check.Next = "Ask again when one of them is ready, or ask a platform admin to raise the quota."
+	}
+	return check
+}
+
+// waitOrRefuse completes the check of a full limit: the profile says whether a request waits for it.
+func (j judging) waitOrRefuse(check Check) Check {
+	if check.Result, check.Next = Wait, "Nothing to do: it starts by itself when there is room."; j.profile.WhenFull != profiles.WhenFullWait {
+		check.Result, check.Next = Fail, "Destroy one that is no longer needed, or ask a platform admin to raise the quota."
 	}
 	return check
 }

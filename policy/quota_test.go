@@ -94,8 +94,8 @@ func TestAFullQuotaIsWaitedForWhereTheProfileSaysSo(t *testing.T) {
 	require.Equal(t, []Limit{{Quota: "shops", Scope: "team", Key: "shop", What: "live", Most: 5}, {Quota: "shops", Scope: "team", Key: "shop", What: "creating", Most: 3}}, v.Waits)
 	require.Equal(t, Wait, find(t, v, "quota").Result)
 	require.Equal(t, []Limit{
-		{"person", "person", "github:id/2001", "live", 4}, {"shops", "team", "shop", "live", 5}, {"shops", "team", "shop", "creating", 3},
-		{"repo", "repository", "acme/shop", "live", 2}, {"all", "everywhere", "", "live", 50},
+		{"person", "person", "github:id/2001", "live", 4, nil}, {"shops", "team", "shop", "live", 5, nil}, {"shops", "team", "shop", "creating", 3, nil},
+		{"repo", "repository", "acme/shop", "live", 2, nil}, {"all", "everywhere", "", "live", 50, nil},
 	}, v.Grant.Limits, "every limit that applies is kept for who waits")
 	require.Equal(t, 3, v.Grant.Weight)
 	require.Contains(t, v.Text(), "Accepted. It waits: Team shop has 5 of the 5 clusters that quota shops allows at once; waiting for their turn: 2.")

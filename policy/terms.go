@@ -3,6 +3,7 @@ package policy
 import (
 	"time"
 
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
@@ -11,8 +12,10 @@ type Terms struct {
 	Catalogue profiles.Catalogue
 	Rules     Rules // nil: none
 	Now       time.Time
-	Claims    bool // a pool may serve the request, so that it needs no account with room
-	Explain   bool // the check of the rules names those that do not apply, too, with what they read
+	Brakes    []lifecycle.Brake // that hold now, anywhere
+	Own       map[string]string // the installation's own cloud account, by platform
+	Claims    bool              // a pool may serve the request, so that it needs no account with room
+	Explain   bool              // the check of the rules names those that do not apply, too, with what they read
 }
 
 // Rules are the catalogue's compiled policies. They never panic, and never allow what they could not evaluate.

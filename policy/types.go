@@ -65,6 +65,7 @@ type Request struct {
 	Bot        bool              `json:"bot,omitempty"`        // the actor is a GitHub bot, which may act for people unknown to ocpctl
 	Takes      string            `json:"takes,omitempty"`      // the lowest of Permissions that is enough; empty: the first
 	PR         *PullRequest      `json:"pr,omitempty"`
+	ByAuthor   bool              `json:"byAuthor,omitempty"` // an identity of the requester is the pull request's author; asked only if its code is a stranger's
 	Ownership  Ownership         `json:"ownership"`
 	Profile    string            `json:"profile"`
 	Generation int               `json:"generation"` // 1 for the first cluster of this PR and profile
@@ -81,6 +82,8 @@ type Request struct {
 	Owner       string `json:"owner,omitempty"`       // empty: the table's, otherwise the requester
 
 	Addons *[]string `json:"addons,omitempty"` // what the cluster gets besides OpenShift; nil: what the repository's file or the profile gives
+
+	Priority string `json:"priority,omitempty"` // a whole number that a rule gave; empty: 0, or the lowest for a pool
 
 	Anew string `json:"anew,omitempty"` // its name if nobody chose one and none of a pool is taken
 	Pool string `json:"pool,omitempty"` // from which a waiting cluster is taken if one fits; empty: from any that is open to the team; NoPool: from none
@@ -145,10 +148,12 @@ type Approval struct {
 // Limit is one bound of one quota, as it applies to a request.
 type Limit struct {
 	Quota string `json:"quota"` // the quota's name
-	Scope string `json:"scope"` // person, team, repository, everywhere
+	Scope string `json:"scope"` // person, team, repository, everywhere, cohort
 	Key   string `json:"key"`   // which one; empty for everywhere
 	What  string `json:"what"`  // live or creating
 	Most  int    `json:"most"`
+
+	Own map[string]int `json:"own,omitempty"` // of a cohort: how many live clusters each of its teams is guaranteed
 }
 
 // Counts is what one person, team, repository or everybody holds now.
@@ -167,6 +172,8 @@ type Usage struct {
 	Team       Counts `json:"team"`
 	Repository Counts `json:"repository"`
 	Everywhere Counts `json:"everywhere"`
+
+	Cohort map[string]Counts `json:"cohort,omitempty"` // of each team of the team's cohort, what is live and what waits
 
 	Accounts AccountUsage `json:"-"` // of all teams: no answer has it whole
 
@@ -190,12 +197,14 @@ type Grant struct {
 	RunGrace     time.Duration     `json:"runGrace"` // after a failed run of a pipeline
 	MaxTries     int               `json:"maxTries"`
 	HourlyCents  int               `json:"hourlyCents"`
-	PriceCents   int64             `json:"priceCents"` // until its end, by list prices
-	Tags         map[string]string `json:"tags"`       // the user's own, checked
+	OnDemand     *int              `json:"onDemandCents,omitempty"` // HourlyCents if no machine is a spot machine; nil: none is
+	PriceCents   int64             `json:"priceCents"`              // until its end, by list prices
+	Tags         map[string]string `json:"tags"`                    // the user's own, checked
 	Ownership    Ownership         `json:"ownership"`
-	Nodes        int               `json:"nodes"`  // machines
-	Limits       []Limit           `json:"limits"` // every limit that applies, for waiting
-	Weight       int               `json:"weight"` // the team's share of turns
+	Nodes        int               `json:"nodes"`              // machines
+	Limits       []Limit           `json:"limits"`             // every limit that applies, for waiting
+	Weight       int               `json:"weight"`             // the team's share of turns
+	Priority     int               `json:"priority,omitempty"` // who waits with a higher one comes first, whatever the team
 	Addons       []string          `json:"addons,omitempty"`
 	OffHours     bool              `json:"offHours,omitempty"` // it sleeps outside working hours
 	Account      string            `json:"account,omitempty"`  // the catalogue's name of the cloud account; empty: the installation's own

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,12 @@ func (v Verdict) Asks() []Check { return leavesOf(v.Checks, Ask) }
 
 // Full lists what to wait for as checks, full limits and a brake, in the same way.
 func (v Verdict) Full() []Check { return leavesOf(v.Checks, Wait) }
+
+// Served is the verdict on a request that got a cluster from a pool: that one waits for nothing, and stays in its region.
+func (v Verdict) Served() Verdict {
+	v.Checks = slices.DeleteFunc(slices.Clone(v.Checks), func(c Check) bool { return c.Result == Wait || c.Name == "region" && c.Result == Warn })
+	return v
+}
 
 // Warnings lists what a person should know although nothing is wrong, in the same way.
 func (v Verdict) Warnings() []Check { return leavesOf(v.Checks, Warn) }

@@ -47,7 +47,9 @@ func fill(v reflect.Value, within map[reflect.Type]bool) {
 		fill(v.Index(0), within)
 	case reflect.Map:
 		v.Set(reflect.MakeMap(v.Type()))
-		v.SetMapIndex(reflect.ValueOf("key"), reflect.ValueOf("value"))
+		value := reflect.New(v.Type().Elem()).Elem()
+		fill(value, within)
+		v.SetMapIndex(reflect.ValueOf("key"), value)
 	case reflect.Struct:
 		within[v.Type()] = true
 		for _, field := range v.Fields() {

@@ -23,7 +23,8 @@ type Held struct {
 	Left  time.Duration // until its end
 	Cents int64         // what it will still cost until then, by list prices
 
-	Creating bool // not ready yet
+	Creating bool   // not ready yet
+	From     string // the team that it belongs to
 }
 
 // TeamLimits returns the limits on a team's clusters at once, for a cluster that moves to the team while it still waits for its turn.
@@ -33,6 +34,9 @@ func TeamLimits(team string, c profiles.Catalogue) (limits []Limit) {
 		if b.Scope == profiles.ScopeTeam {
 			limits = append(limits, b.waitableLimits()...)
 		}
+	}
+	if cohort, has := j.cohortUse(); has {
+		limits = append(limits, cohort.toLimit())
 	}
 	return limits
 }
@@ -59,6 +63,9 @@ func JudgeTransfer(team string, h Held, u Usage, c profiles.Catalogue) Check {
 		if b.NodeHours > 0 {
 			checks = append(checks, j.checkNodeHours(b))
 		}
+	}
+	if cohort, has := j.cohortUse(); has && cohort.Own[h.From] == 0 {
+		checks = append(checks, j.checkCohort(cohort))
 	}
 	if j.team.Budget.MonthlyCents > 0 {
 		for _, part := range j.checkBudget().Checks {

@@ -32,6 +32,7 @@ func (l *loader) agree() {
 		compareQuota(q)
 		l.agreeQuota(q)
 	}
+	l.agreeCohorts()
 	for _, i := range l.identities {
 		compareIdentity(i)
 		l.agreeIdentity(i)

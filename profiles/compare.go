@@ -52,6 +52,7 @@ func compare(r *reader, p Profile) {
 	}
 	compareMachines(r, p)
 	compareSleep(r, p)
+	compareSpot(r, p)
 	compareNetworks(r, p)
 }
 
@@ -71,6 +72,12 @@ func compareLists(r *reader, p Profile) {
 			r.failAt(at+".name", region.Name+" again", "each region once")
 		}
 		seen[region.Name] = true
+		for k, other := range region.Fallback {
+			in := fmt.Sprintf("%s.fallback[%d]", at, k)
+			if _, known := p.Region(other); r.good(at+".name", in) && (!known || other == region.Name || slices.Index(region.Fallback, other) != k) {
+				r.failAt(in, fmt.Sprintf("%q", other), "other regions of the list, each once")
+			}
+		}
 	}
 }
 

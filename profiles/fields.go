@@ -57,7 +57,7 @@ func readProfile(r *reader, body []byte) Profile {
 	compare(r, p)
 	if p.Sleep == "" {
 		p.Sleep = SleepNever
-		if p.Workers.Least < p.Workers.Most && p.Workers.Replicas > 0 {
+		if p.Workers.Least < p.Workers.Most && p.Workers.Replicas > 0 && p.Spot == "" {
 			p.Sleep = SleepWorkers
 		}
 	}
@@ -84,6 +84,7 @@ func profileFields(r *reader, p *Profile) []field {
 		idle(r, &p.Idle),
 		optional(choice("ttlFrom", &p.TTLFrom, TTLFromAccepted, TTLFromActivity)),
 		optional(r.inner("sleep", choice("mode", &p.Sleep, SleepWorkers, SleepStopped, SleepNever))),
+		spot(r, &p.Spot),
 		allowList(r, "versions", &p.Versions, "a version such as \"4.20.3\", in quotes", versionForm.MatchString),
 		allowList(r, "baseDomains", &p.BaseDomains, "a lowercase DNS domain", domain),
 		regions(r, p),
@@ -171,12 +172,13 @@ func allowList(r *reader, name string, into *Allowed, accept string, ok func(str
 // regions reads the allow-list of regions with their zones and prices.
 func regions(r *reader, p *Profile) field {
 	return r.inner("regions",
-		r.items("allow", "a mapping with name, zones, spareZones, hourlyCents, asleepCents", func(n *yaml.Node, path string) bool {
+		r.items("allow", "a mapping with name, zones, spareZones, fallback, hourlyCents, asleepCents", func(n *yaml.Node, path string) bool {
 			var region Region
 			r.object(n, path,
 				text("name", &region.Name, "a region such as us-east-1 or us-south", isFilled),
 				zoneList(r, "zones", &region.Zones),
 				optional(zoneList(r, "spareZones", &region.SpareZones)),
+				optional(r.texts("fallback", &region.Fallback, "another region of the list", isFilled)),
 				optional(whole("hourlyCents", &region.HourlyCents, 1, 100_000)),
 				optional(asleepCents(&region)))
 			p.Regions = append(p.Regions, region)

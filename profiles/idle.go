@@ -41,8 +41,8 @@ func compareIdle(r *reader, p Profile) {
 			r.failAt(one.name, duration.Typed(one.after), fmt.Sprintf("at least %s: %s more than tellAfter, so that people can do something first", duration.Typed(least), duration.Typed(leastNotice)))
 		}
 	}
-	if p.Idle.SleepAfter > 0 && r.good("idle.sleepAfter", "sleep") && p.Sleep == SleepNever {
-		r.failAt("idle.sleepAfter", "given for clusters that cannot sleep", "none, or workers that can be scaled, or sleep: {mode: stopped}")
+	if p.Idle.SleepAfter > 0 && r.good("idle.sleepAfter") && (r.good("sleep") || p.Spot != "") && p.Sleep == SleepNever {
+		r.failAt("idle.sleepAfter", "given for clusters that cannot sleep", acceptSleep(p))
 	}
 	if p.Idle.EndAfter > 0 && r.good("idle.sleepAfter", "idle.endAfter") && p.Idle.EndAfter <= p.Idle.SleepAfter {
 		r.failAt("idle.endAfter", p.Idle.EndAfter.String(), fmt.Sprintf("more than sleepAfter, %s", p.Idle.SleepAfter))

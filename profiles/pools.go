@@ -27,10 +27,11 @@ type Pool struct {
 	// Whose the waiting clusters are, and who pays for them. Team is set if teams are declared; the rest is as the team says if it is empty.
 	Team, Owner, CostCenter, Environment string
 
-	Size          int // clusters that wait, or are being made for that
-	Running       int // of them, how many are awake; less than Size only if the profile's clusters can sleep
-	Max           int // waiting and claimed clusters together; at least Size
-	MaxConcurrent int // that are made at once
+	Size          int  // clusters that wait, or are being made for that
+	Running       int  // of them, how many are awake; less than Size only if the profile's clusters can sleep
+	ByClaims      bool // more than Running are awake in hours in which the last weeks' claims needed it
+	Max           int  // waiting and claimed clusters together; at least Size
+	MaxConcurrent int  // that are made at once
 
 	MaxAge        time.Duration      // an unclaimed cluster is replaced at that age
 	ClaimLifetime time.Duration      // a claimed cluster ends that long after its claim at the latest; zero: as its request says
@@ -42,6 +43,12 @@ type Pool struct {
 	// Digest is of everything that its clusters are made from: the profile's document without what says nothing about clusters, those of the
 	// profile's default add-ons, region, version and base domain. A cluster with another digest is stale.
 	Digest string
+}
+
+// RegionOf returns the region of a pool's clusters.
+func (c Catalogue) RegionOf(p Pool) string {
+	profile, _ := c.Get(p.Profile)
+	return cmp.Or(p.Region, profile.DefaultRegion)
 }
 
 // MayClaim reports whether a team may claim the pool's clusters.
@@ -102,6 +109,7 @@ func poolFields(r *reader, p *Pool) []field {
 		optional(text("environment", &p.Environment, tagText, tagValue)),
 		whole("size", &p.Size, 0, mostPoolClusters),
 		optional(whole("running", &p.Running, 0, mostPoolClusters)),
+		optional(boolean("runningByClaims", &p.ByClaims)),
 		whole("max", &p.Max, 0, mostPoolClusters),
 		optional(whole("maxConcurrent", &p.MaxConcurrent, 1, mostPoolClusters)),
 		optional(span("maxAge", &p.MaxAge, mostTTLHours*time.Hour)),
@@ -146,7 +154,14 @@ func (l *loader) agreePool(e *entry[Pool]) {
 		r.failAt("version", fmt.Sprintf("%q, which %s does not allow", p.Version, of.Name), "one of "+strings.Join(of.Versions.Allow, ", "))
 	}
 	if r.good("size", "running") && p.Running < p.Size && of.Sleep == SleepNever {
-		r.failAt("running", fmt.Sprintf("%d of %d for clusters that cannot sleep", p.Running, p.Size), "none, or a profile with workers that can be scaled, or with sleep: {mode: stopped}")
+		accept := "none, or a profile with workers that can be scaled, or with sleep: {mode: stopped}"
+		if of.Spot != "" {
+			accept = acceptSleep(of)
+		}
+		r.failAt("running", fmt.Sprintf("%d of %d for clusters that cannot sleep", p.Running, p.Size), accept)
+	}
+	if r.good("size", "runningByClaims") && p.ByClaims && p.Running >= p.Size {
+		r.failAt("runningByClaims", "true, although all are awake always", "false, or running below size")
 	}
 	for _, one := range []struct {
 		name string

@@ -98,6 +98,7 @@ func TestAPoolThatCannotBeIsRefused(t *testing.T) {
 		"less than nothing":           {"size: 2", "size: -1", "size: -1; accepted: a whole number from 0 to 1000"},
 		"a maximum below the size":    {"max: 6", "max: 1", "max: 1; accepted: at least size, 2"},
 		"more awake than there are":   {"size: 2", "size: 2\nrunning: 3", "running: 3; accepted: at most size, 2"},
+		"awake by claims, and always": {"max: 6", "max: 6\nrunningByClaims: true", "runningByClaims: true, although all are awake always; accepted: false, or running below size"},
 		"older than its profile lets": {"max: 6", "max: 6\nmaxAge: 73h", "maxAge: 73h; accepted: at most ttl.maxHours of aws-minimal-test, 72h"},
 		"claimed for too long":        {"max: 6", "max: 6\nclaimLifetime: 73h", "claimLifetime: 73h; accepted: at most ttl.maxHours of aws-minimal-test, 72h"},
 		"none at once":                {"max: 6", "max: 6\nmaxConcurrent: 0", "maxConcurrent: 0; accepted: a whole number from 1 to 1000"},
@@ -162,7 +163,7 @@ func TestAPoolsClustersAreStaleWhenWhatTheyAreMadeFromChanges(t *testing.T) {
 	for name, change := range map[string]func(fstest.MapFS){
 		"another version": replace("pools/short.yaml", "size: 2", "version: \"4.20.1\"\nsize: 2"),
 		"another region":  replace("pools/short.yaml", "size: 2", "region: us-east-2\nsize: 2"),
-		"another zone":    replace(profile, "us-east-1a", "us-east-1b"),
+		"another zone":    replace(profile, "us-east-1a", "us-east-1d"),
 		"another machine": replace(profile, "instanceType: m6i.xlarge", "instanceType: m6i.2xlarge"),
 		"another profile": replace("pools/short.yaml", "aws-minimal-test", "aws-standard"),
 		"an add-on":       use,

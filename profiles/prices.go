@@ -54,7 +54,7 @@ func (l *loader) addEmbeddedPrices() {
 // cluster is what a cluster of the profile consists of in a region.
 func (p Profile) cluster(r Region) list.Cluster {
 	return list.Cluster{Region: r.Name, Zones: len(r.Zones), Internal: p.Publish == "Internal", Machines: []list.Machines{
-		{Count: p.ControlPlane.Replicas, Type: p.ControlPlane.InstanceType}, {Count: p.Workers.Replicas, Type: p.Workers.InstanceType},
+		{Count: p.ControlPlane.Replicas, Type: p.ControlPlane.InstanceType}, {Count: p.Workers.Replicas, Type: p.Workers.InstanceType, Spot: p.Spot != ""},
 	}}
 }
 
@@ -73,6 +73,10 @@ func (l *loader) agreePrices() {
 		for i := range e.value.Regions {
 			region, at := &e.value.Regions[i], fmt.Sprintf("regions.allow[%d]", i)
 			by, err := c.listPrice(e.value, *region)
+			if e.value.Spot != "" && err != nil {
+				e.from.failAt("spot", e.value.Spot, fmt.Sprintf("none, or spot prices of the workers' type in every region, because %s", err))
+				break
+			}
 			if region.HourlyCents == 0 && err != nil {
 				e.from.failAt(at+".hourlyCents", "missing", fmt.Sprintf("cents an hour, because %s", err))
 				continue
@@ -96,6 +100,8 @@ type listed struct {
 	awake  float64
 	asleep float64 // as the profile lets it sleep
 	worker float64 // what each worker adds
+
+	onDemand float64 // awake, if no machine is a spot machine
 }
 
 // listPrice returns what the platform's price list says of a cluster of the profile in a region.
@@ -114,6 +120,10 @@ func (c Catalogue) listPrice(p Profile, in Region) (by listed, err error) {
 	n := p.Workers.Replicas
 	items, more, none := as(n), as(n+1), as(0)
 	by = listed{asOf: prices.AsOf, awake: list.Sum(items), asleep: list.Sum(none), worker: list.Sum(more) - list.Sum(items)}
+	if p.Spot != "" {
+		p.Spot = ""
+		by.onDemand = list.Sum(as(n))
+	}
 	if p.Sleep == SleepStopped {
 		by.asleep = list.Sum(list.Stopped(items))
 	}
@@ -130,6 +140,9 @@ func (r *Region) fill(by listed) {
 	}
 	asleep, worker := min(r.HourlyCents, round(share*by.asleep)), round(share*by.worker*microsOfCent)
 	r.AsleepCents, r.WorkerMicros = &asleep, &worker
+	if by.onDemand > 0 {
+		r.OnDemand = new(max(r.HourlyCents, round(share*by.onDemand)))
+	}
 }
 
 // microsOfCent is how many millionths of a dollar are a cent.

@@ -31,6 +31,7 @@ type Profile struct {
 	ControlPlane ControlPlane
 	Workers      Workers
 	Sleep        string // how its clusters sleep: SleepWorkers, SleepStopped or SleepNever
+	Spot         string // SpotWorkers: their workers are spot machines of AWS; empty: none of their machines is
 
 	WorkHours workhours.Schedule // when people work with its clusters; empty: as the team says
 	OffHours  OffHours
@@ -79,10 +80,18 @@ func (a Allowed) Has(value string) bool { return slices.Contains(a.Allow, value)
 type Region struct {
 	Name         string
 	Zones        []string // explicit, because without them the installer uses every zone of the region
+	Fallback     []string // regions that take the place of this one, in this order, while it gets no new cluster
 	SpareZones   []string // in whose order a later try replaces a zone that had no capacity
 	HourlyCents  int      // list price of one cluster of this profile, US cents per hour; computed from the price list unless the file names it
+	OnDemand     *int     // the same with all machines on demand; nil: they are
 	AsleepCents  *int     // the same while it is asleep; computed like HourlyCents; nil: it never sleeps, or there is no price list
 	WorkerMicros *int     // of HourlyCents, what each worker adds, in millionths of a dollar; nil: there is no price list
+}
+
+// FallsBack reports that another region may take the place of the default.
+func (p Profile) FallsBack() bool {
+	region, _ := p.Region(p.DefaultRegion)
+	return len(region.Fallback) > 0
 }
 
 // How the clusters of a profile sleep.
@@ -91,6 +100,9 @@ const (
 	SleepStopped = "stopped" // all their machines are stopped
 	SleepNever   = "never"
 )
+
+// SpotWorkers says that a profile's workers are spot machines. The control plane never is.
+const SpotWorkers = "workers"
 
 // ControlPlane describes the control-plane machines.
 type ControlPlane struct {

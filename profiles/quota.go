@@ -25,6 +25,8 @@ type Quota struct {
 	// 0: no limit. Live counts every accepted cluster until it is released, Creating those that are not ready yet.
 	Live, Creating int
 	NodeHours      int // per calendar month (UTC): used, plus what the living clusters will use until they end
+
+	Borrow int // how many a team may have beyond Live, of what the other teams of its cohort do not use
 }
 
 // Holds reports whether the quota applies to somebody of its scope: a person's id, a team's name, owner/name, or "" for everywhere.
@@ -45,6 +47,7 @@ func quotaFields(r *reader, q *Quota) []field {
 		optional(whole("live", &q.Live, 1, mostClusters)),
 		optional(whole("creating", &q.Creating, 1, mostClusters)),
 		optional(whole("nodeHours", &q.NodeHours, 1, mostNodeHours)),
+		optional(whole("borrow", &q.Borrow, 0, mostClusters)),
 	}
 }
 

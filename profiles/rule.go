@@ -46,7 +46,10 @@ type Rule struct {
 
 // Settable are the fields of a request that a default may fill in. Owner and team are not among them: a cluster's ownership is never
 // guessed.
-var Settable = []string{"baseDomain", "costCenter", "environment", "profile", "region", "ttlHours", "version"}
+var Settable = []string{"baseDomain", "costCenter", "environment", "priority", "profile", "region", "ttlHours", "version"}
+
+// MostPriority is the highest priority, and its negative the lowest. Only rules give one; 0 is usual.
+const MostPriority = 100
 
 // ApprovalTerms say who has to approve. The zero value means one platform admin within a day.
 type ApprovalTerms struct {
@@ -63,7 +66,7 @@ const (
 )
 
 // sources are where requests come from (package policy declares them).
-var sources = []string{"pr_label", "pr_comment", "api", "web", "slack", "environment"}
+var sources = []string{"pr_label", "pr_comment", "api", "web", "slack", "environment", "merge_queue", "pool"}
 
 func readPolicy(r *reader, body []byte) Policy {
 	p := Policy{File: r.file}
@@ -126,6 +129,7 @@ var settable = map[string]struct {
 	"baseDomain":  {"a lowercase DNS domain", domain},
 	"costCenter":  {tagText, tagValue},
 	"environment": {tagText, tagValue},
+	"priority":    {fmt.Sprintf("a whole number from -%d to %d", MostPriority, MostPriority), priority},
 	"profile":     {nameAccept, nameForm.MatchString},
 	"region":      {"a region such as us-east-1 or us-south", regionName},
 	"ttlHours":    {fmt.Sprintf("a whole number from 1 to %d", mostTTLHours), ttlHours},
@@ -142,6 +146,11 @@ func regionName(s string) bool {
 	return false
 }
 
+func priority(s string) bool {
+	n, err := strconv.Atoi(s)
+	return err == nil && n >= -MostPriority && n <= MostPriority
+}
+
 func ttlHours(s string) bool {
 	hours, err := strconv.Atoi(s)
 	return err == nil && hours >= 1 && hours <= mostTTLHours
@@ -153,7 +162,7 @@ func settings(r *reader, into *map[string]string) field {
 	for _, name := range Settable {
 		is := settable[name]
 		fields = append(fields, optional(field{name: name, accept: is.accept, read: func(n *yaml.Node, _ string) bool {
-			text := scalar(n, "!!str") || name == "ttlHours" && scalar(n, "!!int")
+			text := scalar(n, "!!str") || (name == "ttlHours" || name == "priority") && scalar(n, "!!int")
 			if text {
 				(*into)[name] = n.Value
 			}

@@ -14,6 +14,7 @@ type Team struct {
 	Environments      []string // allowed; the first is the default
 	Weight            int      // share of turns when a quota is full: weight 2 gets twice as many as weight 1
 	Budget            Budget   // the zero value: none
+	Cohort            string   // the teams that lend each other places of their quotas; empty: it lends and borrows none
 
 	WorkHours workhours.Schedule // when the team works; empty: it did not say
 }
@@ -58,6 +59,7 @@ func teamFields(r *reader, t *Team) []field {
 		r.texts("environments", &t.Environments, tagText, tagValue),
 		optional(whole("weight", &t.Weight, 1, mostWeight)),
 		optional(budget(r, &t.Budget)),
+		optional(text("cohort", &t.Cohort, nameAccept, nameForm.MatchString)),
 		workHours(r, &t.WorkHours),
 		kind("Team"),
 	}

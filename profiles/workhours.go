@@ -71,7 +71,7 @@ func offHours(r *reader, into *OffHours) field {
 // completeOffHours checks offHours against the rest of the profile, whose way to sleep is known now, and fills in what is left out.
 func completeOffHours(r *reader, p *Profile) {
 	if r.good("offHours") && p.Sleep == SleepNever && (p.OffHours.Default || p.OffHours.Required) {
-		r.failAt("offHours", "given for clusters that cannot sleep", "none, or workers that can be scaled, or sleep: {mode: stopped}")
+		r.failAt("offHours", "given for clusters that cannot sleep", acceptSleep(*p))
 	}
 	if r.good("offHours.default", "offHours.required") && p.OffHours.Required && !p.OffHours.Default {
 		r.failAt("offHours.default", "false with required: true", "true, or required: false")

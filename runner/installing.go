@@ -60,6 +60,7 @@ func (a *attempt) installCluster(ctx context.Context) error {
 	if limited != nil { // the install's own failure says more
 		a.noteLine("%v", limited)
 	}
+	a.hearMachines(ctx, exit)
 	log := a.logTail()
 	a.showLog(log)
 	a.gatherLogs(ctx, exit)

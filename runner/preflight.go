@@ -60,10 +60,10 @@ func (a *attempt) lookAround(ctx context.Context) (s surroundings) {
 	if len(a.spec.ShortZones) > 0 {
 		a.noteLine("zones: %s, because earlier attempts found no capacity in %s", strings.Join(a.spec.Zones, ", "), strings.Join(a.spec.ShortZones, ", "))
 	}
-	plan := readPlan(a.spec.Platform, a.platform.DefaultType(), a.spec.InstallConfig, a.spec.Zones)
+	plan := cloud.ReadPlan(a.spec.Platform, a.platform.DefaultType(), a.spec.InstallConfig, a.spec.Zones, a.spec.Spot)
 	var together sync.WaitGroup
 	together.Go(func() {
-		s.problems, s.problemsErr = a.cloud.Preflight(ctx, a.cloudTarget(), a.spec.Zones, typesOf(plan))
+		s.problems, s.problemsErr = a.cloud.Preflight(ctx, a.cloudTarget(), a.spec.Zones, plan.Types())
 	})
 	together.Go(func() { s.quotas, s.quotasErr = a.cloud.Quotas(ctx, a.cloudTarget(), plan) })
 	if _, err := a.tools.Installed(); err == nil {

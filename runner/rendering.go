@@ -51,6 +51,9 @@ func (a *attempt) renderConfig(ctx context.Context) error {
 			if err := a.addCredentials(); err != nil {
 				return err
 			}
+			if err := a.orderSpot(); err != nil {
+				return err
+			}
 		}
 	}
 	return a.readIdentity(ctx)

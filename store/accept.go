@@ -65,10 +65,10 @@ func claimFor(ctx context.Context, c *db.Tx, a Ask, j Judgement) (id string, err
 		return "", nil
 	}
 	row := j.Row
-	row.Addons = addonNames(j.Addons)
+	row.Addons, row.Spec.Advice = addonNames(j.Addons), j.Advice
 	c.Enqueue(queue.PoolsArgs{})
 	return pools.Claim(ctx, c, pools.Request{
-		Accounts: j.Accounts, AnyDomain: j.AnyDomain,
+		Accounts: j.Accounts, AnyDomain: j.AnyDomain, Regions: j.Regions,
 		Pools: j.Pools, Row: row, MaxTTL: j.MaxTTL, UserTags: j.UserTags, Weight: j.Weight, Access: j.Access != nil, RetryOf: a.RetryOf, Patient: a.patient,
 	})
 }
@@ -77,7 +77,7 @@ func claimFor(ctx context.Context, c *db.Tx, a Ask, j Judgement) (id string, err
 // it needs, the first usage sample and the subscribers. A claimed cluster is there, and gets a PREPARE job.
 func queueAccepted(ctx context.Context, c *db.Tx, b *db.Batch, a Ask, again string, j Judgement, place *runs.Binding) (row clusters.Row, request string, err error) {
 	row = fill(c, j)
-	if counted := (usage.Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.Repo(), Everywhere: a.Scope.Everywhere, Accounts: a.Scope.Accounts}); counted != a.Scope {
+	if counted := (usage.Scope{Person: row.RequestedBy, Team: row.Team, Repo: row.Repo(), Everywhere: a.Scope.Everywhere, Accounts: a.Scope.Accounts, Cohort: a.Scope.Cohort}); counted != a.Scope {
 		return row, "", fmt.Errorf("%w: counted for %+v and accepted for %+v", db.ErrConflict, a.Scope, counted)
 	}
 	request = queueRequest(ctx, c, b, a, again, j, row.ID)

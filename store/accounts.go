@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
+	"time"
 
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/usage"
@@ -30,11 +32,72 @@ func (s *Store) UsedAccounts(ctx context.Context) ([]UsedAccount, error) {
 	return list, nil
 }
 
-// CountAccounts returns what the accounts hold, and what still fits.
+// CountAccounts returns what the accounts hold.
 func (s *Store) CountAccounts(ctx context.Context) (usage.Accounts, error) {
 	now, err := s.Now(ctx)
 	if err != nil {
 		return usage.Accounts{}, err
 	}
-	return usage.ReadAccounts(ctx, s.Pool(), now)
+	counted, err := usage.CountAt(ctx, s.Pool(), usage.Scope{Accounts: true}, nil, now)
+	return counted.Accounts, err
+}
+
+// How old what was counted of the room in the clouds may be: older than roomAge, or ten times as old as counting takes, it is counted anew beside its
+// use; three times that old, before it. It is a hint: whether a cluster fits is decided when its runner asks, under a lock.
+const (
+	roomAge      = time.Second
+	roomPatience = 30 * time.Second // for counting beside its use
+)
+
+// recentRoom is what was counted last.
+type recentRoom struct {
+	counting atomic.Bool // beside its use
+	kept     atomic.Pointer[keptRoom]
+}
+
+type keptRoom struct {
+	at   time.Time
+	now  time.Time // on the database's clock, before it was counted
+	took time.Duration
+	fits map[usage.AccountRegion]int
+	all  []usage.Room
+}
+
+// usual is after how long it is counted anew.
+func (k keptRoom) usual() time.Duration { return max(roomAge, 10*k.took) }
+
+// Room returns how many more clusters fit where it was measured in the last day, without those that have not asked for capacity yet, as it was some
+// seconds ago, at that time, and what of that scans measured. Nobody may change the result.
+func (s *Store) Room(ctx context.Context) (fits map[usage.AccountRegion]int, measured []usage.Room, at time.Time, err error) {
+	kept := s.room.kept.Load()
+	if kept == nil || time.Since(kept.at) > 3*kept.usual() {
+		if kept, err = s.countRoom(ctx); err != nil {
+			return nil, nil, at, err
+		}
+		return kept.fits, kept.all, kept.now, nil
+	}
+	if time.Since(kept.at) > kept.usual() && s.room.counting.CompareAndSwap(false, true) {
+		go func() {
+			defer s.room.counting.Store(false)
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), roomPatience)
+			defer cancel()
+			_, _ = s.countRoom(ctx) // what keeps failing is an error once the count is too old
+		}()
+	}
+	return kept.fits, kept.all, kept.now, nil
+}
+
+func (s *Store) countRoom(ctx context.Context) (*keptRoom, error) {
+	begun := time.Now()
+	now, err := s.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	fits, all, err := usage.ReadRoom(ctx, s.Pool(), now)
+	if err != nil {
+		return nil, err
+	}
+	kept := &keptRoom{begun, now, time.Since(begun), fits, all}
+	s.room.kept.Store(kept)
+	return kept, nil
 }

@@ -101,8 +101,13 @@ func TestRoomIsWhatWasMeasuredWithoutWhatOthersHold(t *testing.T) {
 	fits := func() (n int, known bool) {
 		counted, err := s.CountAccounts(t.Context())
 		require.NoError(t, err)
-		n, known = counted.Fits[usage.AccountRegion{Number: "111111111111", Region: "us-east-1"}]
-		return n, known
+		now, err := s.Now(t.Context())
+		require.NoError(t, err)
+		all, _, err := usage.ReadRoom(t.Context(), s.Pool(), now)
+		require.NoError(t, err)
+		at := usage.AccountRegion{Number: "111111111111", Region: "us-east-1"}
+		n, known = all[at]
+		return n - counted.Unasked[at], known
 	}
 	ask, g := inAccount("one", "aws-one", "111111111111")
 	row, err := storetest.Judge(s, ask, g)
@@ -121,6 +126,10 @@ func TestRoomIsWhatWasMeasuredWithoutWhatOthersHold(t *testing.T) {
 	require.NoError(t, err)
 	n, _ := fits()
 	require.Equal(t, 3, n, "four VPCs are free, and the cluster holds one of them")
+	counted, err := s.CountAccounts(t.Context())
+	require.NoError(t, err)
+	require.Len(t, counted.Asked, 1)
+	require.Equal(t, usage.Asked{Number: "111111111111", Region: "us-east-1", Since: clock.Now()}, usage.Asked{Number: counted.Asked[0].Number, Region: counted.Asked[0].Region, Since: counted.Asked[0].Since.UTC()})
 	ask, g = inAccount("two", "aws-one", "111111111111")
 	_, err = storetest.Judge(s, ask, g)
 	require.NoError(t, err)

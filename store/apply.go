@@ -150,6 +150,9 @@ func moveCluster(ctx context.Context, c *db.Tx, cur usage.Held, d lifecycle.Deci
 			return err
 		}
 	}
+	if cur.Seen != d.Next.Seen {
+		c.Enqueue(queue.BreakersArgs{})
+	}
 	if stopsCounting(cur.Cluster, d.Next) {
 		clusters.NextTurns(c)
 	}

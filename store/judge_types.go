@@ -71,6 +71,8 @@ type Judgement struct {
 	Pools     []pools.Candidate    // from which it may be served at once, the best first; nil: it is made anew
 	Accounts  []string             // the catalogue's names of the cloud accounts in which such a cluster may be, "" for the installation's own; nil: only that
 	AnyDomain bool                 // such a cluster may have another base domain
+	Regions   []string             // in which such a cluster may be besides the row's
+	Advice    string               // for such a cluster in place of Row.Spec.Advice
 	Turn      *TurnAsk             // what it waits for, or is bound by once it is approved; nil: it starts at once
 
 	ClaimOnly bool // every account is full: it is served from a pool, or refused with ErrNoAccount

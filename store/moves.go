@@ -54,17 +54,17 @@ func openAttempt(ctx context.Context, c *db.Tx, cluster string, d lifecycle.Deci
 	cause := tracing.Of(ctx)
 	err = c.QueryRow(ctx, `
 		WITH opened AS (
-			INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, phase, expected_seconds, late_seconds, request, workers_wanted, correlation, traceparent)
+			INSERT INTO attempts (id, cluster_id, job_id, number, kind, token_id, opened_at, phase, expected_seconds, late_seconds, request, workers_wanted, spot, correlation, traceparent)
 			SELECT @id, @cluster, j.id, 1 + coalesce((SELECT max(number) FROM attempts WHERE cluster_id = @cluster), 0),
 				@kind, @token, @now, @phase, ceil(took[1]), ceil(took[2]),
-				@request, @workers,
+				@request, @workers, @spot,
 				coalesce(nullif(@correlation, ''), (SELECT correlation FROM cluster_requests WHERE cluster_id = @cluster ORDER BY created_at DESC, id DESC LIMIT 1), ''), @traceparent
 			FROM jobs j JOIN clusters c ON c.id = j.cluster_id, LATERAL (`+clusters.ExpectedOf+`) AS past (took) WHERE j.cluster_id = @cluster AND j.job_type = @job AND j.ended_at IS NULL
 			RETURNING number, job_id
 		)
 		UPDATE jobs j SET attempt = o.number FROM opened o WHERE j.id = o.job_id RETURNING o.number`,
 		pgx.NamedArgs{
-			"id": db.NewID("att"), "token": ulid.Make().String(), "cluster": cluster, "kind": kind, "job": job, "phase": phase, "now": c.Now, "request": d.Request, "workers": d.Workers,
+			"id": db.NewID("att"), "token": ulid.Make().String(), "cluster": cluster, "kind": kind, "job": job, "phase": phase, "now": c.Now, "request": d.Request, "workers": d.Workers, "spot": d.Spot,
 			"correlation": cause.Correlation, "traceparent": cause.Traceparent,
 		}).Scan(&number)
 	var failure *pgconn.PgError

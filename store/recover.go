@@ -15,6 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/pools"
 	"github.com/ocpctl/ocpctl/store/usage"
 )
 
@@ -30,6 +31,7 @@ type RecoveredCluster struct {
 	Wait     time.Duration      // before a teardown of a cluster whose runner may be alive
 	Why      string             // for people and the audit trail
 	Found    []string           // where it was found
+	Claimed  *pools.Claimed     // who claimed it from its pool; nil: nobody, as far as is known
 	Orphan   string             // id of the approved orphan that the cluster removes from now on; empty: none
 }
 
@@ -91,6 +93,11 @@ func (s *Store) recoverIn(ctx context.Context, c *db.Tx, r RecoveredCluster) (wr
 			if err := s.decideRecovered(ctx, c, cur); err != nil {
 				return false, err
 			}
+		}
+	}
+	if wrote && r.Claimed != nil && cur.Pooled && cur.Desired == lifecycle.Present {
+		if err := pools.RestoreClaim(ctx, c, cur, *r.Claimed); err != nil {
+			return false, err
 		}
 	}
 	gone := r.Absent != "" && cur.Desired == lifecycle.Present

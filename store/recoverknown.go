@@ -23,6 +23,7 @@ type RecoveryRow struct {
 	Status                                               lifecycle.Status
 	Desired                                              lifecycle.Desired
 	DestroyAt                                            time.Time
+	Pooled                                               bool     // nobody has claimed it from its pool
 	Held                                                 bool     // it has a hold, or was adopted by a recovery, which set its end
 	Newest                                               int      // number of its newest attempt; 0: none
 	Open                                                 int      // number of its open attempt; 0: none
@@ -36,7 +37,7 @@ func (s *Store) RecoveryView(ctx context.Context) (RecoveryView, error) {
 		return RecoveryView{}, err
 	}
 	list, err := db.All[RecoveryRow](ctx, s.Pool(), `
-		SELECT c.id, c.name, c.platform, c.base_domain, c.region, coalesce(c.effective_tags ->> 'InstallationId', '') AS installation, c.status, c.desired,
+		SELECT c.id, c.name, c.platform, c.base_domain, c.region, coalesce(c.effective_tags ->> 'InstallationId', '') AS installation, c.status, c.desired, c.pooled,
 			c.destroy_at, c.end_hold IS NOT NULL OR coalesce(bool_or(a.claimed_by = @recovery), false) AS held, coalesce(max(a.number), 0) AS newest,
 			coalesce(max(a.number) FILTER (WHERE a.closed_at IS NULL), 0) AS open,
 			array_remove(array_agg(a.infra_id) || array_agg(a.cco_name), NULL) AS identities

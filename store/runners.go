@@ -119,6 +119,7 @@ type runnerWaiter struct {
 	Kind     lifecycle.Kind
 	Team     string
 	Weight   int
+	Priority int
 	Platform string
 	Account  string
 	Region   string
@@ -153,7 +154,7 @@ func assignRunners(ctx context.Context, c *db.Tx) (started int, err error) {
 		return 0, fmt.Errorf("remove what waits no more: %w", err)
 	}
 	waiting, err := db.All[runnerWaiter](ctx, c, `
-		SELECT q.cluster_id AS cluster, q.kind, c.team, c.weight, c.platform, q.account, c.region,
+		SELECT q.cluster_id AS cluster, q.kind, c.team, c.weight, c.priority, c.platform, q.account, c.region,
 			CASE WHEN q.kind = 'create' THEN c.created_at ELSE q.since END AS since, q.position, q.words, q.eta, q.next_at
 		FROM runner_queue q JOIN clusters c ON c.id = q.cluster_id`)
 	if err != nil {
@@ -169,7 +170,7 @@ func assignRunners(ctx context.Context, c *db.Tx) (started int, err error) {
 	asks := make([]lifecycle.RunnerWaiter, len(waiting))
 	for i, w := range waiting {
 		asks[i] = lifecycle.RunnerWaiter{
-			Cluster: w.Cluster, Kind: w.Kind, Team: w.Team, Weight: w.Weight, Since: w.Since, Idle: isIdle(c, w),
+			Cluster: w.Cluster, Kind: w.Kind, Team: w.Team, Weight: w.Weight, Priority: w.Priority, Since: w.Since, Idle: isIdle(c, w),
 			Site: lifecycle.Site{Platform: w.Platform, Account: w.Account, Region: w.Region},
 		}
 	}

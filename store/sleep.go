@@ -30,7 +30,7 @@ func (s *Store) Sleep(ctx context.Context, id string, r SleepRequest, d clusters
 		case cur.Status != lifecycle.Ready:
 			return fmt.Errorf("%w: the cluster is %s", db.ErrConflict, cur.Status)
 		case cur.SleepMode == "":
-			return fmt.Errorf("%w: its profile has no way to sleep", db.ErrConflict)
+			return fmt.Errorf("%w: %s", db.ErrConflict, cur.WhyNoSleep())
 		case !r.Until.IsZero() && !r.Until.After(c.Now):
 			return fmt.Errorf("%w: it cannot sleep until %s, which is past", db.ErrConflict, r.Until.UTC().Format(time.RFC3339))
 		}

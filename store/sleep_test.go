@@ -85,6 +85,10 @@ func TestSleepIsRefused(t *testing.T) {
 	_, err = s.Sleep(t.Context(), row.ID, store.SleepRequest{}, storetest.Maya(""))
 	require.ErrorIs(t, err, db.ErrConflict)
 	require.ErrorContains(t, err, "its profile has no way to sleep")
+	_, err = s.Pool().Exec(t.Context(), `UPDATE clusters SET spot = 'workers' WHERE id = $1`, row.ID)
+	require.NoError(t, err)
+	_, err = s.Sleep(t.Context(), row.ID, store.SleepRequest{}, storetest.Maya(""))
+	require.ErrorContains(t, err, "its profile orders spot machines, which AWS ends instead of stopping them")
 	storetest.Refuses(t, s, "clusters_sleep_wanted", `UPDATE clusters SET sleep_wanted = true WHERE id = $1`, row.ID)
 
 	_, err = s.Pool().Exec(t.Context(), `UPDATE clusters SET sleep_mode = 'workers' WHERE id = $1`, row.ID)

@@ -51,6 +51,7 @@ type Store struct {
 	Scans        *scans.Store
 	TestReports  *testreports.Store
 	ended        ended
+	room         recentRoom
 	group        *group
 	dead         atomic.Int64 // folded changes of usage since the last vacuum
 }

@@ -20,6 +20,15 @@ type holder struct {
 	Owner string `json:"owner"`
 }
 
+// scope is whose usage a cluster adds to with its new team: of the origin's judgement the team's cohort counts too.
+func (h holder) scope(d clusters.Origin) usage.Scope {
+	out := usage.Scope{Team: h.Team}
+	if d.Afford != nil {
+		out.Cohort = d.Afford.Scope.Cohort
+	}
+	return out
+}
+
 // JudgeTransfer judges a cluster's move to another team, with that team's usage counted under its lock. The limits that it returns apply
 // to a cluster that still waits for its turn; its error refuses the move.
 type JudgeTransfer func(usage.Usage) ([]lifecycle.Limit, error)
@@ -51,7 +60,7 @@ func (s *Store) AcceptHandover(ctx context.Context, h people.Handover, team, own
 func (s *Store) give(ctx context.Context, id string, to holder, d clusters.Origin, judge JudgeTransfer, first func(*db.Tx) error) error {
 	return s.Write(ctx, func(c *db.Tx) error {
 		if judge != nil { // the team's lock before the row's, in the same order as requests
-			if err := c.TakeLocks(ctx, usage.Scope{Team: to.Team}.Locks()); err != nil {
+			if err := c.TakeLocks(ctx, to.scope(d).Locks()); err != nil {
 				return err
 			}
 		}
@@ -88,20 +97,20 @@ func receive(ctx context.Context, c *db.Tx, id string, to holder, d clusters.Ori
 		return err
 	}
 	if before.Team != to.Team {
-		if err := joinTeam(ctx, c, id, to.Team, judge); err != nil {
+		if err := joinTeam(ctx, c, id, to.scope(d), judge); err != nil {
 			return err
 		}
 	}
 	return transfer(ctx, c, id, before, to, d)
 }
 
-// joinTeam lets judge check the new team's usage. A waiting cluster waits for that team's limits from now on; limits of other
-// scopes stay.
-func joinTeam(ctx context.Context, c *db.Tx, id, team string, judge JudgeTransfer) error {
+// joinTeam lets judge check the new team's usage. A waiting cluster waits for the limits of that team and its cohort from now on;
+// limits of other scopes stay.
+func joinTeam(ctx context.Context, c *db.Tx, id string, scope usage.Scope, judge JudgeTransfer) error {
 	if judge == nil {
 		return nil
 	}
-	used, err := usage.Count(ctx, c, usage.Scope{Team: team})
+	used, err := usage.Count(ctx, c, scope)
 	if err != nil {
 		return err
 	}
@@ -111,8 +120,8 @@ func joinTeam(ctx context.Context, c *db.Tx, id, team string, judge JudgeTransfe
 	}
 	_, err = c.Exec(ctx, `
 		UPDATE turns SET team = $2, limits = $3 || coalesce(
-			(SELECT jsonb_agg(l) FROM jsonb_array_elements(limits) AS l WHERE l ->> 'scope' <> $4), '[]')
-		WHERE cluster_id = $1`, id, team, append([]lifecycle.Limit{}, limits...), lifecycle.ScopeTeam)
+			(SELECT jsonb_agg(l) FROM jsonb_array_elements(limits) AS l WHERE l ->> 'scope' <> ALL ($4)), '[]')
+		WHERE cluster_id = $1`, id, scope.Team, append([]lifecycle.Limit{}, limits...), []string{lifecycle.ScopeTeam, lifecycle.ScopeCohort})
 	if err != nil {
 		return fmt.Errorf("move its position in the queue: %w", err)
 	}

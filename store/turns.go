@@ -63,6 +63,9 @@ func (s *Store) Turns(ctx context.Context) (granted int, err error) {
 				clusters.NextTurns(c)
 			}
 		}
+		if err := lockChanged(ctx, c, line, turns, places); err != nil {
+			return err
+		}
 		if err := leaveQueue(ctx, c); err != nil {
 			return err
 		}
@@ -142,7 +145,13 @@ func locksOf(line []waiter, which []string) (names []string) {
 			continue
 		}
 		everywhere := slices.ContainsFunc(w.Limits, func(l lifecycle.Limit) bool { return l.Scope == lifecycle.ScopeEverywhere })
-		names = append(names, usage.Scope{Person: w.Person, Team: w.Team, Repo: w.Repo, Everywhere: everywhere}.Locks()...)
+		scope := usage.Scope{Person: w.Person, Team: w.Team, Repo: w.Repo, Everywhere: everywhere}
+		for _, l := range w.Limits {
+			if l.Scope == lifecycle.ScopeCohort {
+				scope.Cohort = &usage.Cohort{Name: l.Key}
+			}
+		}
+		names = append(names, scope.Locks()...)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
@@ -152,7 +161,7 @@ func locksOf(line []waiter, which []string) (names []string) {
 type waiter struct {
 	Cluster            string
 	Person, Team, Repo string
-	Weight             int
+	Weight, Priority   int
 	Since              time.Time
 	Limits             []lifecycle.Limit
 	Position           int
@@ -164,7 +173,7 @@ type waiter struct {
 func (w waiter) waiter() lifecycle.Waiter {
 	return lifecycle.Waiter{
 		Party:   lifecycle.Party{Person: w.Person, Team: w.Team, Repo: w.Repo},
-		Cluster: w.Cluster, Weight: w.Weight, Since: w.Since, Limits: w.Limits, Unapproved: w.Unapproved,
+		Cluster: w.Cluster, Weight: w.Weight, Priority: w.Priority, Since: w.Since, Limits: w.Limits, Unapproved: w.Unapproved,
 	}
 }
 
@@ -182,7 +191,7 @@ func leaveQueue(ctx context.Context, c *db.Tx) error {
 func readLine(ctx context.Context, c *db.Tx) ([]waiter, error) {
 	line, err := db.All[waiter](ctx, c, `
 		SELECT t.cluster_id AS cluster, c.requested_by AS person, c.team, coalesce(c.repo, '') AS repo,
-			t.weight, t.since, t.limits, t.position, t.words, t.eta, c.needs_approval AS unapproved
+			t.weight, c.priority, t.since, t.limits, t.position, t.words, t.eta, c.needs_approval AS unapproved
 		FROM turns t JOIN clusters c ON c.id = t.cluster_id WHERE c.destroyed_at IS NULL AND c.desired = 'present' AND c.needs_turn`)
 	if err != nil {
 		return nil, fmt.Errorf("read who waits: %w", err)
@@ -242,6 +251,29 @@ func giveTurns(ctx context.Context, c *db.Tx, ids []string) (granted int, err er
 	return len(had), nil
 }
 
+// lockChanged locks the clusters that a pass changes, in the order of their ids and before any row of turns: whoever gives one to another team, or
+// renames its repository, does it in that order.
+func lockChanged(ctx context.Context, c *db.Tx, line []waiter, turns []string, places map[string]lifecycle.Turn) error {
+	changed := slices.Clone(turns)
+	for _, w := range line {
+		if turn, waits := places[w.Cluster]; waits && (w.isMoved(turn) || w.isForeseen(turn)) {
+			changed = append(changed, w.Cluster)
+		}
+	}
+	if _, err := c.Exec(ctx, `SELECT FROM clusters WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE`, changed); err != nil {
+		return fmt.Errorf("lock what waits: %w", err)
+	}
+	return nil
+}
+
+// isMoved reports that the waiter stands elsewhere, or waits for something else, than it was told.
+func (w waiter) isMoved(now lifecycle.Turn) bool {
+	return now.Position != w.Position || now.For != w.Words
+}
+
+// isForeseen reports that only now it is known when its turn may come.
+func (w waiter) isForeseen(now lifecycle.Turn) bool { return w.ETA == nil && !now.ETA.IsZero() }
+
 // keepPlaces stores the positions, and reconciles the clusters whose position changed.
 func keepPlaces(ctx context.Context, c *db.Tx, line []waiter, places map[string]lifecycle.Turn) error {
 	var ids, words, moved, foreseen []string
@@ -254,9 +286,9 @@ func keepPlaces(ctx context.Context, c *db.Tx, line []waiter, places map[string]
 		}
 		ids, words, numbers, etas = append(ids, w.Cluster), append(words, turn.For), append(numbers, turn.Position), append(etas, db.Null(turn.ETA))
 		switch {
-		case turn.Position != w.Position || turn.For != w.Words:
+		case w.isMoved(turn):
 			moved = append(moved, w.Cluster)
-		case w.ETA == nil && !turn.ETA.IsZero():
+		case w.isForeseen(turn):
 			foreseen = append(foreseen, w.Cluster)
 		}
 	}

@@ -78,9 +78,13 @@ func (s *Service) myTeams(p policy.Principal) []profiles.Team {
 // QuotaState is a quota as it applies to somebody, with its usage.
 type QuotaState struct {
 	profiles.Quota
-	Key  string // person or team it applies to; empty: everywhere
-	Used usage.Counts
+	Key    string // person or team it applies to; empty: everywhere
+	Used   usage.Counts
+	Cohort *policy.CohortUse // of the team whose live clusters it limits; nil: it has none
 }
+
+// MostLive returns how many live clusters the quota allows at once, with those to borrow.
+func (q QuotaState) MostLive() int { return q.Live + q.Borrow }
 
 // Quotas returns the limits that apply to the principal and its teams, with their usage.
 func (s *Service) Quotas(ctx context.Context, p policy.Principal) ([]QuotaState, error) {
@@ -106,37 +110,41 @@ func (s *Service) Quotas(ctx context.Context, p policy.Principal) ([]QuotaState,
 			if q.Scope != profiles.ScopeEverywhere && len(q.Match) > 0 && !profiles.FitsAny(q.Match, key) {
 				continue
 			}
-			used, err := s.countFor(ctx, q.Scope, key)
+			state, err := s.countFor(ctx, q, key)
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, QuotaState{Quota: q, Key: key, Used: used})
+			out = append(out, state)
 		}
 	}
 	return out, nil
 }
 
-func (s *Service) countFor(ctx context.Context, scope profiles.Scope, key string) (usage.Counts, error) {
+func (s *Service) countFor(ctx context.Context, q profiles.Quota, key string) (QuotaState, error) {
 	var counted usage.Scope
-	switch scope {
+	switch q.Scope {
 	case profiles.ScopePerson:
 		counted.Person = key
 	case profiles.ScopeTeam:
-		counted.Team = key
+		counted.Team, counted.Cohort = key, app.CohortScope(key, s.catalogue().Catalogue)
 	default:
 		counted.Everywhere = true
 	}
 	used, err := s.store.Usage(ctx, counted)
 	if err != nil {
-		return usage.Counts{}, fmt.Errorf("count what is used: %w", err)
+		return QuotaState{}, fmt.Errorf("count what is used: %w", err)
 	}
-	switch scope {
+	out := QuotaState{Quota: q, Key: key, Used: used.Everywhere}
+	switch q.Scope {
 	case profiles.ScopePerson:
-		return used.Person, nil
+		out.Used = used.Person
 	case profiles.ScopeTeam:
-		return used.Team, nil
+		out.Used = used.Team
+		if cohort, has := policy.CohortOf(key, app.ToPolicyUsage(used), s.catalogue().Catalogue); has && q.Live > 0 {
+			out.Cohort = &cohort
+		}
 	}
-	return used.Everywhere, nil
+	return out, nil
 }
 
 // CatalogueState says which catalogue is in use and whether its files hold another.

@@ -33,6 +33,23 @@ func (s *server) GetAccount(w http.ResponseWriter, r *http.Request, name string)
 	writeOK(w, toAccount(a))
 }
 
+// ListRooms implements GET /api/v1/rooms.
+func (s *server) ListRooms(w http.ResponseWriter, r *http.Request) {
+	list, err := s.App.VisibleRooms(r.Context(), principal(r))
+	if err != nil {
+		s.writeError(w, r, err)
+		return
+	}
+	out := v1.Rooms{Items: make([]v1.Room, len(list))}
+	for i, room := range list {
+		out.Items[i] = v1.Room{
+			Profile: room.Profile, Platform: room.Platform, Account: room.Name, Number: room.Account, Region: room.Region,
+			Clusters: room.Clusters, LimitedBy: room.By, MeasuredAt: room.MeasuredAt,
+		}
+	}
+	writeOK(w, out)
+}
+
 func toAccount(a app.AccountState) v1.Account {
 	out := v1.Account{
 		Name: a.Name, Platform: a.Platform, Number: a.Number, State: v1.AccountState(a.State()), Regions: a.Regions, Teams: a.Teams,

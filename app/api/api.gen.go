@@ -153,6 +153,8 @@ type operations interface {
 	GetPool(w http.ResponseWriter, r *http.Request, name string)
 	// ChangePool Pause, resume, drain or resize a pool (platform admins of every team).
 	ChangePool(w http.ResponseWriter, r *http.Request, name string)
+	// AdvisePool Say how many clusters of a pool should wait, and how many of them awake, by the requests of the last 28 days.
+	AdvisePool(w http.ResponseWriter, r *http.Request, name string)
 	// ListProfiles List the profiles with limits and prices.
 	ListProfiles(w http.ResponseWriter, r *http.Request)
 	// GetProfile Get one profile.
@@ -175,6 +177,8 @@ type operations interface {
 	EnsureLabels(w http.ResponseWriter, r *http.Request, params v1.EnsureLabelsParams)
 	// GetLabels Get the state of a request to create labels.
 	GetLabels(w http.ResponseWriter, r *http.Request, id string)
+	// ListRooms List how many more clusters of each profile fit where, as the scans of the last day measured it.
+	ListRooms(w http.ResponseWriter, r *http.Request)
 	// ListScans List the scans of cloud accounts, newest first.
 	ListScans(w http.ResponseWriter, r *http.Request, params v1.ListScansParams)
 	// StartScans Look through a cloud account now, or through all that are configured (platform admins of all teams).
@@ -484,11 +488,17 @@ func routes(s operations, add func(method, path string, handle func(w http.Respo
 	add(http.MethodPost, "/api/v1/pools/{name}", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		s.ChangePool(w, r, r.PathValue("name"))
 	})
+	add(http.MethodGet, "/api/v1/pools/{name}/advice", func(w http.ResponseWriter, r *http.Request, p *parameters) {
+		s.AdvisePool(w, r, r.PathValue("name"))
+	})
 	add(http.MethodGet, "/api/v1/accounts", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		s.ListAccounts(w, r)
 	})
 	add(http.MethodGet, "/api/v1/accounts/{name}", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		s.GetAccount(w, r, r.PathValue("name"))
+	})
+	add(http.MethodGet, "/api/v1/rooms", func(w http.ResponseWriter, r *http.Request, p *parameters) {
+		s.ListRooms(w, r)
 	})
 	add(http.MethodGet, "/api/v1/brakes", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		s.ListBrakes(w, r)

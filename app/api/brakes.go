@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"net/http"
 
 	"github.com/ocpctl/ocpctl/app"
@@ -55,6 +56,6 @@ func (s *server) writeBrakes(w http.ResponseWriter, r *http.Request, list []life
 func toBrake(b lifecycle.Brake) v1.Brake {
 	return v1.Brake{
 		ID: b.ID, Kind: v1.BrakeKind(b.Kind), Platform: b.Where.Platform, Account: b.Where.Account, Region: b.Where.Region, Profile: b.Where.Profile, Team: b.Where.Team,
-		By: b.By, Reason: b.Words, Message: b.String(), Since: b.Since, Until: b.Until,
+		Version: b.Where.Version, By: b.By, Reason: cmp.Or(b.Words, b.Code), Failures: b.Failures, Message: b.String(), Since: b.Since, Until: b.Until,
 	}
 }

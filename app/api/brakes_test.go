@@ -8,6 +8,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
+	"github.com/ocpctl/ocpctl/devstack/servicetest"
 )
 
 func TestAnAdminFreezesAndARequestHearsThatItWillWait(t *testing.T) {
@@ -22,8 +23,9 @@ func TestAnAdminFreezesAndARequestHearsThatItWillWait(t *testing.T) {
 	h.does(http.MethodPost, "/api/v1/dry-run", h.as(oidc.Requester), body, http.StatusOK, &verdict)
 	require.True(t, verdict.Allowed)
 	require.True(t, verdict.Waits)
-	require.Contains(t, verdict.Message, "It waits: New clusters of the profile aws-minimal-test are frozen by "+brake.By)
+	require.Contains(t, verdict.Message, "It waits: "+brake.By+" froze new clusters of the profile aws-minimal-test from")
 	require.Contains(t, verdict.Message, "AWS has an outage")
+	require.Equal(t, brake.Until.UTC(), verdict.StartsAt.UTC(), "it starts after the freeze")
 	var made v1.Accepted
 	h.does(http.MethodPost, "/api/v1/clusters", h.as(oidc.Requester), body, http.StatusAccepted, &made, "Idempotency-Key", "one")
 	require.Contains(t, made.Message, "AWS has an outage")
@@ -55,4 +57,20 @@ func TestAFreezeWithoutAnEndAReasonOrAPlaceIsRefused(t *testing.T) {
 		wrong = h.refused(http.MethodPost, "/api/v1/brakes", h.as(oidc.Admin), v1.FreezeRequest{Until: until, Reason: "x"}, http.StatusUnprocessableEntity)
 		require.Equal(t, "until", wrong.Errors[0].Field, until)
 	}
+}
+
+func TestAnAccountIsFrozenByItsName(t *testing.T) {
+	h := fixtureWith(t, servicetest.Catalogue(t, map[string]string{"accounts/two.yaml": "name: two\nplatform: aws\nnumber: \"210987654321\"\n"}), nil)
+	var brake v1.Brake
+	h.does(http.MethodPost, "/api/v1/brakes", h.as(oidc.Admin), v1.FreezeRequest{Account: "two", Until: "4h", Reason: "its owners pay no more"}, http.StatusCreated, &brake)
+	require.Equal(t, "210987654321", brake.Account)
+	var two v1.Account
+	h.does(http.MethodGet, "/api/v1/accounts/two", h.as(oidc.Admin), nil, http.StatusOK, &two)
+	require.Equal(t, brake.Account, two.Number)
+	var verdict v1.Verdict
+	body := map[string]any{"name": "frozen", "profile": "aws-minimal-test", "team": "platform", "costCenter": "x", "environment": "test"}
+	h.does(http.MethodPost, "/api/v1/dry-run", h.as(oidc.Requester), body, http.StatusOK, &verdict)
+	require.True(t, verdict.Waits, verdict.Message)
+	wrong := h.refused(http.MethodPost, "/api/v1/brakes", h.as(oidc.Admin), v1.FreezeRequest{Account: "three", Until: "4h", Reason: "x"}, http.StatusUnprocessableEntity)
+	require.Contains(t, wrong.Errors[0].Accepted, "two")
 }

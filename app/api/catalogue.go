@@ -104,10 +104,13 @@ func (s *server) ListQuotas(w http.ResponseWriter, r *http.Request) {
 			into *v1.Used
 			used float64
 			most int
-		}{{&one.Live, float64(q.Used.Live), q.Live}, {&one.Creating, float64(q.Used.Creating), q.Creating}, {&one.NodeHours, q.Used.NodeHours, q.NodeHours}} {
+		}{{&one.Live, float64(q.Used.Live), q.MostLive()}, {&one.Creating, float64(q.Used.Creating), q.Creating}, {&one.NodeHours, q.Used.NodeHours, q.NodeHours}} {
 			if bound.most > 0 {
 				*bound.into = v1.Used{Used: float32(bound.used), Most: bound.most}
 			}
+		}
+		if c := q.Cohort; c != nil {
+			one.Cohort = v1.CohortShare{Name: c.Name, Guaranteed: c.Own[c.Team], Borrowed: c.CountBorrowed(), Lent: c.CountLent()}
 		}
 		out.Items = append(out.Items, one)
 	}

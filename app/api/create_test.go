@@ -199,13 +199,26 @@ func TestAFullQuotaRefusesOrMakesWaitWithItsFigures(t *testing.T) {
 
 	waits := h.make(oidc.Requester, "shop-5") // of a profile whose requests wait
 	require.Equal(t, 1, waits.Position)
-	require.Contains(t, waits.Message, "waits in the queue")
+	require.Contains(t, waits.Message, "It waits: Team platform has 3 of the 3")
 	require.Equal(t, 2, h.make(oidc.Requester, "shop-6").Position)
 	var v v1.Verdict
 	h.does(http.MethodPost, "/api/v1/dry-run", h.as(oidc.Requester), v1.CreateRequest{Name: "shop-7", CostCenter: "sandbox", Environment: "test"}, http.StatusOK, &v)
 	require.True(t, v.Waits)
 	require.Equal(t, 3, v.Position)
 	require.Zero(t, v.StartsAt, "nothing is known yet of how long a create takes")
+}
+
+func TestACohortsPlacesAreSaid(t *testing.T) {
+	files := map[string]string{"quotas/quotas.yaml": "quotas:\n  - {name: team, scope: team, live: 1, borrow: 1}\n"}
+	for _, team := range []string{"platform", "team-a"} {
+		files["teams/"+team+".yaml"] = "name: " + team + "\nowner: maya\ncostCenters: [sandbox]\nenvironments: [test]\ncohort: payments\n"
+	}
+	h := fixtureWith(t, servicetest.Catalogue(t, files), nil)
+	h.make(oidc.Requester, "shop-1")
+	require.Contains(t, h.make(oidc.Requester, "shop-2").Message, "1 over the quota of team platform: borrowed from the cohort payments, which has 1 of 2 free.")
+	var quotas v1.Quotas
+	h.get("/api/v1/quotas", &quotas)
+	require.Equal(t, []v1.Quota{{Name: "team", Scope: "team", Key: "platform", Live: v1.Used{Used: 2, Most: 2}, Cohort: v1.CohortShare{Name: "payments", Guaranteed: 1, Borrowed: 1}}}, quotas.Items)
 }
 
 func TestADryRunSaysEverythingAndKeepsNothing(t *testing.T) {

@@ -40,6 +40,24 @@ func (s *server) ChangePool(w http.ResponseWriter, r *http.Request, name string)
 	s.writePool(w, r, p, err)
 }
 
+// AdvisePool implements GET /api/v1/pools/{name}/advice.
+func (s *server) AdvisePool(w http.ResponseWriter, r *http.Request, name string) {
+	a, err := s.App.AdvisePool(r.Context(), principal(r), name)
+	if err != nil {
+		s.writeError(w, r, err)
+		return
+	}
+	out := v1.PoolAdvice{
+		Name: a.Pool.Name, Since: a.Since.UTC(), Zone: a.Pool.WorkHours.Zone().String(), Claims: a.Claims, Anew: a.Anew, InstallSeconds: int64(a.Install.Seconds()), WakeSeconds: int64(a.Wake.Seconds()),
+		Size: a.Pool.WantedSize(), AdvisedSize: a.Size, Running: a.Pool.Running, RunningByClaims: a.Pool.ByClaims, Hours: make([]v1.PoolHour, len(a.Workdays)),
+	}
+	for hour, plan := range a.Workdays {
+		weekend := a.Weekends[hour]
+		out.Hours[hour] = v1.PoolHour{Hour: hour, WorkdayRequests: plan.Requests, WorkdayRunning: plan.Running, WeekendRequests: weekend.Requests, WeekendRunning: weekend.Running}
+	}
+	writeOK(w, out)
+}
+
 func (s *server) writePool(w http.ResponseWriter, r *http.Request, p app.PoolState, err error) {
 	if err != nil {
 		s.writeError(w, r, err)

@@ -34,6 +34,9 @@ func TestAPoolIsPausedResizedDrainedAndResumed(t *testing.T) {
 	var same v1.PoolDetail
 	h.does(http.MethodGet, "/api/v1/pools/stock", h.as(oidc.Admin), nil, http.StatusOK, &same)
 	require.Equal(t, p, same)
+	var advice v1.PoolAdvice
+	h.does(http.MethodGet, "/api/v1/pools/stock/advice", h.as(oidc.Requester), nil, http.StatusOK, &advice)
+	require.Equal(t, []any{3, 0, 24, "UTC", int64(2400)}, []any{advice.Size, advice.AdvisedSize, len(advice.Hours), advice.Zone, advice.InstallSeconds}, "nothing was asked for")
 	p = change(v1.PoolChange{Action: "resize"})
 	require.Equal(t, 2, p.Size, "the catalogue's again")
 	require.Equal(t, v1.PoolModeDraining, change(v1.PoolChange{Action: "drain"}).Mode)

@@ -118,7 +118,9 @@ func (s *server) ClaimScan(w http.ResponseWriter, r *http.Request, id string) {
 		s.writeError(w, r, err)
 		return
 	}
-	writeOK(w, contract.ClaimedScan{Spec: scanSpec(row, parts, s.Runner), Answer: answer})
+	spec := scanSpec(row, parts, s.Runner)
+	spec.Plans = s.App.ScanPlans(row.Platform, row.Spec.Regions)
+	writeOK(w, contract.ClaimedScan{Spec: spec, Answer: answer})
 }
 
 // scanSpec is everything that a scan's runner gets. A part that an earlier runner could not complete is tried again.
@@ -142,6 +144,9 @@ func (s *server) ReportScan(w http.ResponseWriter, r *http.Request, id string) {
 		row, err := intake.ScanReport(said)
 		if err != nil {
 			return attempts.Lease{}, err
+		}
+		if room := row.Room; room != nil && !s.App.Offers(room.Profile, room.Region) { // the catalogue changed, or nobody asked for it
+			row.Room = nil
 		}
 		return s.Store.Scans.Report(r.Context(), id, claimsOf(r).TokenID, row)
 	})

@@ -67,6 +67,10 @@ func TestAScanIsAskedForRunAndRead(t *testing.T) {
 	r := h.looker()
 	var claimed contract.ClaimedScan
 	r.says("claim", contract.Claim{Pod: "pod-1"}, &claimed, http.StatusOK)
+	plans := claimed.Spec.Plans
+	require.NotEmpty(t, plans)
+	require.Contains(t, plans[0].InstallConfig, "controlPlane:")
+	claimed.Spec.Plans = nil
 	require.Equal(t, contract.ScanSpec{
 		Scan: r.id, Installation: "test", Platform: "aws", Account: "123456789012", HomeRegion: "us-east-1", BaseDomains: []string{"labs.example.com"},
 		CloudCredentialsRef: "file:/keys", CallsPerSecond: 5, Heartbeat: claimed.Spec.Heartbeat, Correlation: r.id,
@@ -79,6 +83,15 @@ func TestAScanIsAskedForRunAndRead(t *testing.T) {
 	r.says("report", contract.ScanReport{Seq: 1, Part: &part}, &answer, http.StatusOK)
 	require.NotEmpty(t, answer.Token)
 	r.says("report", contract.ScanReport{Seq: 2, Part: &contract.ScanPart{Name: "Ec2"}}, nil, http.StatusBadRequest)
+	r.says("report", contract.ScanReport{Seq: 2, Room: &contract.ScanRoom{Profile: "aws-minimal-test", Region: "us-east-1", Quotas: []contract.Quota{
+		{Service: "vpc", Code: "L-F678F1CE", Name: "VPCs per region", Limit: 5, Used: 1, Need: 1, Lasting: 1}, {Service: "ec2", Code: "L-0263D0A3", Name: "addresses", Limit: 7, Used: 1, Need: 3, Lasting: 3},
+	}}}, &answer, http.StatusOK)
+	r.says("report", contract.ScanReport{Seq: 3, Room: &contract.ScanRoom{Profile: "invented", Region: "us-east-1", Quotas: []contract.Quota{{Service: "vpc", Code: "L-1", Limit: 5, Need: 1}}}}, &answer, http.StatusOK)
+	var rooms v1.Rooms
+	h.seenBy(oidc.Requester, "/api/v1/rooms", &rooms)
+	require.Len(t, rooms.Items, 1)
+	require.Equal(t, []any{"aws-minimal-test", "123456789012", "us-east-1", 2, "addresses: 3 needed, 6 of 7 free"},
+		[]any{rooms.Items[0].Profile, rooms.Items[0].Number, rooms.Items[0].Region, rooms.Items[0].Clusters, rooms.Items[0].LimitedBy})
 	h.refused(http.MethodPost, statusPath+"attempts/"+r.id+"/claim", r.bearer, contract.Claim{Pod: "pod-1"}, http.StatusConflict)
 	h.refused(http.MethodPost, statusPath+"scans/scn_other/claim", r.bearer, contract.Claim{Pod: "pod-1"}, http.StatusUnauthorized)
 

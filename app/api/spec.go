@@ -50,7 +50,7 @@ func toSpec(row attempts.SpecRow, set RunnerSettings) contract.Spec {
 		out.Card = toCard(row.Row, set)
 	}
 	if out.Kind == contract.KindCreate {
-		out.InstallConfig, out.ShortZones = row.Row.Spec.InstallConfig, row.ShortZones
+		out.InstallConfig, out.ShortZones, out.Spot = row.Row.Spec.InstallConfig, row.ShortZones, row.Spot
 		if out.Zones = profiles.ZonesWithout(row.Row.Spec.Zones, row.Row.Spec.SpareZones, row.ShortZones); !slices.Equal(out.Zones, row.Row.Spec.Zones) {
 			out.InstallConfig = profiles.MoveZones(out.InstallConfig, out.Zones)
 		}
@@ -145,10 +145,10 @@ func toAddon(a clusters.Addon) contract.Addon {
 	return out
 }
 
-// accountFor returns the account that the runner must use: for a destroy, the account of the newest record.
+// accountFor returns the account that the runner must use: for a destroy, the account of the newest record, if it has one.
 func accountFor(row attempts.SpecRow) string {
 	if n := len(row.Identities); n > 0 && string(row.Kind) == contract.KindDestroy {
-		return row.Identities[n-1].Account
+		return cmp.Or(row.Identities[n-1].Account, row.Row.Spec.Account)
 	}
 	return row.Row.Spec.Account
 }

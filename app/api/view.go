@@ -27,7 +27,7 @@ func toCluster(row clusters.Row, name func(string) string) v1.Cluster {
 		Generation: row.Generation, Owner: row.Owner, Team: row.Team, CostCenter: row.CostCenter, Environment: row.Environment,
 		RequestedBy: row.RequestedBy, RequestedByName: name(row.RequestedBy), Source: row.Source, TTLSeconds: int64(row.TTL / time.Second),
 		AcceptedAt: row.AcceptedAt.UTC(), DestroyAt: row.DestroyAt.UTC(), EndReason: row.Ends.Reason().String(), UpdatedAt: row.UpdatedAt.UTC(),
-		ReadyAt: utc(row.ReadyAt), ReleasedAt: utc(row.ReleasedAt), HourlyCents: row.HourlyCents, Meter: toMeter(row.Meter),
+		ReadyAt: utc(row.ReadyAt), ReleasedAt: utc(row.ReleasedAt), HourlyCents: row.HourlyCents, SpotSavesCents: row.SpotSaves, Meter: toMeter(row.Meter),
 		APIURL: row.APIURL, ConsoleURL: row.ConsoleURL, JobID: row.JobID,
 		Progress:      v1.Progress{Percent: row.Progress.Percent, Step: row.Progress.Step, Eta: utc(row.Progress.ETA), Late: utc(row.Progress.Late)},
 		InstallFailed: row.DesiredWhy.Code == lifecycle.ReasonInstallFailed, FailReason: row.FailReason, FailMessage: row.FailMessage, FailWhose: row.FailWhose, FailNext: row.FailNext,
@@ -36,7 +36,7 @@ func toCluster(row clusters.Row, name func(string) string) v1.Cluster {
 		NeedsApproval: row.NeedsApproval, ApproveBy: utc(row.ApproveBy),
 		Position: row.Position, WaitsSince: utc(row.WaitsSince), RetryAt: dueTime(row), Blockers: lifecycle.DescribeBlockers(row.Blockers), Identities: row.Identities,
 	}
-	c.Account = row.Account
+	c.Account, c.Priority = row.Account, row.Priority
 	c.Pool, c.ClaimedAt, c.WaitSparedSeconds = row.Pool, utc(row.ClaimedAt), toSeconds(row.WaitSpared)
 	for _, l := range row.LinksNow() {
 		c.Links = append(c.Links, v1.ClusterLink{Title: l.Title, URL: l.URL})

@@ -172,7 +172,7 @@ func (m *Missed) askAgain(ctx context.Context, lost []github.HookDelivery) (aske
 		case errors.Is(err, github.ErrNotFound), errors.Is(err, github.ErrRefused):
 			m.log.ErrorContext(ctx, "a webhook is lost: GitHub does not send it again", "delivery", d.GUID, "event", d.Event, "at", d.At, "err", err)
 		case err != nil:
-			return asked, false, fmt.Errorf("have %s sent again: %w", d.GUID, err)
+			return asked, false, errors.Join(fmt.Errorf("have %s sent again: %w", d.GUID, err), m.store.Inbox.NotAsked(ctx, d.GUID))
 		}
 	}
 	return asked, true, nil

@@ -106,11 +106,13 @@ func TestAReadingThatDidNotComeToItsEndIsReadAgain(t *testing.T) {
 	l.github.FailNext(1, github.APIFault{Status: http.StatusBadGateway, Path: "/app/hook/deliveries"})
 	require.Error(t, l.missed.Read(t.Context()))
 	require.Empty(t, l.mark())
-	l.github.FailNext(1, github.APIFault{Status: http.StatusBadGateway, Method: http.MethodPost, Path: "/app/hook/deliveries/"})
-	require.ErrorContains(t, l.missed.Read(t.Context()), "sent again")
-	require.Empty(t, l.mark())
-	_, err := l.store.Pool().Exec(t.Context(), `UPDATE redeliveries SET asked_at = asked_at - interval '5 minutes'`)
-	require.NoError(t, err)
+	for range len(pauses) + 1 { // GitHub took none of these requests, so none of them counts
+		l.github.FailNext(1, github.APIFault{Status: http.StatusBadGateway, Method: http.MethodPost, Path: "/app/hook/deliveries/"})
+		require.ErrorContains(t, l.missed.Read(t.Context()), "sent again")
+		require.Empty(t, l.mark())
+		_, err := l.store.Pool().Exec(t.Context(), `UPDATE redeliveries SET asked_at = asked_at - interval '1 hour'`)
+		require.NoError(t, err)
+	}
 	require.NoError(t, l.missed.Read(t.Context()))
 	require.NotEmpty(t, l.mark())
 	l.settle()

@@ -147,7 +147,11 @@ func (s *Service) retryCluster(ctx context.Context, t task) (slack.Message, erro
 			row.Card.Name, row.Card.Status, row.Card.Phase, chatops.Prefix, row.Card.Name, chatops.Prefix, row.Card.Profile))
 	case row.Phase == lifecycle.DestroyBlocked || row.Phase == lifecycle.Abandoned:
 		return s.retryTeardown(ctx, t, row)
-	case pressed && row.PR == nil && row.ReplacedBy != "":
+	}
+	if _, _, err := s.core.Authorize(ctx, t.by, row.ID, policy.ActRetry, t.originWith(s.reasonOf(t))); err != nil {
+		return slack.Message{}, err
+	}
+	if pressed && row.PR == nil && row.ReplacedBy != "" {
 		return s.describeEarlierRetry(ctx, t, row.ID)
 	}
 	r := s.core.Alike(row)

@@ -140,7 +140,7 @@ func allowancesOf(q admin.QuotaState) (out []blocks.Allowance) {
 		name       string
 		used, most int
 	}{
-		{messages.LiveOf(string(q.Scope), q.Key), q.Used.Live, q.Live},
+		{messages.LiveOf(string(q.Scope), q.Key), q.Used.Live, q.MostLive()},
 		{messages.CreatingOf(string(q.Scope), q.Key), q.Used.Creating, q.Creating},
 		{messages.NodeHoursOf(string(q.Scope), q.Key), int(math.Ceil(q.Used.NodeHours)), q.NodeHours},
 	} {

@@ -290,6 +290,19 @@ func TestAFailedClusterIsRetriedOnceFromItsNotice(t *testing.T) {
 	require.Contains(t, h.slack("UMATE", "retry demo"), "is accepted", "the command always does")
 }
 
+func TestAClusterThatIsOnlySharedIsNotRequestedAgain(t *testing.T) {
+	h := ours(t)
+	h.slack("UMATE", "create aws-minimal-test --name demo")
+	h.links("UPAY", proved("saml:pay", "ocpctl-team-payments"))
+	require.Contains(t, h.slack("UMATE", "share demo --team payments"), "payments")
+	row := h.Only()
+	h.Query(`UPDATE clusters SET status = 'FAILED', phase = 'create_failed', fail_reason = 'QuotaExceeded', desired = 'absent', desired_why = '{"code":"install_failed"}', teardown = 'DESTROY' WHERE id = $1 RETURNING id`, row.ID)
+	const refused = "To retry it you need the role"
+	require.Contains(t, h.slack("UPAY", "retry demo"), refused)
+	require.Contains(t, h.press("UPAY", blocks.Press{Verb: chatops.VerbRetry, Cluster: row.ID}), refused)
+	require.Len(t, h.Clusters(), 1)
+}
+
 func TestARetryButtonMeansItOnceWhoeverPressesIt(t *testing.T) {
 	h := ours(t)
 	h.slack("UMATE", "create aws-minimal-test --name demo")

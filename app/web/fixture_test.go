@@ -73,6 +73,7 @@ type fixture struct {
 	streams  *eventstream.Places
 	live     liveTimes
 
+	cohort string          // of all teams of the catalogue; empty: none
 	proves bool            // people prove on GitHub that an account is theirs; else the account types a code
 	github *standin.Server // with proves
 
@@ -98,6 +99,11 @@ func newFixtureWith(t testing.TB, change func(*fixture)) *fixture {
 	t.Cleanup(func() { require.NoError(t, h.provider.Stop()) })
 	h.issuer = servicetest.Issuer(t)
 	terms := ownCatalogue(t)
+	if h.cohort != "" {
+		for i := range terms.Teams {
+			terms.Teams[i].Cohort = h.cohort
+		}
+	}
 	h.app = app.Config{
 		RunnersIn: func(string) string { return "123456789012" },
 		Store:     h.store, Artifacts: h.shelf, Catalogue: func() catalogue.Catalogue { return terms }, GitHub: githubAnswers{}, UI: h.base,

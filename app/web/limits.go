@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/http"
 
+	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/admin"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -14,13 +15,17 @@ type limitsView struct {
 	Quotas    []quotaView
 	Budgets   []budgetView
 	Profiles  []profiles.Profile
+	Rooms     []app.RoomState
 	MayCreate bool
+	Cohorts   bool // some line has a cohort
 }
 
 // quotaView is one limit of a quota with its use.
 type quotaView struct {
 	Name, Of, What            string
 	Used, Most, High, Waiting int
+
+	Cohort *policy.CohortUse // nil: none
 }
 
 type budgetView struct {
@@ -47,6 +52,7 @@ func (p *pages) limitsOf(ctx context.Context, who policy.Principal) (limitsView,
 	}
 	for _, q := range quotas {
 		v.Quotas = append(v.Quotas, quotaLines(q)...)
+		v.Cohorts = v.Cohorts || q.Cohort != nil
 	}
 	teams, err := p.Admin.Teams(ctx, who)
 	if err != nil {
@@ -62,7 +68,8 @@ func (p *pages) limitsOf(ctx context.Context, who policy.Principal) (limitsView,
 	if v.Profiles, _, err = p.Admin.Profiles(who); err != nil {
 		return v, err
 	}
-	return v, nil
+	v.Rooms, err = p.App.VisibleRooms(ctx, who)
+	return v, err
 }
 
 // quotaLines returns one quota's limits, one line each.
@@ -72,13 +79,14 @@ func quotaLines(q admin.QuotaState) (out []quotaView) {
 		what       string
 		used, most int
 		waiting    int
+		cohort     *policy.CohortUse
 	}{
-		{"clusters at once", q.Used.Live, q.Live, q.Used.Waiting},
-		{"clusters being created", q.Used.Creating, q.Creating, q.Used.Waiting}, // waiting clusters count for both limits, so that nobody overtakes them
-		{"node hours this month", int(math.Ceil(q.Used.NodeHours)), q.NodeHours, 0},
+		{"clusters at once", q.Used.Live, q.MostLive(), q.Used.Waiting, q.Cohort},
+		{"clusters being created", q.Used.Creating, q.Creating, q.Used.Waiting, nil}, // waiting clusters count for both limits, so that nobody overtakes them
+		{"node hours this month", int(math.Ceil(q.Used.NodeHours)), q.NodeHours, 0, nil},
 	} {
 		if b.most > 0 {
-			out = append(out, quotaView{Name: q.Name, Of: of, What: b.what, Used: b.used, Most: b.most, High: b.most * 8 / 10, Waiting: b.waiting})
+			out = append(out, quotaView{Name: q.Name, Of: of, What: b.what, Used: b.used, Most: b.most, High: b.most * 8 / 10, Waiting: b.waiting, Cohort: b.cohort})
 		}
 	}
 	return out

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"testing"
@@ -28,7 +29,7 @@ func TestTheNavigationShowsWhatOneMaySee(t *testing.T) {
 	}
 	require.Equal(t, []string{"Start", "Clusters", "Profiles", "Pools", "New cluster", "Approvals", "Usage", "Reports", "Limits", "Policy"}, names(policy.As("x", "X", policy.Requester, "platform")))
 	require.Equal(t, []string{"Start", "Clusters", "Profiles", "Pools", "Approvals", "Usage", "Reports", "Limits", "Policy", "Findings", "Orphans", "Deliveries", "Audit"}, names(policy.As("x", "X", policy.Auditor)))
-	require.Len(t, names(policy.As("x", "X", policy.PlatformAdmin)), 14)
+	require.Len(t, names(policy.As("x", "X", policy.PlatformAdmin)), 15)
 	require.Empty(t, names(policy.Principal{ID: "x"}))
 	require.True(t, navigation(policy.As("x", "X", policy.Auditor), "/approvals/apr_1", nil)[4].Here, "a page below it too")
 	require.Equal(t, badge{3, "open"}, navigation(policy.As("x", "X", policy.Auditor), "/", map[string]badge{"/findings": {3, "open"}})[9].Badge)
@@ -49,10 +50,11 @@ func TestOnesOwnPageShowsSeatsAndAccounts(t *testing.T) {
 
 func TestLimitsShowWhatIsUsedOfThem(t *testing.T) {
 	h := newFixture(t)
+	h.sql(`INSERT INTO rooms VALUES ($1, 'us-east-1', 'aws-standard', 'aws', '[{"service":"vpc","code":"L-1","name":"VPCs per region","limit":5,"used":2,"need":1}]', now())`, "123456789012")
 	h.make("maya", "shop", "platform", 24)
 	_, page, _ := h.as("maya").get("/limits")
 	for _, want := range []string{
-		`<meter min="0" max="4" high="3" value="1">1 of 4</meter>`, "clusters being created", "72 of 3000", "<td>you</td>", "<td>team platform</td>",
+		`<meter min="0" max="4" high="3" value="1">1 of 4</meter>`, "clusters being created", "72 of 3000", "<td>you</td>", "VPCs per region: 1 needed, 3 of 5 free", "<td>team platform</td>",
 		"$1,000.00", "requests are refused", "AWS minimal test", "requests wait in the queue", servicetest.IBMOff, `href="/new?profile=aws-standard"`,
 	} {
 		require.Contains(t, page, want)
@@ -60,6 +62,18 @@ func TestLimitsShowWhatIsUsedOfThem(t *testing.T) {
 	require.NotContains(t, page, "team payments")
 	_, page, _ = h.as("ada").get("/limits")
 	require.NotContains(t, page, "/new?profile", "an auditor creates nothing")
+}
+
+func TestLimitsShowWhatACohortLends(t *testing.T) {
+	h := newFixtureWith(t, func(h *fixture) { h.cohort = "both" })
+	for i := range 5 {
+		h.accept(fmt.Sprintf("shop-%d", i), "platform") // whatever the limits
+	}
+	_, page, _ := h.as("maya").get("/limits")
+	require.Contains(t, page, `<th scope="col">Cohort</th><th scope="col" class="num">Guaranteed</th><th scope="col" class="num">Borrowed</th><th scope="col" class="num">Lent</th>`)
+	require.Contains(t, page, `<td>both</td><td class="num">4</td><td class="num">1</td><td class="num">0</td><td><code>team</code></td></tr>`)
+	_, page, _ = h.as("maya").get("/policy")
+	require.Contains(t, page, ", cohort both")
 }
 
 func TestUsageIsReportedByGroupWithBars(t *testing.T) {

@@ -75,6 +75,9 @@ func (v policyView) TeamLines() []objectLine {
 		if t.Owner != "" {
 			says += ", owner " + t.Owner
 		}
+		if t.Cohort != "" {
+			says += ", cohort " + t.Cohort
+		}
 		return t.Name, says
 	})
 }
@@ -86,7 +89,7 @@ func (v policyView) QuotaLines() []objectLine {
 		for _, limit := range []struct {
 			most int
 			text string
-		}{{q.Live, "clusters at once"}, {q.Creating, "being created"}, {q.NodeHours, "node hours a month"}} {
+		}{{q.Live, "clusters at once"}, {q.Borrow, "more to borrow"}, {q.Creating, "being created"}, {q.NodeHours, "node hours a month"}} {
 			if limit.most > 0 {
 				parts = append(parts, fmt.Sprintf("%d %s", limit.most, limit.text))
 			}

@@ -181,8 +181,17 @@ func (r runtime) runAttempt(ctx context.Context, f flags, keys cloud.Keys) error
 // runScan leaves the keys of the default chain to the SDK, which renews them.
 func (r runtime) runScan(ctx context.Context, f flags) error {
 	return scan.Run(ctx, scan.Config{
-		Server: f.server, Scan: f.scan, Token: r.token, Pod: r.pod, Clouds: map[string]scan.Open{names.AWS: openAWSInventory, names.IBMCloud: openIBMInventory}, HTTP: r.http, Log: r.log, Redact: r.redact,
+		Server: f.server, Scan: f.scan, Token: r.token, Pod: r.pod, HTTP: r.http, Log: r.log, Redact: r.redact,
+		Clouds: map[string]scan.Open{names.AWS: openAWSInventory, names.IBMCloud: openIBMInventory},
+		Meters: map[string]scan.OpenMeter{names.AWS: meterOf(openAWS), names.IBMCloud: meterOf(openIBMCloud)},
 	})
+}
+
+// meterOf opens a cloud as an attempt does, to measure its limits.
+func meterOf(open func(context.Context, string, cloud.Keys) (runner.Cloud, error)) scan.OpenMeter {
+	return func(ctx context.Context, region string, keys cloud.Keys) (scan.Meter, error) {
+		return open(ctx, region, keys)
+	}
 }
 
 // seemly is an error that may be printed: it contains texts from the server, S3 or the cloud, redacted.

@@ -205,7 +205,7 @@ func (in inner) wireController(client *github.Client, pools controller.Pools, ca
 	return controller.New(controller.Config{
 		Store: in.store, Dispatcher: dispatcher, GitHub: client, Catalogue: catalogue, Changes: changes, CataloguePath: strings.Trim(cfg.Catalogue.Path, "/"), Spool: in.bucket, Remover: in.bucket, Archives: in.bucket, Cleanup: in.wireCleanup(), Pools: pools, Signer: in.signer,
 		Bucket: cfg.Artifacts.Bucket, Installation: cfg.Installation,
-		Limits: cfg.Lifecycle(), Hours: in.hoursOf, FindingLimits: cfg.FindingLimits(), Accounts: in.scanAccounts(), Links: chatops.Links{UI: cfg.UIURL}, Log: in.log,
+		Limits: cfg.Lifecycle(), Hours: in.hoursOf, FindingLimits: cfg.FindingLimits(), Breaker: cfg.Breaker(), Accounts: in.scanAccounts(), Links: chatops.Links{UI: cfg.UIURL}, Log: in.log,
 		Wake: cfg.Limits.Wake, FindEvery: cfg.Limits.Findings, Keep: cfg.Limits.Keep, Retention: cfg.Artifacts.Retention,
 		RepositoryFile: profiles.RepositoryFilePath, Pace: cfg.GitHub.WritePace(), Progress: cfg.GitHub.Progress,
 	}), nil

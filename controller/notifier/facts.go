@@ -47,7 +47,7 @@ var (
 		lifecycle.Orphan: "orphans", lifecycle.Overdue: "overdue", lifecycle.Stuck: "restart", lifecycle.Blocked: "destroy-blocked",
 		lifecycle.Remains: "remains", lifecycle.FailingDelivery: "lost-webhooks", lifecycle.LostDelivery: "lost-webhooks", lifecycle.FailedJob: "failed-jobs",
 		lifecycle.SlackChannel: "slack", lifecycle.SlackRefused: "slack", lifecycle.AccessNotRevoked: "access-not-revoked",
-		lifecycle.ScanFailing: "scan-failing",
+		lifecycle.ScanFailing: "scan-failing", lifecycle.BreakerOpen: "breaker-open",
 	}
 	findingTitles = map[lifecycle.FindingKind]string{
 		lifecycle.Orphan: "Resources belong to no living cluster", lifecycle.Overdue: "A cluster is past its end",
@@ -56,7 +56,7 @@ var (
 		lifecycle.LostDelivery: "A request was given up or refused",
 		lifecycle.FailedJob:    "A queue job used up its attempts", lifecycle.SlackChannel: "A channel in Slack takes no messages",
 		lifecycle.SlackRefused: "Slack refuses the bot", lifecycle.AccessNotRevoked: "Revoked access still works",
-		lifecycle.ScanFailing: "A cloud account cannot be looked through",
+		lifecycle.ScanFailing: "A cloud account cannot be looked through", lifecycle.BreakerOpen: "Installs fail, so new clusters wait",
 	}
 )
 

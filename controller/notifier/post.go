@@ -37,6 +37,7 @@ func (n *Notifier) postNotices(ctx context.Context, seen *sights, list []notices
 	if err := laterIf(n.Store.Notices.TakeTurn(ctx, at.workspace, at.id, notices.Usual)); err != nil {
 		return err
 	}
+	begun := time.Now()
 	if head.Person != "" {
 		to.Channel, err = n.Slack.OpenDirect(ctx, head.Person)
 		if errors.Is(err, slack.ErrNever) {
@@ -44,7 +45,7 @@ func (n *Notifier) postNotices(ctx context.Context, seen *sights, list []notices
 			return n.Store.Notices.GiveUp(ctx, ids, "this person cannot be reached")
 		}
 		if err != nil {
-			return n.recordAnswer(ctx, at, err)
+			return n.recordAnswer(ctx, at, begun, err)
 		}
 	}
 	if since := head.PostingAt; since != nil {
@@ -59,9 +60,9 @@ func (n *Notifier) postNotices(ctx context.Context, seen *sights, list []notices
 		ts, err = n.Slack.Post(ctx, to, m, head.ID)
 	}
 	if err == nil {
-		return errors.Join(n.Store.Notices.Posted(ctx, list, to.Channel, ts), n.recordAnswer(ctx, at, nil))
+		return errors.Join(n.Store.Notices.Posted(ctx, list, to.Channel, ts), n.recordAnswer(ctx, at, begun, nil))
 	}
-	answer := n.recordAnswer(ctx, at, err)
+	answer := n.recordAnswer(ctx, at, begun, err)
 	if slack.NotTaken(err) {
 		return errors.Join(answer, n.Store.Notices.NotPosted(ctx, ids))
 	}
@@ -95,12 +96,13 @@ type spot struct{ workspace, id string }
 // lookFor looks for a message whose post was cut off. If it is there, the notices stand in it, and are brought up to date next; else
 // they are posted next.
 func (n *Notifier) lookFor(ctx context.Context, at spot, list []notices.Notice, in slack.Place, since time.Time) error {
+	begun := time.Now()
 	ts, found, err := n.Slack.Find(ctx, in, list[0].ID, since)
 	if err == nil && !found && in.Thread != 0 { // it may stand alone, because the thread's message was deleted
 		ts, found, err = n.Slack.Find(ctx, slack.Place{Channel: in.Channel}, list[0].ID, since)
 	}
 	if err != nil {
-		return n.recordAnswer(ctx, at, err)
+		return n.recordAnswer(ctx, at, begun, err)
 	}
 	if !found {
 		return n.Store.Notices.NotPosted(ctx, idsOf(list))
@@ -113,12 +115,12 @@ func (n *Notifier) lookFor(ctx context.Context, at spot, list []notices.Notice, 
 }
 
 // updateMessage brings a posted message up to date. One that somebody deleted is not posted again.
-func (n *Notifier) updateMessage(ctx context.Context, seen *sights, one notices.Notice) error {
+func (n *Notifier) updateMessage(ctx context.Context, one notices.Notice) error {
 	list, err := n.Store.Notices.Together(ctx, one)
 	if err != nil {
 		return err
 	}
-	m, err := n.renderNotices(ctx, seen, list)
+	m, err := n.renderNotices(ctx, newSights(n.Store), list) // what was looked at before may be older than these rows say
 	if err != nil {
 		return err
 	}
@@ -126,12 +128,13 @@ func (n *Notifier) updateMessage(ctx context.Context, seen *sights, one notices.
 	if err := laterIf(n.Store.Notices.TakeEdit(ctx, at.workspace, at.id, rankEdit(list))); err != nil {
 		return err
 	}
+	begun := time.Now()
 	err = n.Slack.Update(ctx, one.PostedIn, one.ExternalID, m)
 	if errors.Is(err, slack.ErrGone) {
 		n.Log.InfoContext(ctx, "notice not updated: it was deleted, or is too old to be changed", "notice", one.ID, "channel", one.PostedIn)
 		return n.Store.Notices.GiveUp(ctx, idsOf(list), "its message was deleted, or is too old to be changed")
 	}
-	if err := n.recordAnswer(ctx, at, err); err != nil {
+	if err := n.recordAnswer(ctx, at, begun, err); err != nil {
 		return err
 	}
 	return n.Store.Notices.Posted(ctx, list, one.PostedIn, one.ExternalID)
@@ -172,12 +175,12 @@ func laterIf(wait time.Duration, err error) error {
 	if err != nil || wait == 0 {
 		return err
 	}
-	return later{wait}
+	return later{min(wait, notices.AskAgain)}
 }
 
-// recordAnswer records what Slack said, for everything else that is to be posted there. After an error that goes away, or that a person has to
+// recordAnswer records what Slack said to a request that began then, for everything else that is to be posted there. After an error that goes away, or that a person has to
 // solve, it returns later: the next turn comes when it makes sense to try again. Any other error is left to River's retries.
-func (n *Notifier) recordAnswer(ctx context.Context, at spot, err error) error {
+func (n *Notifier) recordAnswer(ctx context.Context, at spot, begun time.Time, err error) error {
 	var limited slack.RateLimited
 	var kept error
 	switch {
@@ -191,7 +194,7 @@ func (n *Notifier) recordAnswer(ctx context.Context, at spot, err error) error {
 		kept = n.Store.Notices.ChannelProblem(ctx, at.workspace, "", slack.CodeOf(err))
 	case slack.NotTaken(err): // so the token is accepted
 		kept = errors.Join(n.Store.Notices.ChannelProblem(ctx, at.workspace, "", ""),
-			n.Store.Notices.ChannelProblem(ctx, at.workspace, at.id, cmp.Or(slack.CodeOf(err), "refused")))
+			n.Store.Notices.ChannelRefused(ctx, at.workspace, at.id, cmp.Or(slack.CodeOf(err), "refused"), time.Since(begun)))
 	default:
 		return fmt.Errorf("tell %s: %w", at.id, err)
 	}

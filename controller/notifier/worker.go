@@ -94,7 +94,7 @@ func (n *Notifier) postNext(ctx context.Context, id string) (waits bool, err err
 		return true, err
 	}
 	if list[0].ExternalID != 0 {
-		return true, n.updateMessage(ctx, seen, list[0])
+		return true, n.updateMessage(ctx, list[0])
 	}
 	return true, n.postNotices(ctx, seen, nextTogether(list), now)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/pools"
 )
 
 // plan is what is written of one cluster.
@@ -51,12 +52,40 @@ func (r *run) planKnown(c *cluster, known store.RecoveryRow) plan {
 	names := append(slices.Clone(known.Identities), listIdentities(p.write.Attempts)...)
 	p.write.Attempts = append(p.write.Attempts, r.addUnrecorded(of, c, names, max(top+1, 1))...)
 	slices.SortFunc(p.write.Attempts, func(a, b store.RecoveredAttempt) int { return a.Number - b.Number })
+	if known.Pooled {
+		p.write.Claimed = r.claimedAfter(c, known.Newest)
+	}
 	p.done, p.write.Why = "attempts added", "the database was restored from a backup, and attempts of this cluster are newer"
 	if known.Status == lifecycle.Ready && known.Desired == lifecycle.Present && c.hasTeardownAfter(known.Newest) {
 		p.done, p.write.Absent = "torn down and counted", "its teardown had begun after the backup from which the database was restored"
 		p.write.Why = p.write.Absent
 	}
 	return p
+}
+
+// claimedAfter returns who claimed a cluster from its pool, if an attempt after that one prepared it for them; else nil. Its end may have been
+// extended since, so it comes no sooner than that of any other ready cluster.
+func (r *run) claimedAfter(c *cluster, newest int) *pools.Claimed {
+	for _, number := range slices.Backward(c.attemptNumbers()) {
+		a := c.attempts[number]
+		if number <= newest || a.kind != contract.KindPrepare {
+			continue
+		}
+		by := &pools.Claimed{Until: r.view.Now.Add(r.Keep)}
+		if a.record == nil {
+			return by
+		}
+		tags := a.record.Tags
+		by.Tags, by.Owner, by.Team, by.CostCenter, by.Environment = tags, tags[tagkey.Owner], tags[tagkey.Team], tags[tagkey.CostCenter], tags[tagkey.Environment]
+		if accepted := a.record.Accepted; accepted != nil {
+			by.RequestedBy, by.Source = accepted.RequestedBy, accepted.Source
+		}
+		if until, err := time.Parse(time.RFC3339, tags[tagkey.TTLExpiry]); err == nil && until.After(by.Until) {
+			by.Until = until
+		}
+		return by
+	}
+	return nil
 }
 
 // planUnknown plans the adoption of a cluster that was accepted after the backup.
@@ -186,6 +215,9 @@ func (c *cluster) readyAttempt() int {
 		switch a := c.attempts[number]; a.kind {
 		case contract.KindScale, contract.KindConfigure, contract.KindAccess, contract.KindSleep, contract.KindWake, contract.KindObserve, contract.KindTag, contract.KindInform, contract.KindPrepare:
 		case contract.KindCreate:
+			if a.own == "" && a.record == nil && len(a.manifests) == 0 && a.outputs == nil {
+				continue // it stored at most credentials: a create has a record before it creates anything, so this was work on a ready cluster
+			}
 			if a.outputs != nil && a.access != nil && a.outputs.At.Equal(a.access.At) {
 				return number
 			}

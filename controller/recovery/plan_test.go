@@ -14,6 +14,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/pools"
 )
 
 var (
@@ -108,6 +109,15 @@ func TestOnlyATeardownMakesAReadyClusterUnready(t *testing.T) {
 	}
 }
 
+// An access attempt of which nothing but credentials arrived looks like a create.
+func TestCredentialsAloneDoNotMakeAReadyClusterUnready(t *testing.T) {
+	c := seen("create").succeeded(1)
+	c.attempts[2] = &attempt{number: 2, kind: contract.KindCreate, at: now, access: &artifacts.Trace{At: now}}
+	require.Empty(t, newRun().planUnknown(c).write.Absent)
+	c.attempts[2].manifests = []artifacts.Trace{{At: now}}
+	require.NotEmpty(t, newRun().planUnknown(c).write.Absent, "it has archived an install directory")
+}
+
 func TestWhatPreparedAClusterReplacedTheCredentialsOfItsInstall(t *testing.T) {
 	c := seen("create", "prepare", "prepare").succeeded(1)
 	c.attempts[2].access = &artifacts.Trace{At: now}
@@ -190,6 +200,23 @@ func TestAKnownClusterGetsOnlyWhatIsNewer(t *testing.T) {
 
 	known.Status = lifecycle.Destroyed
 	require.Empty(t, r.planKnown(seen("create", "destroy"), known).write.Attempts, "a proof is final")
+}
+
+func TestAClusterThatWasClaimedAfterTheBackupIsInNoPool(t *testing.T) {
+	known := store.RecoveryRow{ID: "clu_1", Name: "shop", BaseDomain: "labs.example.com", Region: "us-east-1", Installation: "test", Pooled: true,
+		Status: lifecycle.Ready, Desired: lifecycle.Present, Newest: 1, Identities: []string{"shop-abcde"}}
+	require.Nil(t, newRun().planKnown(seen("create", "observe").succeeded(1), known).write.Claimed)
+	c := seen("create", "prepare", "access").succeeded(1)
+	c.attempts[2].record.Accepted = &contract.Accepted{RequestedBy: "saml:maya", Source: "web"}
+	by := newRun().planKnown(c, known).write.Claimed
+	require.Equal(t, []string{"maya", "platform", "saml:maya", "web"}, []string{by.Owner, by.Team, by.RequestedBy, by.Source})
+	require.Equal(t, now.Add(24*time.Hour), by.Until)
+	c.attempts[2].record.Tags[tagkey.TTLExpiry] = now.Add(-time.Hour).Format(time.RFC3339)
+	require.Equal(t, now.Add(8*time.Hour), newRun().planKnown(c, known).write.Claimed.Until, "it may have been extended")
+	c.attempts[2].record = nil
+	require.Equal(t, &pools.Claimed{Until: now.Add(8 * time.Hour)}, newRun().planKnown(c, known).write.Claimed, "whoever it was")
+	known.Pooled = false
+	require.Nil(t, newRun().planKnown(c, known).write.Claimed)
 }
 
 func TestANumberThatWasUsedTwiceHidesNoName(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 // launch is a checked RunInstances request.
 type launch struct {
 	kind, profile string
+	spot          bool
 	subnet        *Resource
 	public        bool // it gets an address on the Internet
 	groups        []string
@@ -24,7 +25,7 @@ type launch struct {
 func (c *call) launching() (launch, error) {
 	size, _ := strconv.Atoi(c.params.get("BlockDeviceMapping.1.Ebs.VolumeSize")) // absent: the image's size
 	l := launch{kind: c.params.get("InstanceType"), groups: c.params.list("SecurityGroupId"), profile: c.params.get("IamInstanceProfile.Name"),
-		count: max(1, min(c.params.number("MaxCount"), 100)), gib: cmp.Or(size, 120), disk: cmp.Or(c.params.get("BlockDeviceMapping.1.Ebs.VolumeType"), "gp3")}
+		spot: c.params.get("InstanceMarketOptions.MarketType") == "spot", count: max(1, min(c.params.number("MaxCount"), 100)), gib: cmp.Or(size, 120), disk: cmp.Or(c.params.get("BlockDeviceMapping.1.Ebs.VolumeType"), "gp3")}
 	subnetID := c.params.get("SubnetId")
 	for _, face := range c.params.each("NetworkInterface") {
 		subnetID = cmp.Or(subnetID, face.get("SubnetId"))
@@ -46,16 +47,42 @@ func (c *call) launching() (launch, error) {
 	if zone := l.subnet.Attrs["availability-zone"]; !offered(zone, l.kind) {
 		return l, fault("Unsupported", "Your requested instance type (%s) is not supported in your requested Availability Zone (%s).", l.kind, zone)
 	}
+	if code := c.noSpot(l); code != nil {
+		return l, code
+	}
 	if zone := l.subnet.Attrs["availability-zone"]; c.server.HitZone(c.name(), zone) != "" {
 		return l, fault(NoCapacity, "We currently do not have sufficient %s capacity in the Availability Zone you requested (%s).", l.kind, zone)
 	}
 	if l.profile != "" && c.named("instance-profile", l.profile) == nil {
 		return l, fault("InvalidParameterValue", "Value (%s) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name", l.profile)
 	}
-	if err := c.checkQuota("L-1216C47A", "", l.count*vcpus(l.kind)); err != nil {
+	if err := c.checkQuota(vcpuQuota(l.spot), "", l.count*vcpus(l.kind)); err != nil {
 		return l, err
 	}
 	return l, c.disks(l.disk, l.count*l.gib)
+}
+
+// noSpot is the refusal of spot machines that a test asked for in the subnet's zone: "ec2:RunInstances/spot/us-east-1a". Nil: there is none.
+func (c *call) noSpot(l launch) error {
+	if !l.spot {
+		return nil
+	}
+	switch code := c.server.HitZone(c.name(), "spot/"+l.subnet.Attrs["availability-zone"]); code {
+	case "":
+		return nil
+	case NoCapacity:
+		return fault(code, "There is no Spot capacity available that matches your request.")
+	default:
+		return fault(code, "Your Spot request cannot be fulfilled.")
+	}
+}
+
+// vcpuQuota is the code of the quota for standard machines.
+func vcpuQuota(spot bool) string {
+	if spot {
+		return "L-34B43A08"
+	}
+	return "L-1216C47A"
 }
 
 // disks refuses volumes above the quota of their type.
@@ -73,6 +100,9 @@ func runInstances(c *call) ([]node, error) {
 	for range l.count {
 		attrs := map[string]string{"instance-type": l.kind, "image-id": c.params.get("ImageId"), "subnet-id": l.subnet.ID,
 			"availability-zone": zone, "reservation-id": reservation, "profile": l.profile, "user-data": c.params.get("UserData")}
+		if l.spot {
+			attrs["instance-lifecycle"] = "spot"
+		}
 		r := c.made("instance", Resource{VPC: l.subnet.VPC, Attrs: attrs})
 		r.Values["groups"] = l.groups
 		c.Move(r, "pending", "running")
@@ -100,6 +130,9 @@ func renderInstance(_ *call, r *Resource) []node {
 		el("launchTime", cmp.Or(r.Attrs["started"], el("", r.Created).text)), group("placement", el("availabilityZone", r.Attrs["availability-zone"])), tagSet(r)}
 	if !r.Alive() {
 		return append(out, el("reason", "User initiated ("+r.Gone.Format("2006-01-02 15:04:05 GMT")+")"))
+	}
+	if lifecycle := r.Attrs["instance-lifecycle"]; lifecycle != "" {
+		out = append(out, el("instanceLifecycle", lifecycle))
 	}
 	groups := pick.Map(r.vals("groups"), func(id string) []node { return []node{el("groupId", id)} })
 	out = append(out, el("vpcId", r.VPC), el("subnetId", r.Attrs["subnet-id"]), el("privateIpAddress", r.Attrs["private-ip-address"]), list("groupSet", "item", groups),
@@ -164,7 +197,12 @@ func terminateInstances(c *call) ([]node, error) {
 
 // stopInstances stops running instances. One that is stopped, or on its way, stays so; one that ends cannot be stopped.
 func stopInstances(c *call) ([]node, error) {
-	return c.power("stop", "running", "stopping", "stopped", func(*Resource) error { return nil })
+	return c.power("stop", "running", "stopping", "stopped", func(r *Resource) error {
+		if r.Attrs["instance-lifecycle"] == "spot" {
+			return fault("UnsupportedOperation", "You can't stop the Spot Instance '%s' because it is associated with a one-time Spot Instance request. You can only stop Spot Instances associated with persistent Spot Instance requests.", r.ID)
+		}
+		return nil
+	})
 }
 
 // startInstances starts stopped instances, within the quota. The launch time of an instance is that of its last start.

@@ -3,8 +3,8 @@ package aws
 import (
 	"cmp"
 	"encoding/base64"
-	"fmt"
 	"slices"
+	"strconv"
 )
 
 // after returns one page of a list sorted by key: what follows the token, at most limit (0: all), and the next token. A token names
@@ -23,7 +23,11 @@ func after[T any](found []T, token string, limit int, key func(T) string) ([]T, 
 	return found, base64.RawURLEncoding.EncodeToString([]byte(key(found[limit-1]))), nil
 }
 
-func bySeq(r *Resource) string { return fmt.Sprintf("%012d", r.Seq) }
+// bySeq is called for every resource by every list.
+func bySeq(r *Resource) string {
+	digits := strconv.FormatInt(r.Seq, 10)
+	return "000000000000"[min(len(digits), 12):] + digits
+}
 
 // limited returns the length of a page: as requested, otherwise the service's default (0: everything), but not more than a test
 // allows.

@@ -25,7 +25,8 @@ func quotas() []quota {
 		{"vpc", "L-E79EC296", "VPC security groups per Region", 2500, "SecurityGroupLimitExceeded", "The maximum number of security groups has been reached (%d).", living("ec2", "security-group"), 1},
 		{"ec2", "L-0263D0A3", "EC2-VPC Elastic IPs", 5, "AddressLimitExceeded", "The maximum number of addresses has been reached (%d).", living("ec2", "elastic-ip"), 1},
 		{"ec2", "L-1216C47A", "Running On-Demand Standard (A, C, D, H, I, M, R, T, Z) instances", 256, "VcpuLimitExceeded",
-			"You have requested more vCPU capacity than your current vCPU limit of %d allows for the instance bucket that the specified instance type belongs to. Please visit http://aws.amazon.com/contact-us/ec2-request to request an adjustment to this limit.", runningVCPUs, 1},
+			"You have requested more vCPU capacity than your current vCPU limit of %d allows for the instance bucket that the specified instance type belongs to. Please visit http://aws.amazon.com/contact-us/ec2-request to request an adjustment to this limit.", runningVCPUs(""), 1},
+		{"ec2", "L-34B43A08", "All Standard (A, C, D, H, I, M, R, T, Z) Spot Instance Requests", 256, "MaxSpotInstanceCountExceeded", "Max spot instance count exceeded (%d vCPUs)", runningVCPUs("spot"), 1},
 		{"ebs", "L-7A658B76", "Storage for General Purpose SSD (gp3) volumes, in TiB", 50, "VolumeLimitExceeded", "You have exceeded your maximum gp3 storage limit of %d TiB in this region.", gp3, 1024},
 		{"elasticloadbalancing", "L-69A177A2", "Network Load Balancers per Region", 50, "TooManyLoadBalancers", "Exceeded quota of account: at most %d network load balancers", kindOf("elasticloadbalancing", "loadbalancer", "type", "network"), 1},
 		{"elasticloadbalancing", "L-E9E9831D", "Classic Load Balancers per Region", 20, "TooManyLoadBalancers", "Exceeded quota of account: at most %d classic load balancers", living("elasticloadbalancing", "classic"), 1},
@@ -96,16 +97,18 @@ func natsIn(c *call, zone string) int {
 	return c.count("ec2", "natgateway", func(r *Resource) bool { return r.Attrs["availability-zone"] == zone })
 }
 
-// runningVCPUs counts only pending and running instances, like the real quota.
-func runningVCPUs(c *call, _ string) int {
-	sum := 0
-	c.count("ec2", "instance", func(r *Resource) bool {
-		if r.State == "pending" || r.State == "running" {
-			sum += vcpus(r.Attrs["instance-type"])
-		}
-		return false
-	})
-	return sum
+// runningVCPUs counts only pending and running instances of a lifecycle, like the real quota.
+func runningVCPUs(lifecycle string) func(*call, string) int {
+	return func(c *call, _ string) int {
+		sum := 0
+		c.count("ec2", "instance", func(r *Resource) bool {
+			if r.Attrs["instance-lifecycle"] == lifecycle && (r.State == "pending" || r.State == "running") {
+				sum += vcpus(r.Attrs["instance-type"])
+			}
+			return false
+		})
+		return sum
+	}
 }
 
 // gp3 returns the storage of all gp3 volumes in GiB.

@@ -3,7 +3,6 @@ package aws
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"fmt"
 	"hash/fnv"
 	"maps"
 	"slices"
@@ -41,11 +40,11 @@ func (r *Resource) ARN() string {
 	switch r.Service {
 	case "ec2":
 		if r.Type == "placement-group" {
-			return fmt.Sprintf("arn:aws:ec2:%s:%s:%s/%s", r.Region, r.Account, r.Type, r.Name)
+			return "arn:aws:ec2:" + r.Region + ":" + r.Account + ":" + r.Type + "/" + r.Name
 		}
-		return fmt.Sprintf("arn:aws:ec2:%s:%s:%s/%s", r.Region, r.Account, r.Type, r.ID)
+		return "arn:aws:ec2:" + r.Region + ":" + r.Account + ":" + r.Type + "/" + r.ID
 	case "iam":
-		return fmt.Sprintf("arn:aws:iam::%s:%s/%s", r.Account, r.Type, r.Name)
+		return "arn:aws:iam::" + r.Account + ":" + r.Type + "/" + r.Name
 	case "route53":
 		if r.Type == "hostedzone" {
 			return "arn:aws:route53:::hostedzone/" + r.ID
@@ -147,7 +146,7 @@ func (w *world) tombstoneOf(r *Resource) time.Duration {
 func (r *Resource) Bills() []meter.Used {
 	switch r.Type {
 	case "instance":
-		return meter.One("instance", r.Attrs["instance-type"])
+		return meter.One("instance", strings.TrimSpace(r.Attrs["instance-type"]+" "+r.Attrs["instance-lifecycle"]))
 	case "volume":
 		return meter.One("volume", r.Attrs["type"]+" "+r.Attrs["size"])
 	case "natgateway":

@@ -29,13 +29,10 @@ type taggingInput struct {
 // indexed reports whether the tagging API knows a resource in the requested region. The API is regional, covers global services only
 // in us-east-1, knows only some roles and users (here: by the name's hash) and no instance profiles.
 func (c *call) indexed(r *Resource) bool {
-	if r.Account != c.Account || r.ARN() == "" || len(r.Tags) == 0 || r.Type == "instance-profile" || r.Type == "route-table-association" {
+	if r.Account != c.Account || len(r.Tags) == 0 || r.Region != "" && r.Region != c.region || r.ARN() == "" || r.Type == "instance-profile" || r.Type == "route-table-association" {
 		return false
 	}
-	if r.Region == "" {
-		return c.region == "us-east-1" && (r.Service != "iam" || r.Type == "oidc-provider" || hash(r.Name)%2 == 0)
-	}
-	return r.Region == c.region
+	return r.Region != "" || c.region == "us-east-1" && (r.Service != "iam" || r.Type == "oidc-provider" || hash(r.Name)%2 == 0)
 }
 
 // taggedResources returns everything that the tagging API knows, living or deleted.

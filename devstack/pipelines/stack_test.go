@@ -22,6 +22,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/binaries"
 	"github.com/ocpctl/ocpctl/devstack/github"
 	"github.com/ocpctl/ocpctl/devstack/github/runs"
+	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/devstack/release"
 )
 
@@ -53,8 +54,10 @@ const identities = `identities:
 
 func newStack(t *testing.T) *stack {
 	s := &stack{T: t}
+	dir := pgtest.TempDir(t)
+	require.NoError(t, pgtest.Prepare(t.Context(), filepath.Join(dir, "postgres")))
 	h, err := devstack.Start(t.Context(), devstack.Config{
-		Dir: t.TempDir(), Bin: programs, Fast: true, Workflows: true, Source: repository, Pace: 20 * time.Millisecond, VerifyGap: 200 * time.Millisecond,
+		Dir: dir, Bin: programs, Fast: true, Workflows: true, Source: repository, Pace: 20 * time.Millisecond, VerifyGap: 200 * time.Millisecond,
 		Lease: 10 * time.Second, RetryBase: 200 * time.Millisecond, LookAgain: 500 * time.Millisecond, Grace: 1500 * time.Millisecond,
 	})
 	require.NoError(t, err)

@@ -56,6 +56,7 @@ type Spec struct {
 	CredentialsMode string            `json:"credentialsMode"`         // the installer's: Manual (ccoctl, STS) or Mint
 	Zones           []string          `json:"zones,omitempty"`
 	ShortZones      []string          `json:"shortZones,omitempty"` // had no capacity for an earlier attempt; left out of Zones and InstallConfig if others are left (create)
+	Spot            bool              `json:"spot,omitempty"`       // the workers are spot machines (create)
 	Tags            map[string]string `json:"tags"`
 	SSHKey          string            `json:"sshKey,omitempty"` // public key of the requester; empty: the public half of SSHKeyRef
 

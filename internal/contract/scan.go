@@ -21,11 +21,23 @@ type ScanSpec struct {
 	// Done are the parts that an earlier runner of this scan has already reported; they are not asked for again.
 	Done []string `json:"done,omitempty"`
 
+	// Plans are the clusters for which the account's limits are measured, after everything was listed.
+	Plans []ScanPlan `json:"plans,omitempty"`
+
 	CallsPerSecond int           `json:"callsPerSecond"` // at most, in each service and region
 	Heartbeat      time.Duration `json:"heartbeat"`
 
 	Correlation string `json:"correlation,omitempty"`
 	Traceparent string `json:"traceparent,omitempty"`
+}
+
+// ScanPlan is a cluster that could be made.
+type ScanPlan struct {
+	Profile       string   `json:"profile"`
+	Region        string   `json:"region"`
+	Zones         []string `json:"zones"`
+	InstallConfig string   `json:"installConfig"`  // YAML; only its machines and zones count
+	Spot          bool     `json:"spot,omitempty"` // the workers are spot machines
 }
 
 // ClaimedScan is the response to the claim of a scan.
@@ -38,6 +50,14 @@ type ClaimedScan struct {
 type ScanReport struct {
 	Seq  int       `json:"seq"`
 	Part *ScanPart `json:"part,omitempty"`
+	Room *ScanRoom `json:"room,omitempty"`
+}
+
+// ScanRoom is what the account's limits are for one plan. A limit that was not answered says so.
+type ScanRoom struct {
+	Profile string  `json:"profile"`
+	Region  string  `json:"region"`
+	Quotas  []Quota `json:"quotas"`
 }
 
 // ScanPart is what one service showed in one region: all of it, or one page of many. Only a part that was answered completely says that

@@ -98,6 +98,9 @@ func (WakeArgs) InsertOpts() river.InsertOpts {
 }
 
 // InsertOpts implements river.JobArgsWithInsertOpts. The next round is as good as a second try.
+func (BreakersArgs) InsertOpts() river.InsertOpts { return uniqueOnce(QueueReconcile, 1) }
+
+// InsertOpts implements river.JobArgsWithInsertOpts. The next round is as good as a second try.
 func (PoolsArgs) InsertOpts() river.InsertOpts { return uniqueOnce(QueueReconcile, 1) }
 
 // InsertOpts implements river.JobArgsWithInsertOpts.

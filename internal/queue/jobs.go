@@ -91,6 +91,9 @@ type TurnsArgs struct {
 	News string `json:"news"`
 }
 
+// BreakersArgs asks to look how creates went, and whether others wait for that.
+type BreakersArgs struct{}
+
 // PoolsArgs asks to look what pools of clusters need.
 type PoolsArgs struct{}
 
@@ -201,6 +204,9 @@ func (CapacityQueueArgs) Kind() string { return "capacity_queue" }
 
 // Kind implements river.JobArgs.
 func (TurnsArgs) Kind() string { return "turns" }
+
+// Kind implements river.JobArgs.
+func (BreakersArgs) Kind() string { return "breakers" }
 
 // Kind implements river.JobArgs.
 func (PoolsArgs) Kind() string { return "pools" }

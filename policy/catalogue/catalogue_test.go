@@ -99,7 +99,7 @@ var example = regexp.MustCompile("(?s)```yaml\n# ([a-z]+/[-a-z]+\\.yaml)\n(.*?)`
 
 func TestTheExamplesOfTheGuideAreOneCatalogue(t *testing.T) {
 	files := fstest.MapFS{}
-	require.Equal(t, 6, addExamples(t, files, "catalogue.md"))
+	require.Equal(t, 5, addExamples(t, files, "catalogue.md"))
 	_, err := Load(files)
 	require.NoError(t, err)
 	files = embedded(t)

@@ -145,6 +145,8 @@ func (c *compiler) checkEffect(p profiles.Policy, r profiles.Rule, at string) {
 			c.addProblem(p, r.Line, at+".set."+s.field, "there is no such field", suggestNear(s.field, profiles.Settable)+"one of "+strings.Join(profiles.Settable, ", "))
 		case s.field == "ttlHours" && (err != nil || hours < 1 || hours > mostHours):
 			c.addProblem(p, r.Line, at+".set."+s.field, fmt.Sprintf("%q", s.value), fmt.Sprintf("a whole number from 1 to %d", mostHours))
+		case s.field == "priority" && (err != nil || hours < -profiles.MostPriority || hours > profiles.MostPriority):
+			c.addProblem(p, r.Line, at+".set."+s.field, fmt.Sprintf("%q", s.value), fmt.Sprintf("a whole number from -%d to %d", profiles.MostPriority, profiles.MostPriority))
 		case strings.TrimSpace(s.value) == "":
 			c.addProblem(p, r.Line, at+".set."+s.field, "empty", "a value")
 		}

@@ -45,6 +45,8 @@ func targetOf(r *policy.Request, field string) (into *string, table string) {
 	switch field {
 	case "profile":
 		return &r.Profile, ""
+	case "priority":
+		return &r.Priority, ""
 	case "region":
 		return &r.Region, ""
 	case "version":

@@ -68,7 +68,7 @@ func TestThePagesExampleIsInForce(t *testing.T) {
 	require.NoError(t, err)
 	set, problems := Compile(c.Policies)
 	require.Empty(t, problems)
-	require.Equal(t, 5, set.Len())
+	require.Equal(t, 6, set.Len())
 
 	in := saturday(t)
 	r := in.Request

@@ -124,6 +124,7 @@ type Machines struct {
 	Type      string
 	Lasting   int // remain as long as the cluster exists
 	Transient int // are deleted before it is ready: the bootstrap machine
+	Spot      bool
 }
 
 // Problem is one finding of preflight. Block is set only for a proven shortfall: a query that the cloud did not answer is a warning.

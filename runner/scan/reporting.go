@@ -9,13 +9,19 @@ import (
 	"github.com/ocpctl/ocpctl/runner/status"
 )
 
-// reportPart sends a part, or a heartbeat if there is none, and waits for its acknowledgement: nothing is listed faster than the server
-// takes it. A report that can never be delivered ends the work.
+// reportPart sends a part, or a heartbeat if there is none.
 func (s *scan) reportPart(ctx context.Context, part *contract.ScanPart) error {
+	return s.sendReport(ctx, contract.ScanReport{Part: part})
+}
+
+// sendReport numbers and sends a report, and waits for its acknowledgement: nothing is listed faster than the server
+// takes it. A report that can never be delivered ends the work.
+func (s *scan) sendReport(ctx context.Context, report contract.ScanReport) error {
 	s.reporting.Lock()
 	defer s.reporting.Unlock()
 	s.seq++
-	_, err := s.api.Send(ctx, "report", contract.ScanReport{Seq: s.seq, Part: part}, s.api.LeaseOver)
+	report.Seq = s.seq
+	_, err := s.api.Send(ctx, "report", report, s.api.LeaseOver)
 	if err == nil {
 		s.reported = time.Now()
 		return nil

@@ -40,6 +40,14 @@ type Inventory interface {
 	Slowed() int
 }
 
+// Meter measures the limits of an account.
+type Meter interface {
+	Quotas(ctx context.Context, t cloud.Target, plan cloud.Plan) ([]contract.Quota, error)
+}
+
+// OpenMeter opens a region of an account to measure its limits.
+type OpenMeter func(ctx context.Context, region string, keys cloud.Keys) (Meter, error)
+
 // Open opens the account of a scan. Empty keys: what the platform's own chain finds.
 type Open func(ctx context.Context, spec contract.ScanSpec, keys cloud.Keys) (Inventory, error)
 
@@ -50,7 +58,8 @@ type Config struct {
 	Token  secret.Text // of the scan
 	Pod    string      // the claimant: pod uid, or host:pid:start time
 
-	Clouds map[string]Open // by platform, as a spec names it
+	Clouds map[string]Open      // by platform, as a spec names it
+	Meters map[string]OpenMeter // likewise
 
 	HTTP    *http.Client
 	Log     *slog.Logger

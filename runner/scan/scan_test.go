@@ -95,6 +95,7 @@ type server struct {
 	*testing.T
 	url   string
 	cloud *account
+	meter meter
 	log   strings.Builder
 
 	mu      sync.Mutex
@@ -174,8 +175,57 @@ func (s *server) run(ctx context.Context) error {
 			s.cloud.openedAs = keys
 			return s.cloud, nil
 		}},
+		Meters: map[string]scan.OpenMeter{"aws": func(_ context.Context, region string, _ cloud.Keys) (scan.Meter, error) {
+			if region == "none" {
+				return nil, errors.New("no such region")
+			}
+			return &s.meter, nil
+		}},
 		Timings: scan.Timings{RetryMin: time.Millisecond, RetryMax: 2 * time.Millisecond, ClaimPatience: 50 * time.Millisecond, Farewell: 20 * time.Millisecond},
 	})
+}
+
+type meter struct{ measured []cloud.Plan }
+
+func (m *meter) Quotas(_ context.Context, t cloud.Target, plan cloud.Plan) ([]contract.Quota, error) {
+	m.measured = append(m.measured, plan)
+	if t.Region == "eu-west-1" {
+		return nil, errors.New("Service Quotas was not answered")
+	}
+	return []contract.Quota{{Service: "vpc", Code: "L-F678F1CE", Limit: 5, Used: 1, Need: 1}}, nil
+}
+
+func TestAScanMeasuresTheRoomForEachPlan(t *testing.T) {
+	s := start(t)
+	config := "controlPlane: {replicas: 3}\ncompute: [{replicas: 0}]\n"
+	for _, region := range []string{"eu-west-1", "us-east-1", "none"} {
+		s.spec.Plans = append(s.spec.Plans, contract.ScanPlan{Profile: "small", Region: region, Zones: []string{region + "a"}, InstallConfig: config})
+	}
+	require.NoError(t, s.run(t.Context()))
+	var rooms []contract.ScanRoom
+	for _, r := range s.reports {
+		if r.Room != nil {
+			rooms = append(rooms, *r.Room)
+		}
+	}
+	require.Equal(t, []contract.ScanRoom{{Profile: "small", Region: "us-east-1", Quotas: []contract.Quota{{Service: "vpc", Code: "L-F678F1CE", Limit: 5, Used: 1, Need: 1}}}}, rooms)
+	require.Equal(t, cloud.Plan{Zones: []string{"us-east-1a"}, Machines: []cloud.Machines{{Type: "m6i.xlarge", Lasting: 3, Transient: 1}}}, s.meter.measured[1])
+	require.Equal(t, "succeeded", s.result.Outcome, "what cannot be measured is in the log")
+	require.Contains(t, s.log.String(), "Service Quotas was not answered")
+}
+
+func TestAServerThatKnowsNoRoomDoesNotMakeAScanFail(t *testing.T) {
+	s := start(t)
+	s.spec.Plans = []contract.ScanPlan{{Profile: "small", Region: "us-east-1", Zones: []string{"us-east-1a"}}}
+	s.reply = func(what string, n int) int {
+		if what == "report" && n > 3 { // the parts are reported by then
+			return http.StatusBadRequest
+		}
+		return 0
+	}
+	require.NoError(t, s.run(t.Context()))
+	require.Equal(t, "succeeded", s.result.Outcome)
+	require.Contains(t, s.log.String(), "limits not reported")
 }
 
 // parts returns what was reported of each part: how many resources, and whether it is complete.

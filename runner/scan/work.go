@@ -31,6 +31,7 @@ type scan struct {
 	spec  contract.ScanSpec
 	api   *status.Client
 	cloud Inventory
+	keys  cloud.Keys
 
 	platform  platform.Platform
 	reporting sync.Mutex // one report at a time, so that they are numbered in the order in which they arrive
@@ -78,12 +79,15 @@ func (s *scan) lookThrough(ctx context.Context) error {
 	}
 	parts := slices.DeleteFunc(s.cloud.Parts(s.regions), func(p string) bool { return slices.Contains(s.spec.Done, p) })
 	s.parts = len(parts)
-	group, ctx := errgroup.WithContext(ctx)
+	group, each := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)
 	for _, part := range parts {
-		group.Go(func() error { return s.listPart(ctx, part) })
+		group.Go(func() error { return s.listPart(each, part) })
 	}
-	return group.Wait()
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return s.measureRoom(ctx)
 }
 
 // openAccount looks up the cloud's keys, if they are a reference, and opens the account.
@@ -111,6 +115,7 @@ func (s *scan) openAccount(ctx context.Context) (err error) {
 		}
 		s.cfg.Redact.Add(keys.Secret, keys.Token)
 	}
+	s.keys = keys
 	s.cloud, err = open(ctx, s.spec, keys)
 	return err
 }

@@ -30,10 +30,10 @@ func (s *Store) AttemptSpec(ctx context.Context, attempt string) (SpecRow, error
 	var cluster string
 	err := s.db.Pool().QueryRow(ctx, `
 		SELECT cluster_id, id, number, kind, job_id, token_id, closed_at IS NULL, coalesce(lease_until, '0001-01-01 00:00:00Z'),
-			coalesce(workers_wanted, 0), correlation, traceparent,
+			coalesce(workers_wanted, 0), spot, correlation, traceparent,
 			ARRAY(SELECT DISTINCT e.zone FROM attempts e WHERE e.cluster_id = a.cluster_id AND a.kind = 'create' AND e.number < a.number AND e.zone <> '' ORDER BY e.zone)
 		FROM attempts a WHERE id = $1`, attempt).
-		Scan(&cluster, &spec.Attempt, &spec.Number, &spec.Kind, &spec.Job, &spec.Token, &spec.Open, &spec.LeaseUntil, &spec.Workers,
+		Scan(&cluster, &spec.Attempt, &spec.Number, &spec.Kind, &spec.Job, &spec.Token, &spec.Open, &spec.LeaseUntil, &spec.Workers, &spec.Spot,
 			&spec.Cause.Correlation, &spec.Cause.Traceparent, &spec.ShortZones)
 	if err != nil {
 		return SpecRow{}, fmt.Errorf("read attempt %s: %w", attempt, db.Plain(err))
@@ -78,13 +78,15 @@ func (s *Store) AttemptScope(ctx context.Context, attempt string) (AttemptScope,
 	return scope, nil
 }
 
+// identities returns the recorded names, the oldest first; last that of the create that succeeded, because recovery and cleanups add names that
+// were found later, and nobody installed the cluster with those.
 func (s *Store) identities(ctx context.Context, cluster string) ([]IdentityRow, error) {
 	out, err := db.All[IdentityRow](ctx, s.db.Pool(), `
 		SELECT coalesce(infra_id, '') AS infra_id, coalesce(cluster_uuid, '') AS cluster_uuid, coalesce(cco_name, '') AS cco_name,
 			coalesce(account, '') AS account, coalesce(region, '') AS region, coalesce(release_digest, '') AS release_digest,
 			coalesce(metadata, '') AS metadata, coalesce(installer_sha256, '') AS installer_sha256,
 			coalesce(resource_group_id, '') AS resource_group_id
-		FROM attempts WHERE cluster_id = $1 AND recorded_at IS NOT NULL ORDER BY number`, cluster)
+		FROM attempts WHERE cluster_id = $1 AND recorded_at IS NOT NULL ORDER BY coalesce(outcome = 'succeeded', false), number`, cluster)
 	if err != nil {
 		return nil, fmt.Errorf("read identities of %s: %w", cluster, err)
 	}

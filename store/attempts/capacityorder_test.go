@@ -81,6 +81,30 @@ func TestRoomIsGivenInTheOrderOfAcceptance(t *testing.T) {
 	}
 }
 
+// A higher priority comes first, also if it was accepted last, and one of a pool comes last.
+func TestRoomIsGivenByPriority(t *testing.T) {
+	t.Parallel()
+	s := storetest.OpenAt(t, pgtest.New(t), db.Options{Limits: storetest.Limits, Lease: 15 * time.Minute})
+	var ids []string
+	for i, priority := range []int{-100, 0, 50} {
+		a := storetest.Granted(fmt.Sprintf("shop-%d", i))
+		a.Row.Priority = priority
+		row, err := storetest.Judge(s, storetest.Requests(a), a)
+		require.NoError(t, err)
+		require.Equal(t, priority, row.Priority)
+		storetest.Step(t, s, row.ID)
+		room, open := asks(t, s, row, demand(6, 6, nil))
+		require.NotEmpty(t, room.Wait)
+		waits(t, s, row, open)
+		ids = append(ids, row.ID)
+	}
+	for i, position := range []int{3, 2, 1} {
+		_, facts, err := s.Load(t.Context(), ids[i])
+		require.NoError(t, err)
+		require.Equal(t, position, facts.Queue.Position)
+	}
+}
+
 // acceptedAtOnce are clusters of one team that were asked for concurrently, in the order of their acceptance.
 func acceptedAtOnce(t *testing.T, s *store.Store, n int) []clusters.Row {
 	t.Helper()

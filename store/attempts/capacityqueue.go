@@ -30,13 +30,13 @@ func (s *Store) QueueIn(ctx context.Context, tx pgx.Tx, cluster lifecycle.Cluste
 	rows, err := db.All[place](ctx, tx, `
 		SELECT 1 + (SELECT count(*) FROM reservations r JOIN clusters c ON c.id = r.cluster_id
 				WHERE r.account = mine.account AND r.region = mine.region AND r.state = 'waiting' AND c.desired = 'present'
-					AND c.destroyed_at IS NULL AND NOT c.why ? 'brake' AND (c.created_at, c.id) < (m.created_at, m.id))
+					AND c.destroyed_at IS NULL AND NOT c.why ? 'brake' AND (-c.priority, c.created_at, c.id) < (-m.priority, m.created_at, m.id))
 				+ (SELECT count(*)`+unasked+`) AS position,
 			mine.words, mine.since, mine.asked_at, mine.position AS asked,
 			(SELECT max(f.freed_at) FROM reservations f WHERE f.account = mine.account AND f.region = mine.region) AS freed_at,
-			p.passed_at AS passed, CASE WHEN p.passed_at >= mine.since AND (p.created_at, p.id) > (m.created_at, m.id) THEN p.name END AS passer
+			p.passed_at AS passed, CASE WHEN p.passed_at >= mine.since AND (-p.priority, p.created_at, p.id) > (-m.priority, m.created_at, m.id) THEN p.name END AS passer
 		FROM reservations mine JOIN clusters m ON m.id = mine.cluster_id
-			LEFT JOIN LATERAL (SELECT c.id, c.name, c.created_at, r.passed_at FROM reservations r JOIN clusters c ON c.id = r.cluster_id
+			LEFT JOIN LATERAL (SELECT c.id, c.name, c.priority, c.created_at, r.passed_at FROM reservations r JOIN clusters c ON c.id = r.cluster_id
 				WHERE r.account = mine.account AND r.region = mine.region AND r.passed_at IS NOT NULL ORDER BY r.passed_at DESC LIMIT 1) p ON true
 		WHERE mine.cluster_id = @cluster AND mine.state = 'waiting' AND m.desired = 'present'`,
 		pgx.NamedArgs{"cluster": cluster.ID, "now": now, "let_past_seconds": s.db.Options.Limits.LetPast.Seconds()})
@@ -63,7 +63,7 @@ func GivesCapacity(was, next lifecycle.Cluster) bool {
 // AdvanceCapacityQueue reconciles every cluster that waits for capacity in an account and region, because positions moved or capacity was
 // freed. It returns how many. Each is a change of its own, so that none holds up another.
 func (s *Store) AdvanceCapacityQueue(ctx context.Context, account, region string) (n int, err error) {
-	rows, err := s.db.Pool().Query(ctx, `SELECT r.cluster_id`+inLine+` ORDER BY c.created_at, c.id`, pgx.NamedArgs{"account": account, "region": region})
+	rows, err := s.db.Pool().Query(ctx, `SELECT r.cluster_id`+inLine+` ORDER BY -c.priority, c.created_at, c.id`, pgx.NamedArgs{"account": account, "region": region})
 	if err != nil {
 		return 0, fmt.Errorf("read the line of %s in %s: %w", account, region, err)
 	}

@@ -12,20 +12,19 @@ import (
 	"github.com/ocpctl/ocpctl/store/db"
 )
 
-// Capacity is given in the order of acceptance. Ahead of a cluster are those in the queue that were accepted earlier, and those
-// of its own team that were accepted earlier and have not asked yet: their runners may only be slower to start. What these will
-// need is unknown, so each is taken to need what the newest cluster of its profile needed there, or else what the one that asks
-// needs.
+// Capacity is given by priority, and then in the order of acceptance. Ahead of a cluster are those in the queue that come before it, and those
+// of its own team that come before it and have not asked yet: their runners may only be slower to start. What these will need is unknown, so each
+// is taken to need what the newest cluster of its profile needed there, or else what the one that asks needs.
 
 // inLine selects the waiting reservations r of an account and region, with their clusters c. One that a brake holds delays nobody.
 const inLine = ` FROM reservations r JOIN clusters c ON c.id = r.cluster_id
 	WHERE r.account = @account AND r.region = @region AND r.state = 'waiting' AND c.desired = 'present' AND c.destroyed_at IS NULL AND NOT c.why ? 'brake'`
 
 // unasked selects the clusters c that will ask for capacity and have not yet: same team, account and region as the cluster m,
-// and accepted before it. One whose runner never asks delays others no longer than the front of the queue may.
+// and before it in the order. One whose runner never asks delays others no longer than the front of the queue may.
 const unasked = ` FROM clusters c
 	WHERE c.team = m.team AND c.platform = m.platform AND c.region = m.region
-		AND coalesce(c.spec ->> 'account', '') = coalesce(m.spec ->> 'account', '') AND (c.created_at, c.id) < (m.created_at, m.id)
+		AND coalesce(c.spec ->> 'account', '') = coalesce(m.spec ->> 'account', '') AND (-c.priority, c.created_at, c.id) < (-m.priority, m.created_at, m.id)
 		AND c.destroyed_at IS NULL AND c.desired = 'present' AND c.status IN ('PENDING', 'CREATING') AND NOT c.needs_turn AND NOT c.needs_approval
 		AND NOT c.why ? 'brake' AND NOT EXISTS (SELECT FROM reservations r WHERE r.cluster_id = c.id)
 		AND NOT EXISTS (SELECT FROM attempts a WHERE a.cluster_id = c.id AND a.recorded_at IS NOT NULL)
@@ -79,7 +78,8 @@ func loadQueueAhead(ctx context.Context, c *db.Tx, args pgx.NamedArgs, demand []
 	args["let_past_seconds"] = c.DB.Options.Limits.LetPast.Seconds()
 	l.waiting, err = db.All[lifecycle.Holding](ctx, c, `
 		SELECT r.cluster_id AS cluster, false AS ready, r.items AS quotas`+inLine+`
-			AND (c.created_at, c.id) < (SELECT m.created_at, m.id FROM clusters m WHERE m.id = @cluster) ORDER BY c.created_at, c.id`, args)
+			AND (-c.priority, c.created_at, c.id) < (SELECT -m.priority, m.created_at, m.id FROM clusters m WHERE m.id = @cluster)
+		ORDER BY -c.priority, c.created_at, c.id`, args)
 	if err != nil {
 		return l, fmt.Errorf("read the line: %w", err)
 	}

@@ -24,6 +24,7 @@ type SpecRow struct {
 	Workers    int              // a scale attempt is to reach
 	Addons     []clusters.Addon // a create or configure attempt is to bring, in this order
 	Cause      tracing.Cause    // what set the attempt off
+	Spot       bool             // a create orders its workers as spot machines
 	ShortZones []string         // of a create: in which zones earlier ones of the cluster found no capacity
 }
 

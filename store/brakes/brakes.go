@@ -46,7 +46,7 @@ func (s *Store) Freeze(ctx context.Context, where lifecycle.Place, length time.D
 	return b, nil
 }
 
-// Thaw ends a freeze; an empty id: all of them. It returns those that it ended. ErrNotFound: the one that is named does not hold.
+// Thaw ends a freeze or closes a breaker; an empty id: all of them. It returns those that it ended. ErrNotFound: the one that is named does not hold.
 func (s *Store) Thaw(ctx context.Context, id string, d clusters.Origin) (ended []lifecycle.Brake, err error) {
 	err = s.db.Write(ctx, func(c *db.Tx) error {
 		rows, err := db.All[freeze](ctx, c, `
@@ -55,12 +55,16 @@ func (s *Store) Thaw(ctx context.Context, id string, d clusters.Origin) (ended [
 		if err != nil {
 			return err
 		}
-		if len(rows) == 0 && id != "" {
-			return db.ErrNotFound
+		if ended, err = closeBreakers(ctx, c, id, d); err != nil {
+			return err
 		}
 		for _, row := range rows {
-			b := row.brake()
-			ended = append(ended, b)
+			ended = append(ended, row.brake())
+		}
+		if len(ended) == 0 && id != "" {
+			return db.ErrNotFound
+		}
+		for _, b := range ended {
 			if err := clusters.RecordAction(c, d, "thawed", "", clusters.Action{Before: b, Note: b.Where.String()}); err != nil {
 				return err
 			}
@@ -75,7 +79,7 @@ func (s *Store) Thaw(ctx context.Context, id string, d clusters.Origin) (ended [
 
 // List returns what holds now, the oldest first.
 func (s *Store) List(ctx context.Context) ([]lifecycle.Brake, error) {
-	return list(ctx, s.db.Pool(), s.db.Fixed())
+	return list(ctx, s.db.Pool(), s.db.Fixed(), "")
 }
 
 const columns = `id, platform, account, region, profile, team, words, frozen_by, since, until`
@@ -92,27 +96,27 @@ func (f freeze) brake() lifecycle.Brake {
 	}
 }
 
-// list returns what holds at a time; nil: now.
-func list(ctx context.Context, from db.Source, at *time.Time) ([]lifecycle.Brake, error) {
+// list returns what holds at a time (nil: now) for a cluster; empty: for none.
+func list(ctx context.Context, from db.Source, at *time.Time, cluster string) ([]lifecycle.Brake, error) {
 	rows, err := db.All[freeze](ctx, from, `SELECT `+columns+` FROM freezes WHERE thawed_at IS NULL AND until > coalesce($1::timestamptz, clock_timestamp()) ORDER BY id`, at)
 	if err != nil {
 		return nil, fmt.Errorf("read the brakes: %w", err)
 	}
-	var out []lifecycle.Brake
+	out, err := listBreakers(ctx, from, cluster)
 	for _, row := range rows {
 		out = append(out, row.brake())
 	}
-	return out, nil
+	return out, err
 }
 
 // HoldingFor returns the brake that keeps a cluster's create from beginning now; nil: none does.
 func HoldingFor(ctx context.Context, from db.Source, cluster string, now time.Time) (*lifecycle.Brake, error) {
-	all, err := list(ctx, from, &now)
+	all, err := list(ctx, from, &now, cluster)
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
 	where, err := db.One[lifecycle.Place](ctx, from, `
-		SELECT platform, coalesce(spec ->> 'account', '') AS account, region, profile, team FROM clusters WHERE id = $1`, cluster)
+		SELECT platform, coalesce(spec ->> 'account', '') AS account, region, profile, team, version FROM clusters WHERE id = $1`, cluster)
 	if err != nil {
 		return nil, fmt.Errorf("read where %s is to be created: %w", cluster, err)
 	}

@@ -36,8 +36,8 @@ func TestAFrozenClusterWaitsAndBeginsWhenItIsThawed(t *testing.T) {
 	require.Equal(t, brake, waits.Why.Brake, "the value comes back as it was kept")
 	require.Equal(t, lifecycle.AwaitingCapacity, waits.Phase)
 	require.Equal(t, brake.Until, waits.WakeAt.UTC())
-	require.Equal(t, "new clusters on aws in the region us-east-1 are frozen by Will since "+brake.Since.Format("15:04 MST on 2 January")+
-		", until "+brake.Until.Format("15:04 MST on 2 January")+": AWS has an outage", waits.Why.String())
+	require.Equal(t, "Will froze new clusters on aws in the region us-east-1 from "+brake.Since.Format("15:04 MST on 2 January")+
+		" until "+brake.Until.Format("15:04 MST on 2 January")+": AWS has an outage", waits.Why.String())
 	require.Equal(t, lifecycle.Create, storetest.Step(t, s, other.ID).Open, "elsewhere clusters begin")
 	_, line := storetest.Said(t, s, "frozen")
 	require.Equal(t, "AWS has an outage", line["why"])

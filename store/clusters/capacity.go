@@ -43,7 +43,7 @@ func AdvanceCapacityQueue(c *db.Tx, account, region string) {
 func NeverAsked(ctx context.Context, c *db.Tx, cluster string) error {
 	type room struct{ Account, Region string }
 	lines, err := db.All[room](ctx, c, `
-		SELECT DISTINCT r.account, r.region FROM clusters c JOIN clusters w ON w.team = c.team AND w.region = c.region AND (w.created_at, w.id) > (c.created_at, c.id)
+		SELECT DISTINCT r.account, r.region FROM clusters c JOIN clusters w ON w.team = c.team AND w.region = c.region AND (-w.priority, w.created_at, w.id) > (-c.priority, c.created_at, c.id)
 			JOIN reservations r ON r.cluster_id = w.id AND r.state = 'waiting'
 		WHERE c.id = $1 AND NOT EXISTS (SELECT FROM reservations own WHERE own.cluster_id = c.id)`, cluster)
 	if err != nil {

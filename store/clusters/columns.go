@@ -91,6 +91,7 @@ var columns = []column{
 	{"addons", func(c *cluster) any { return &c.Addons }, frozen},
 	{"pool", func(c *cluster) any { return &c.Pool }, frozen},
 	{"pooled", func(c *cluster) any { return &c.Pooled }, frozen},
+	{"spot", func(c *cluster) any { return &c.Spot }, decided},
 	{"sleep_mode", func(c *cluster) any { return &c.SleepMode }, frozen},
 	{"sleep_wanted", func(c *cluster) any { return &c.SleepWanted }, decided},
 	{"sleep_until", func(c *cluster) any { return &c.SleepUntil }, decided},

@@ -16,15 +16,16 @@ type lockRecord struct {
 	HourlyCents, Nodes int
 	AsleepCents        *int
 	WorkerMicros       *int
+	OnDemandCents      *int
 	Clock              time.Time
 }
 
 func (r lockRecord) toHeld() usage.Held {
-	return usage.Held{Cluster: r.Lifecycle.Cluster, Prices: usage.Prices{List: r.HourlyCents, Asleep: r.AsleepCents, Worker: r.WorkerMicros, Machines: r.Nodes}}
+	return usage.Held{Cluster: r.Lifecycle.Cluster, Prices: usage.Prices{List: r.HourlyCents, Asleep: r.AsleepCents, Worker: r.WorkerMicros, OnDemand: r.OnDemandCents, Machines: r.Nodes}}
 }
 
 var lockSQL = `
-	SELECT ` + LifecycleColumns + `, c.hourly_cents, c.nodes, c.asleep_cents, c.worker_micros, coalesce(@fixed::timestamptz, clock_timestamp()) AS clock
+	SELECT ` + LifecycleColumns + `, c.hourly_cents, c.nodes, c.asleep_cents, c.worker_micros, c.on_demand_cents, coalesce(@fixed::timestamptz, clock_timestamp()) AS clock
 	FROM clusters c WHERE c.id = `
 
 // Lock takes the cluster's row lock and reads the clock while it holds it.

@@ -15,9 +15,9 @@ const clockJobs = `'` + string(lifecycle.JobObserve) + `', '` + string(lifecycle
 var (
 	RowColumns = LifecycleColumns + `,
 	c.name, c.generation, c.platform, c.version, c.profile, c.region, c.base_domain, c.owner, c.team, c.cost_center,
-	c.pool_digest, c.account, c.claimed_at, (c.waited ->> 'created_at')::timestamptz AS made_at, (c.waited ->> 'ready_at')::timestamptz AS made_ready_at,
+	c.pool_digest, c.account, c.priority, c.claimed_at, (c.waited ->> 'created_at')::timestamptz AS made_at, (c.waited ->> 'ready_at')::timestamptz AS made_ready_at,
 	c.environment, c.requested_by, c.source, c.ttl, c.hourly_cents, c.effective_tags, c.spec,
-	c.installation, c.repo, c.pr_number, c.pr_head, c.destroy_at, c.created_at, c.updated_at, c.hold_why, c.hold_source, c.nodes, c.asleep_cents, c.worker_micros,
+	c.installation, c.repo, c.pr_number, c.pr_head, c.destroy_at, c.created_at, c.updated_at, c.hold_why, c.hold_source, c.nodes, c.asleep_cents, c.worker_micros, c.on_demand_cents,
 	o.api_url, o.console_url, o.kubeconfig_s3_uri, o.kubeadmin_secret_ref, o.metadata_s3_uri, o.links,
 	coalesce((SELECT t.since FROM turns t WHERE t.cluster_id = c.id AND c.needs_turn),
 		(SELECT r.since FROM reservations r WHERE r.cluster_id = c.id AND r.state = 'waiting' AND c.phase = 'awaiting_capacity'),
@@ -48,7 +48,7 @@ type RowRecord struct {
 	Lifecycle LifecycleRecord
 	usage.MeterRecord
 	Name, Platform, Version, Profile, Region, BaseDomain string
-	Generation                                           int
+	Generation, Priority                                 int
 	ReplacedBy                                           string
 	Owner, Team, CostCenter, Environment                 string
 	RequestedBy, Source, PoolDigest, Account             string
@@ -64,7 +64,7 @@ type RowRecord struct {
 	DestroyAt, CreatedAt, UpdatedAt                      time.Time
 	HoldWhy, HoldSource                                  string
 	Nodes                                                int
-	AsleepCents, WorkerMicros                            *int
+	AsleepCents, WorkerMicros, OnDemandCents             *int
 	APIURL, ConsoleURL                                   *string
 	KubeconfigS3URI, KubeadminSecretRef, MetadataS3URI   *string
 	Links                                                []lifecycle.Link
@@ -94,7 +94,7 @@ func (r RowRecord) Row() Row {
 		},
 		CostCenter: r.CostCenter, Environment: r.Environment, Source: r.Source, HoldSource: r.HoldSource, Tags: r.EffectiveTags, Spec: r.Spec,
 	}
-	row.PoolDigest, row.Account, row.MadeAt = r.PoolDigest, r.Account, row.AcceptedAt
+	row.PoolDigest, row.Account, row.Priority, row.MadeAt = r.PoolDigest, r.Account, r.Priority, row.AcceptedAt
 	if r.ClaimedAt != nil {
 		row.ClaimedAt, row.MadeAt = *r.ClaimedAt, *r.MadeAt
 		row.WaitSpared = r.MadeReadyAt.Sub(*r.MadeAt)
@@ -106,9 +106,10 @@ func (r RowRecord) Row() Row {
 		}
 	}
 	row.Signal, row.FreeSince = lifecycle.Signal{Kind: r.SignalKind, Told: r.SignalTold, Problem: r.SignalProblem}, db.Zero(r.FreeSince)
-	prices := usage.Prices{List: r.HourlyCents, Asleep: r.AsleepCents, Worker: r.WorkerMicros, Machines: r.Nodes}
-	row.ListAsleep, row.WorkerMicros = r.AsleepCents, r.WorkerMicros
-	row.ListCents, row.HourlyCents, row.AsleepCents = r.HourlyCents, prices.Now(row.Cluster), prices.WhileAsleep(row.Cluster)
+	prices := usage.Prices{List: r.HourlyCents, Asleep: r.AsleepCents, Worker: r.WorkerMicros, OnDemand: r.OnDemandCents, Machines: r.Nodes}
+	row.ListAsleep, row.OnDemandCents = r.AsleepCents, r.OnDemandCents
+	row.ListCents, row.WorkerMicros = prices.Listed(row.Cluster)
+	row.HourlyCents, row.AsleepCents, row.SpotSaves = prices.Now(row.Cluster), prices.WhileAsleep(row.Cluster), prices.SpotSaves(row.Cluster)
 	row.Meter = r.Meter(prices.Coming(row.Cluster))
 	if r.Repo != nil {
 		row.PR = &PRRef{Installation: *r.Installation, Repo: *r.Repo, Number: *r.PRNumber, Head: *r.PRHead}

@@ -18,8 +18,10 @@ type Row struct {
 	Spec                    Spec
 	ListAsleep              *int      // list price of an hour asleep at acceptance, US cents; nil: not known
 	WorkerMicros            *int      // what each worker adds to the list price, millionths of a dollar; nil: not known
+	OnDemandCents           *int      // list price of an hour without spot machines, US cents; nil: it was to have none
 	Outputs                 *Outputs  // nil until a create succeeded
 	Account                 string    // the catalogue's name of the cloud account in which it is; empty: the installation's own
+	Priority                int       // who waits with a higher one comes first
 	PoolDigest              string    // of what the clusters of its pool were made from then; empty: it is of none
 	MadeAt                  time.Time // accepted as it was made: for a claimed cluster, as its pool's
 }
@@ -55,6 +57,7 @@ type Spec struct {
 	Advice          string              `json:"advice,omitempty"`         // policy's warnings, for the comment until it is ready; Markdown
 	Mention         []string            `json:"mention,omitempty"`        // when the requester is mentioned, as set in the repository's file
 	OffHoursChosen  *bool               `json:"offHoursChosen,omitempty"` // whether its request said that it sleeps outside working hours; nil: it did not say
+	RegionUsual     bool                `json:"regionUsual,omitempty"`    // no region was named, so that a cluster in its place may be made in another
 	Notify          map[string][]string `json:"notify,omitempty"`         // channels in Slack, by id, and the events that they hear of, as set in that file
 }
 

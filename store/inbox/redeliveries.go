@@ -39,6 +39,18 @@ func (s *Store) AskAgain(ctx context.Context, guid string, most int, pause time.
 	return tag.RowsAffected() == 1, nil
 }
 
+// NotAsked takes back that a delivery was requested again: as far as is known, the request did not reach GitHub. The pause before the next one
+// stays, but for the first one.
+func (s *Store) NotAsked(ctx context.Context, guid string) error {
+	_, err := s.db.Pool().Exec(ctx, `
+		WITH first AS (DELETE FROM redeliveries WHERE guid = $1 AND asked = 1)
+		UPDATE redeliveries SET asked = asked - 1 WHERE guid = $1 AND asked > 1`, guid)
+	if err != nil {
+		return fmt.Errorf("take back that delivery %s was asked for: %w", guid, err)
+	}
+	return nil
+}
+
 // The states of requested redeliveries.
 const (
 	redeliveryCame    = "came"

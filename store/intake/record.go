@@ -82,20 +82,24 @@ func Demand(d contract.Demand, of Scope) (attempts.CapacityDemand, error) {
 	var bad Invalid
 	bad.check(!plainName.MatchString(d.Account), "account", fmt.Sprintf("%.80q is not an account id", d.Account), "the account the runner is in")
 	bad.check(d.Region != of.Region, "region", fmt.Sprintf("%.80q is not the cluster's region", d.Region), of.Region)
-	bad.check(len(d.Quotas) > maxQuotas, "quotas", fmt.Sprintf("there are %d", len(d.Quotas)), fmt.Sprintf("at most %d", maxQuotas))
-	out := attempts.CapacityDemand{Account: d.Account, Region: d.Region}
+	return attempts.CapacityDemand{Account: d.Account, Region: d.Region, Quotas: bad.quotas("quotas", d.Quotas)}, bad.err()
+}
+
+// quotas converts measured quotas.
+func (e *Invalid) quotas(at string, measured []contract.Quota) (out []lifecycle.Quota) {
+	e.check(len(measured) > maxQuotas, at, fmt.Sprintf("there are %d", len(measured)), fmt.Sprintf("at most %d", maxQuotas))
 	seen := map[[3]string]bool{}
-	for n, q := range d.Quotas {
-		bad.quota(fmt.Sprintf("quotas[%d]", n), q)
+	for n, q := range measured {
+		e.quota(fmt.Sprintf("%s[%d]", at, n), q)
 		key := [3]string{q.Service, q.Code, q.Scope}
-		bad.check(seen[key], fmt.Sprintf("quotas[%d]", n), "it appears twice", "each service, code and scope once")
+		e.check(seen[key], fmt.Sprintf("%s[%d]", at, n), "it appears twice", "each service, code and scope once")
 		seen[key] = true
-		out.Quotas = append(out.Quotas, lifecycle.Quota{
+		out = append(out, lifecycle.Quota{
 			Service: q.Service, Code: q.Code, Scope: q.Scope, Name: text(q.Name), Limit: q.Limit, Used: q.Used,
 			Need: q.Need, Lasting: q.Lasting, UsedBy: keysAsText(q.UsedBy), UsedIn: keysAsText(q.UsedIn), Unknown: text(q.Unknown),
 		})
 	}
-	return out, bad.err()
+	return out
 }
 
 // keysAsText removes NUL from the keys, which are tag values and names that anybody may have set.

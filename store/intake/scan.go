@@ -29,6 +29,11 @@ func ScanReport(r contract.ScanReport) (scans.ReportRow, error) {
 	var bad Invalid
 	bad.check(r.Seq < 1 || r.Seq > maxNumber, "seq", fmt.Sprintf("%d is not a report number", r.Seq), "1, 2, 3 …")
 	out := scans.ReportRow{Seq: r.Seq}
+	if room := r.Room; room != nil {
+		bad.check(!plainName.MatchString(room.Profile), "room.profile", fmt.Sprintf("%.80q is not a profile", room.Profile), "a profile of the claim's plans")
+		bad.check(!plainName.MatchString(room.Region), "room.region", fmt.Sprintf("%.80q is not a region", room.Region), "a region of the claim's plans")
+		out.Room = &scans.RoomRow{Profile: room.Profile, Region: room.Region, Quotas: bad.quotas("room.quotas", room.Quotas)}
+	}
 	if r.Part == nil {
 		return out, bad.err()
 	}

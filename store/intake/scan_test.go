@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/scans"
 )
 
 func TestAScansReportIsCheckedBeforeItIsKept(t *testing.T) {
@@ -27,7 +29,17 @@ func TestAScansReportIsCheckedBeforeItIsKept(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, beat.Part)
 
+	room := func() *contract.ScanRoom {
+		return &contract.ScanRoom{Profile: "small", Region: "us-east-1", Quotas: []contract.Quota{{Service: "vpc", Code: "L-1", Limit: 5, Need: 1}}}
+	}
+	measured, err := ScanReport(contract.ScanReport{Seq: 1, Room: room()})
+	require.NoError(t, err)
+	require.Equal(t, &scans.RoomRow{Profile: "small", Region: "us-east-1", Quotas: []lifecycle.Quota{{Service: "vpc", Code: "L-1", Limit: 5, Need: 1}}}, measured.Room)
+
 	for field, change := range map[string]func(*contract.ScanReport){
+		"room.profile":         func(r *contract.ScanReport) { r.Room = room(); r.Room.Profile = "" },
+		"room.region":          func(r *contract.ScanReport) { r.Room = room(); r.Room.Region = "a b" },
+		"room.quotas[0].need":  func(r *contract.ScanReport) { r.Room = room(); r.Room.Quotas[0].Need = -1 },
 		"seq":                  func(r *contract.ScanReport) { r.Seq = 0 },
 		"part.name":            func(r *contract.ScanReport) { r.Part.Name = "us-east-1" },
 		"part.calls":           func(r *contract.ScanReport) { r.Part.Calls = -1 },

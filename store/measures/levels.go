@@ -72,8 +72,9 @@ func Gauges() []Gauge {
 			FROM unnest(@queues::text[]) AS q (queue) LEFT JOIN river_job j ON j.queue = q.queue AND j.state = 'available' GROUP BY q.queue`},
 		{"ocpctl_leader", "1 if a worker leads, which periodic work depends on; otherwise 0.", nil,
 			`SELECT '{}'::text[] AS labels, (CASE WHEN EXISTS (SELECT FROM river_leader WHERE expires_at > clock_timestamp()) THEN 1 ELSE 0 END)::float8 AS value`},
-		{"ocpctl_brakes", "What keeps new clusters from being created now, by kind: freeze.", []string{"kind"},
-			`SELECT ARRAY['freeze'] AS labels, count(*)::float8 AS value FROM freezes WHERE thawed_at IS NULL AND until > @now::timestamptz`},
+		{"ocpctl_brakes", "What keeps new clusters from being created now, by kind: freeze, breaker.", []string{"kind"},
+			`SELECT ARRAY['freeze'] AS labels, count(*)::float8 AS value FROM freezes WHERE thawed_at IS NULL AND until > @now::timestamptz
+			UNION ALL SELECT ARRAY['breaker'], count(*)::float8 FROM breakers WHERE closed_at IS NULL`},
 		{"ocpctl_webhooks_waiting", "Stored deliveries that are not processed, by source.", []string{"source"},
 			`SELECT ARRAY[s.source] AS labels, count(d.id)::float8 AS value
 			FROM (VALUES ('github'), ('slack')) AS s (source) LEFT JOIN deliveries d ON d.state = 'received' AND d.source = s.source GROUP BY s.source`},

@@ -3,6 +3,7 @@ package notices
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
@@ -15,15 +16,36 @@ import (
 // workspace. From then on TakeTurn grants one try after ten minutes, later one after an hour. An empty code: a person seems to have
 // solved it, and everything that waits there is tried at once.
 func (s *Store) ChannelProblem(ctx context.Context, workspace, channel, code string) error {
-	if code == "" {
-		return s.forgetProblems(ctx, workspace, []string{channel})
+	if code != "" {
+		return s.recordProblem(ctx, workspace, channel, code, 0)
 	}
+	if channel != "" { // a message may be on its way that will be refused
+		_, err := s.db.Pool().Exec(ctx, `UPDATE slack_channels SET healed_at = `+db.PaceClock+` WHERE workspace = @workspace AND channel = @channel`,
+			pgx.NamedArgs{"workspace": workspace, "channel": channel, "fixed": s.db.Fixed()})
+		if err != nil {
+			return fmt.Errorf("record that %q of %s was put right: %w", channel, workspace, err)
+		}
+	}
+	return s.forgetProblems(ctx, workspace, []string{channel})
+}
+
+// lateness is how long it may take at most until an answer of Slack is recorded. What is still wrong is found by the next try.
+const lateness = 10 * time.Second
+
+// ChannelRefused is ChannelProblem for the answer to a request that took so long. If the channel was put right meanwhile, it is old news.
+func (s *Store) ChannelRefused(ctx context.Context, workspace, channel, code string, took time.Duration) error {
+	return s.recordProblem(ctx, workspace, channel, code, took+lateness)
+}
+
+// recordProblem records a problem of a channel that was seen at some time within the last so long, unless the channel was put right since.
+func (s *Store) recordProblem(ctx context.Context, workspace, channel, code string, within time.Duration) error {
 	_, err := s.db.Pool().Exec(ctx, `
 		INSERT INTO slack_channels AS s (workspace, channel, next_at, problem, problem_since)
 		VALUES (@workspace, @channel, `+db.PaceClock+` + @probe::interval, @code, `+db.PaceClock+`)
 		ON CONFLICT (workspace, channel) DO UPDATE SET problem = excluded.problem, problem_since = coalesce(s.problem_since, excluded.problem_since),
-			next_at = greatest(s.next_at, CASE WHEN s.problem = '' THEN excluded.next_at ELSE s.next_at END)`,
-		pgx.NamedArgs{"workspace": workspace, "channel": channel, "code": code, "probe": probeEvery, "fixed": s.db.Fixed()})
+			next_at = greatest(s.next_at, CASE WHEN s.problem = '' THEN excluded.next_at ELSE s.next_at END)
+		WHERE s.healed_at IS NULL OR s.healed_at <= `+db.PaceClock+` - @within::interval`,
+		pgx.NamedArgs{"workspace": workspace, "channel": channel, "code": code, "probe": probeEvery, "within": within, "fixed": s.db.Fixed()})
 	if err != nil {
 		return fmt.Errorf("record the problem of %q of %s: %w", channel, workspace, err)
 	}
@@ -61,7 +83,7 @@ func (s *Store) forgetProblems(ctx context.Context, workspace string, channels [
 
 func solve(ctx context.Context, c *db.Tx, args pgx.NamedArgs) error {
 	healed, err := db.All[struct{ Channel string }](ctx, c, `
-		UPDATE slack_channels SET problem = '', problem_since = NULL, next_at = `+db.PaceClock+` + @every::interval
+		UPDATE slack_channels SET problem = '', problem_since = NULL, awaited_until = '-infinity', next_at = `+db.PaceClock+` + @every::interval
 		WHERE workspace = @workspace AND channel = ANY (@channels) AND problem <> '' RETURNING channel`, args)
 	if err != nil {
 		return fmt.Errorf("clear them: %w", err)

@@ -75,7 +75,7 @@ const takeTurn = `
 			WHERE s.next_at + @gap::interval <= ` + db.PaceClock + ` AND (@awaited OR s.awaited_until <= ` + db.PaceClock + `) RETURNING true),
 	kept AS (
 		UPDATE slack_channels s SET awaited_until = s.next_at + @keep::interval FROM clock
-		WHERE @awaited AND s.workspace = @workspace AND s.channel = @channel AND s.next_at > clock.now AND NOT EXISTS (SELECT FROM taken)),
+		WHERE @awaited AND s.problem = '' AND s.workspace = @workspace AND s.channel = @channel AND s.next_at > clock.now AND NOT EXISTS (SELECT FROM taken)),
 	counted AS (
 		INSERT INTO slack_channels AS s (workspace, channel, next_at) SELECT @workspace, @edits, clock.now + @edit_every::interval FROM clock
 		WHERE @edit AND EXISTS (SELECT FROM taken)
@@ -83,6 +83,10 @@ const takeTurn = `
 	SELECT CASE WHEN EXISTS (SELECT FROM taken) THEN interval '0'
 		ELSE greatest((SELECT max(next_at) FROM whole), (SELECT max(next_at) FROM here), (SELECT max(next_at) FROM tier), (TABLE pressed), clock.now + @soon::interval) - clock.now
 		END FROM clock`
+
+// AskAgain is how long at most to wait before asking for a turn again. A longer wait is for a problem. When that is solved, the jobs that wait are
+// brought forward, but not one that runs at that moment and is about to wait.
+const AskAgain = 30 * time.Second
 
 // TakeTurn asks for one message in a channel, across all processes and by the database's clock. Zero: it may be posted now, and is
 // counted; otherwise ask again after that time. The channel may also be a person's id: answers that they alone see have turns of

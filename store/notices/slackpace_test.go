@@ -132,10 +132,30 @@ func TestAnEventSolvesTheChannelsProblemAndNotTheWorkspaces(t *testing.T) {
 	require.NoError(t, s.Notices.ChannelProblem(t.Context(), "T1", "", "token_revoked"))
 	require.NoError(t, s.Notices.ChannelProblem(t.Context(), "T1", "C1", ""))
 	require.NoError(t, s.Notices.ChannelProblem(t.Context(), "T1", "C2", ""), "there was none")
+	for took, refused := range map[time.Duration]bool{time.Minute: false, -time.Minute: true, 0: false} { // sent before and after somebody put it right, and a moment ago
+		require.NoError(t, s.Notices.ChannelRefused(t.Context(), "T1", "C1", "not_in_channel", took))
+		closed, err := s.Notices.Closed(t.Context(), "T1", "C1")
+		require.NoError(t, err)
+		require.Equal(t, refused, closed)
+		require.NoError(t, s.Notices.ChannelProblem(t.Context(), "T1", "C1", ""))
+	}
 	require.Equal(t, 10*time.Minute, turn(t, s, "T1", "C1"))
 	require.NoError(t, s.Notices.ChannelProblem(t.Context(), "T1", "", ""))
 	clock.Pass(time.Second)
 	require.Zero(t, turn(t, s, "T1", "C1"))
+}
+
+// An edit that somebody waits for keeps the next turn. Where something is wrong, that turn is ten minutes away.
+func TestNoTurnIsKeptWhereSomethingIsWrong(t *testing.T) {
+	t.Parallel()
+	s, clock := storetest.Open(t)
+	require.NoError(t, s.Notices.ChannelProblem(t.Context(), "T1", "C1", "not_in_channel"))
+	wait, err := s.Notices.TakeEdit(t.Context(), "T1", "C1", notices.Awaited)
+	require.NoError(t, err)
+	require.Equal(t, 10*time.Minute, wait)
+	require.NoError(t, s.Notices.ChannelProblem(t.Context(), "T1", "C1", ""))
+	clock.Pass(time.Second)
+	require.Zero(t, turn(t, s, "T1", "C1"), "others need not wait for it any more")
 }
 
 func TestTheEditThatAPersonWaitsForGoesFirst(t *testing.T) {

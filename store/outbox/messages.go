@@ -12,7 +12,7 @@ import (
 )
 
 const subscriberColumns = `
-	id, cluster_id AS cluster, kind, installation, repo, number, head, external_id, shown_version, shown_body, shown_at, muted, left_behind AS "left",
+	id, cluster_id AS cluster, kind, installation, repo, number, head, external_id, wanted_version, shown_version, shown_body, shown_at, muted, left_behind AS "left",
 	workspace, channel, person, told_to`
 
 // Subscribers returns a cluster's subscribers.
@@ -24,17 +24,29 @@ func (s *Store) Subscribers(ctx context.Context, cluster string) ([]Subscriber, 
 	return subs, nil
 }
 
-// SubscriberToShow returns a subscriber and the current state of its cluster.
+// SubscriberToShow returns a subscriber and the current state of its cluster. The subscriber is not older than the row: whoever shows the row says
+// that its version is shown.
 func (s *Store) SubscriberToShow(ctx context.Context, subID string) (Subscriber, clusters.Row, error) {
-	sub, err := db.One[Subscriber](ctx, s.db.Pool(), `SELECT `+subscriberColumns+` FROM subscribers WHERE id = $1`, subID)
+	sub, err := s.subscriber(ctx, subID)
 	if err != nil {
-		return Subscriber{}, clusters.Row{}, fmt.Errorf("read subscriber %s: %w", subID, err)
+		return Subscriber{}, clusters.Row{}, err
 	}
 	row, err := clusters.Read(ctx, s.db, sub.Cluster)
+	if err == nil && row.Cluster.Version > sub.WantedVersion {
+		sub, err = s.subscriber(ctx, subID)
+	}
 	if err != nil {
 		return Subscriber{}, clusters.Row{}, err
 	}
 	return sub, row, nil
+}
+
+func (s *Store) subscriber(ctx context.Context, id string) (Subscriber, error) {
+	sub, err := db.One[Subscriber](ctx, s.db.Pool(), `SELECT `+subscriberColumns+` FROM subscribers WHERE id = $1`, id)
+	if err != nil {
+		return Subscriber{}, fmt.Errorf("read subscriber %s: %w", id, err)
+	}
+	return sub, nil
 }
 
 // awaitedFor is how long somebody who pressed a button waits for its effect.

@@ -87,7 +87,7 @@ func TestAPushGivesTheNewHeadACheckAndTheOldOneItsLastWord(t *testing.T) {
 	require.True(t, places["github_check abc123"].Left)
 	require.Equal(t, int64(7), places["github_check abc123"].ExternalID, "the same check gets its last word")
 	require.Equal(t, outbox.Subscriber{
-		ID: places["github_check def456"].ID, Cluster: row.ID, Kind: clusters.KindCheck, Installation: 5001, Repo: "acme/shop", Number: 41, Head: "def456",
+		ID: places["github_check def456"].ID, Cluster: row.ID, Kind: clusters.KindCheck, Installation: 5001, Repo: "acme/shop", Number: 41, Head: "def456", WantedVersion: row.Cluster.Version + 1,
 	}, places["github_check def456"])
 	require.Equal(t, 5, storetest.Behind(t, s))
 	// A publisher that was under way shows the version of before: that is not what is wanted now.

@@ -106,19 +106,20 @@ func followHead(ctx context.Context, c *db.Tx, cluster, head string) error {
 
 // Subscriber is one place that shows a cluster's state, e.g. a comment or a check.
 type Subscriber struct {
-	ID           string
-	Cluster      string
-	Kind         string // one of the kinds, e.g. KindComment
-	Installation int64
-	Repo         string
-	Number       int
-	Head         string
-	ExternalID   int64 // 0 until first posted
-	ShownVersion int64
-	ShownBody    string     // hash of what was shown; an edit happens only if the text changes
-	ShownAt      *time.Time // when text was last sent; nil: never, or unknown
-	Muted        bool       // somebody removed it: it is not updated
-	Left         bool       // a check on a commit that is no longer the pull request's head
+	ID            string
+	Cluster       string
+	Kind          string // one of the kinds, e.g. KindComment
+	Installation  int64
+	Repo          string
+	Number        int
+	Head          string
+	ExternalID    int64 // 0 until first posted
+	WantedVersion int64 // of its cluster, as known when it was read
+	ShownVersion  int64
+	ShownBody     string     // hash of what was shown; an edit happens only if the text changes
+	ShownAt       *time.Time // when text was last sent; nil: never, or unknown
+	Muted         bool       // somebody removed it: it is not updated
+	Left          bool       // a check on a commit that is no longer the pull request's head
 
 	Workspace string // in Slack; empty: it is on GitHub, and so are the next ones
 	Channel   string

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/usage"
@@ -28,6 +29,7 @@ type Request struct {
 	Pools     []Candidate       // the best first
 	Accounts  []string          // the catalogue's names of the cloud accounts in which it may be, "" for the installation's own; nil: only that
 	AnyDomain bool              // it may have another base domain than the row
+	Regions   []string          // in which it may be besides the row's
 	Row       clusters.Row      // as the cluster would be made anew
 	MaxTTL    time.Duration     // the most it may live from now on
 	UserTags  map[string]string // the requester's own
@@ -46,15 +48,16 @@ const fits = `
 	WHERE c.pool <> '' AND c.destroyed_at IS NULL AND c.pool = ANY (@pools) AND c.pooled AND c.desired = 'present' AND c.status = 'READY'
 		AND c.power <> 'changing' AND c.sleep_wanted = (c.power = 'asleep') AND c.degraded = '' AND c.end_ttl > @now
 		AND c.account = ANY (@accounts) AND (@any_domain OR c.base_domain = @domain)
-		AND (c.platform, c.profile, c.region, c.version, c.addons) = (@platform, @profile, @region, @version, @addons::text[])`
+		AND (c.platform, c.profile, c.version, c.addons) = (@platform, @profile, @version, @addons::text[]) AND c.region = ANY (@regions)`
 
 // best is the one that a claim takes: of the first pool that has one, one that is awake, and of these the youngest. One that is locked is passed
 // over.
 const best = `SELECT c.id ` + fits + `
 	ORDER BY array_position(@pools::text[], c.pool), c.power, c.ready_at DESC, c.id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED`
 
-// Claim gives a waiting cluster to whoever requested one, and returns its id; empty: none waits that fits. ErrBusy: a patient request tries again. From now on it is theirs: its owner,
-// its ends, what it costs, and who hears of it. A runner prepares it. What it cost while it waited stays its pool's.
+// Claim gives a waiting cluster to whoever requested one, and returns its id; empty: none waits that fits. From now on it is theirs: its owner,
+// its ends, what it costs, and who hears of it. A runner prepares it. What it cost while it waited stays its pool's. ErrBusy: a patient request
+// tries again.
 func Claim(ctx context.Context, c *db.Tx, r Request) (id string, err error) {
 	pools := make([]string, 0, len(r.Pools))
 	lifetimes := map[string]time.Duration{}
@@ -63,7 +66,7 @@ func Claim(ctx context.Context, c *db.Tx, r Request) (id string, err error) {
 		lifetimes[p.Pool] = p.Lifetime
 	}
 	wanted := pgx.NamedArgs{
-		"pools": pools, "now": c.Now, "platform": r.Row.Platform, "profile": r.Row.Profile, "region": r.Row.Region, "version": r.Row.Release,
+		"pools": pools, "now": c.Now, "platform": r.Row.Platform, "profile": r.Row.Profile, "regions": append([]string{r.Row.Region}, r.Regions...), "version": r.Row.Release,
 		"domain": r.Row.BaseDomain, "any_domain": r.AnyDomain, "addons": append([]string{}, r.Row.Addons...), "accounts": r.Accounts,
 	}
 	if len(r.Accounts) == 0 {
@@ -106,6 +109,38 @@ type made struct {
 	Spec          clusters.Spec
 }
 
+// leaves takes a cluster out of its pool, and keeps what it was there.
+const leaves = `
+	waited = jsonb_build_object('requested_by', requested_by, 'team', team, 'owner', owner, 'cost_center', cost_center, 'environment', environment,
+		'source', source, 'installation', installation, 'repo', repo, 'pr_number', pr_number, 'pr_head', pr_head, 'effective_tags', effective_tags,
+		'request_tags', request_tags, 'created_at', created_at, 'ready_at', ready_at, 'destroyed_at', @now::timestamptz, 'desired', 'absent',
+		'meter_month', meter_month, 'month_amount', month_amount, 'month_node_hours', month_node_hours),
+	pooled = false, claimed_at = @now, month_amount = 0, month_node_hours = 0`
+
+// Claimed is who claimed a cluster after the backup from which the database was restored. An empty field is not known.
+type Claimed struct {
+	Owner, Team, CostCenter, Environment, RequestedBy, Source string
+	Tags                                                      map[string]string
+	Until                                                     time.Time // its end; always known
+}
+
+// RestoreClaim takes a locked cluster out of its pool that was claimed after the backup, so that nobody else gets it and its pool does not end
+// it. What is not known of the claim stays as it was. From now on it costs whoever claimed it.
+func RestoreClaim(ctx context.Context, c *db.Tx, cur usage.Held, by Claimed) error {
+	if err := usage.Sample(ctx, c, cur, cur.Cluster); err != nil {
+		return err
+	}
+	return clusters.SetDesired(ctx, c, cur.ID, leaves+`,
+		owner = coalesce(nullif(@owner, ''), owner), team = coalesce(nullif(@team, ''), team), cost_center = coalesce(nullif(@cost_center, ''), cost_center),
+		environment = coalesce(nullif(@environment, ''), environment), requested_by = coalesce(nullif(@requested_by, ''), requested_by),
+		source = coalesce(nullif(@source, ''), source), effective_tags = CASE WHEN @owner = '' THEN effective_tags ELSE @tags END,
+		end_max = greatest(end_max, @until), end_ttl = @until`,
+		pgx.NamedArgs{
+			"owner": by.Owner, "team": by.Team, "cost_center": by.CostCenter, "environment": by.Environment, "requested_by": by.RequestedBy, "source": by.Source,
+			"tags": by.Tags, "until": by.Until, "now": c.Now,
+		})
+}
+
 // take makes the locked cluster that of the claim.
 func take(ctx context.Context, c *db.Tx, cur usage.Held, r Request, lifetime time.Duration) error {
 	was, err := db.One[made](ctx, c, `SELECT effective_tags, spec FROM clusters WHERE id = $1`, cur.ID)
@@ -126,7 +161,7 @@ func take(ctx context.Context, c *db.Tx, cur usage.Held, r Request, lifetime tim
 	args := clusters.LifecycleArgs(next)
 	maps.Copy(args, pgx.NamedArgs{
 		"owner": r.Row.Owner, "team": r.Row.Team, "cost_center": r.Row.CostCenter, "environment": r.Row.Environment, "requested_by": r.Row.RequestedBy,
-		"source": r.Row.Source, "generation": max(r.Row.Generation, 1), "ttl": r.Row.TTL, "weight": max(r.Weight, 1), "user_tags": r.UserTags,
+		"source": r.Row.Source, "generation": max(r.Row.Generation, 1), "ttl": r.Row.TTL, "weight": max(r.Weight, 1), "priority": r.Row.Priority, "user_tags": r.UserTags,
 		"tags": tagsOf(was, r.Row), "spec": specOf(was, r.Row), "changed_work": clusters.ChangedWork(cur.Cluster, next),
 		"until": c.Now.Add(r.Row.TTL), "most": c.Now.Add(r.MaxTTL), "claim_ends": (*time.Time)(nil), "retry_of": r.RetryOf,
 		"installation": nil, "repo": nil, "number": nil, "head": nil,
@@ -140,20 +175,31 @@ func take(ctx context.Context, c *db.Tx, cur usage.Held, r Request, lifetime tim
 	if r.UserTags == nil {
 		args["user_tags"] = map[string]string{}
 	}
-	return clusters.SetDesired(ctx, c, cur.ID, `
-		waited = jsonb_build_object('requested_by', requested_by, 'team', team, 'owner', owner, 'cost_center', cost_center, 'environment', environment,
-			'source', source, 'installation', installation, 'repo', repo, 'pr_number', pr_number, 'pr_head', pr_head, 'effective_tags', effective_tags,
-			'request_tags', request_tags, 'created_at', created_at, 'ready_at', ready_at, 'destroyed_at', @now::timestamptz, 'desired', 'absent',
-			'meter_month', meter_month, 'month_amount', month_amount, 'month_node_hours', month_node_hours),
-		pooled = false, claimed_at = @now, created_at = @now, ready_at = NULL, month_amount = 0, month_node_hours = 0,
+	err = clusters.SetDesired(ctx, c, cur.ID, leaves+`, created_at = @now, ready_at = NULL,
 		owner = @owner, team = @team, cost_center = @cost_center, environment = @environment, requested_by = @requested_by, source = @source,
-		generation = @generation, ttl = @ttl, weight = @weight, request_tags = @user_tags, effective_tags = @tags, spec = @spec,
+		generation = @generation, ttl = @ttl, weight = @weight, priority = @priority, request_tags = @user_tags, effective_tags = @tags, spec = @spec,
 		installation = @installation, repo = @repo, pr_number = @number, pr_head = @head, retry_of = nullif(@retry_of, ''),
 		repo_id = coalesce((SELECT p.repo_id FROM pull_requests p WHERE p.repo = @repo AND p.number = @number), 0),
 		end_ttl = least(@until::timestamptz, @most::timestamptz), end_max = @most, end_claim = @claim_ends, end_hold = NULL, hold_why = '', hold_source = '',
 		warn_before = @warn_before, warned_end = NULL, warned_before = '0', off_hours = @off_hours, idle_tell = @idle_tell, idle_sleep = @idle_sleep,
 		idle_end = @idle_end, use_extends = @use_extends, active_at = NULL, active_what = '', idle_told = NULL, awake_until = NULL,
 		sleep_wanted = false, sleep_until = NULL, sleep_why = '', power_by = '', work = work || @changed_work`, args)
+	if err != nil {
+		return err
+	}
+	return endRights(ctx, c, cur.ID)
+}
+
+// endRights ends what others hold of a cluster that was just claimed. Policy gives nobody any of it while it waits, but a release before this one did.
+func endRights(ctx context.Context, c *db.Tx, cluster string) error {
+	d := clusters.Origin{Actor: db.Lifecycle, Why: "it was claimed from its pool"}
+	if _, err := access.Revoke(ctx, c, cluster, access.Every, nil, d); err != nil {
+		return err
+	}
+	if _, err := c.Exec(ctx, `DELETE FROM shares WHERE cluster_id = $1`, cluster); err != nil {
+		return fmt.Errorf("end the shares of %s: %w", cluster, err)
+	}
+	return clusters.WithdrawHandover(ctx, c, cluster, d)
 }
 
 // tagsOf are the cluster's tags from now on: its new owner's, with what names the cluster itself as it was.
@@ -170,5 +216,6 @@ func specOf(was made, next clusters.Row) clusters.Spec {
 	spec := was.Spec
 	spec.Grace, spec.RunGrace, spec.AccessMost = next.Spec.Grace, next.Spec.RunGrace, next.Spec.AccessMost
 	spec.Advice, spec.Mention, spec.OffHoursChosen, spec.Notify = next.Spec.Advice, next.Spec.Mention, next.Spec.OffHoursChosen, next.Spec.Notify
+	spec.RegionUsual = next.Spec.RegionUsual
 	return spec
 }

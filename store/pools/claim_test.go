@@ -11,9 +11,11 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
+	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/people"
 	"github.com/ocpctl/ocpctl/store/pools"
 	"github.com/ocpctl/ocpctl/store/reports"
 	"github.com/ocpctl/ocpctl/store/storetest"
@@ -67,7 +69,7 @@ func TestARequestTakesAWaitingClusterThatFits(t *testing.T) {
 	g.Answer = func(row clusters.Row) *clusters.Reply {
 		return &clusters.Reply{Cause: "comment:1", Installation: 5001, Repo: "acme/shop", Number: 41, Body: row.Name + " is yours"}
 	}
-	g.Reply = g.Answer(g.Row)
+	g.Reply, g.Row.Priority = g.Answer(g.Row), 50
 	made := judge(t, s, ask, g).Row
 	require.Equal(t, waits.ID, made.ID)
 	verdict, err := s.Verdict(t.Context(), made.ID)
@@ -77,6 +79,7 @@ func TestARequestTakesAWaitingClusterThatFits(t *testing.T) {
 	require.Equal(t, "ready-1", made.Name, "it keeps its name")
 	require.Equal(t, []string{"maya", "acme/platform", "github:maya", "pr_label"}, []string{made.Owner, made.Team, made.RequestedBy, made.Source})
 	require.Equal(t, 41, made.PR.Number)
+	require.Equal(t, 50, made.Priority, "as its request's")
 	require.False(t, made.Pooled)
 	require.False(t, made.Usable())
 	require.Equal(t, clock.Now(), made.ClaimedAt.UTC())
@@ -103,6 +106,62 @@ func TestARequestTakesAWaitingClusterThatFits(t *testing.T) {
 
 	ask, g = request(42)
 	require.NotEqual(t, waits.ID, judge(t, s, ask, g).Row.ID, "nothing waits any more")
+}
+
+// A release before this one let the pool's team use and share what waits.
+func TestAClaimEndsWhatOthersHoldOfTheCluster(t *testing.T) {
+	t.Parallel()
+	s, clock := storetest.Open(t)
+	waits := pooled(t, s, clock, "ready-1")
+	storetest.WantsAccess(t, s, waits.ID, storetest.Wants(access.RoleEdit))
+	share := people.Share{Kind: "team", Grantee: "tools", Access: "use", Role: "admin"}
+	require.NoError(t, s.People.Share(t.Context(), waits.ID, share, clusters.Origin{Actor: "saml:ann"}))
+	ask, g := request(41)
+	require.Equal(t, waits.ID, judge(t, s, ask, g).Row.ID)
+	require.Zero(t, storetest.Count(t, s, `SELECT count(*) FROM access WHERE revoked_at IS NULL`))
+	require.Zero(t, storetest.Count(t, s, `SELECT count(*) FROM shares`))
+	require.Equal(t, 1, storetest.Count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'access.revoked' AND target_cluster_id = $1`, waits.ID))
+}
+
+func TestAClaimAfterTheBackupIsRestored(t *testing.T) {
+	t.Parallel()
+	s, clock := storetest.Open(t)
+	known, unknown := pooled(t, s, clock, "ready-1"), pooled(t, s, clock, "ready-2")
+	until := clock.Now().Add(90 * time.Hour)
+	restored := func(id string, by pools.Claimed) clusters.Row {
+		_, err := s.Recover(t.Context(), store.RecoveredCluster{
+			ID: id, Why: "a test", Wait: time.Minute, Claimed: &by, Attempts: []store.RecoveredAttempt{{Number: 2, Kind: lifecycle.Prepare, OpenedAt: clock.Now()}},
+		})
+		require.NoError(t, err)
+		return storetest.Read(t, s, id)
+	}
+	row := restored(known.ID, pools.Claimed{Owner: "maya", Team: "acme/platform", RequestedBy: "saml:maya", Source: "web", Tags: map[string]string{"Owner": "maya"}, Until: until})
+	require.Equal(t, []string{"maya", "acme/platform", "saml:maya", "web", "maya"}, []string{row.Owner, row.Team, row.RequestedBy, row.Source, row.Tags["Owner"]})
+	require.Equal(t, until, row.Ends.DestroyAt().UTC())
+	require.False(t, row.ClaimedAt.IsZero())
+	row = restored(unknown.ID, pools.Claimed{Until: clock.Now().Add(8 * time.Hour)})
+	require.Equal(t, []string{unknown.Owner, unknown.Team}, []string{row.Owner, row.Team})
+	for _, id := range []string{known.ID, unknown.ID} {
+		row = storetest.Read(t, s, id)
+		require.False(t, row.Pooled)
+		require.Equal(t, lifecycle.Ready, storetest.Settled(t, s, id).Status)
+	}
+	ask, g := request(41)
+	require.NotContains(t, []string{known.ID, unknown.ID}, judge(t, s, ask, g).Row.ID, "nobody else gets them")
+}
+
+// What waits is ready, whatever keeps new clusters from its region.
+func TestAClaimTakesWhatWaitsInTheRegionThatGetsNoNewCluster(t *testing.T) {
+	t.Parallel()
+	s, clock := storetest.Open(t)
+	waits := pooled(t, s, clock, "ready-1")
+	ask, g := request(41)
+	g.Row.Region = "us-east-2"
+	require.NotEqual(t, waits.ID, judge(t, s, ask, g).Row.ID, "it was asked for elsewhere")
+	ask, g = request(42)
+	g.Row.Region, g.Regions = "us-east-2", []string{"us-east-1"}
+	made := judge(t, s, ask, g).Row
+	require.Equal(t, []string{waits.ID, "us-east-1"}, []string{made.ID, made.Region})
 }
 
 func TestWhatWaitingCostsStaysThePools(t *testing.T) {

@@ -47,7 +47,7 @@ func TestAFindingIsNewOnceAndResolvedWhenItIsNotFoundAnyMore(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, map[lifecycle.FindingKind]int64{lifecycle.Orphan: 1, lifecycle.Overdue: 0, lifecycle.Stuck: 0, lifecycle.Blocked: 1, lifecycle.Remains: 0, lifecycle.FailingDelivery: 0, lifecycle.LostDelivery: 0, lifecycle.FailedJob: 0,
 		lifecycle.AccessNotRevoked: 0, lifecycle.SlackChannel: 0, lifecycle.SlackRefused: 0, lifecycle.ScanFailing: 0, lifecycle.CloudGone: 0, lifecycle.ArchiveMissing: 0,
-		lifecycle.ArchiveUnknown: 0, lifecycle.ShownBehind: 0}, census.Findings)
+		lifecycle.ArchiveUnknown: 0, lifecycle.ShownBehind: 0, lifecycle.BreakerOpen: 0}, census.Findings)
 
 	clock.Pass(5 * time.Minute)
 	stuck.Since = clock.Now()

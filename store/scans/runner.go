@@ -115,7 +115,8 @@ func leaseEnd(c *db.Tx) time.Time { return c.Now.Add(c.DB.Options.Lease) }
 // ReportRow is one report of a runner.
 type ReportRow struct {
 	Seq  int
-	Part *PartRow // nil: a heartbeat
+	Part *PartRow // nil: it shows no resources
+	Room *RoomRow // nil: it measured nothing; both nil: a heartbeat
 }
 
 // PartRow is one page of a part, or all of it.
@@ -125,6 +126,12 @@ type PartRow struct {
 	Last      bool // no more pages follow
 	Calls     int
 	Err       string // why it is incomplete
+}
+
+// RoomRow is what the account's limits are for a cluster of a profile in a region.
+type RoomRow struct {
+	Profile, Region string
+	Quotas          []lifecycle.Quota
 }
 
 // ResourceRow is one resource. Each id occurs once in a page.
@@ -156,6 +163,11 @@ func (s *Store) Report(ctx context.Context, id, token string, r ReportRow) (leas
 				return err
 			}
 		}
+		if r.Room != nil && tag.RowsAffected() == 1 {
+			if err := keepRoom(ctx, c, scan, *r.Room); err != nil {
+				return err
+			}
+		}
 		lease = attempts.Lease{Until: leaseEnd(c)}
 		_, err = c.Exec(ctx, `UPDATE scans SET lease_until = $2 WHERE id = $1`, id, lease.Until)
 		return err
@@ -164,6 +176,17 @@ func (s *Store) Report(ctx context.Context, id, token string, r ReportRow) (leas
 		return attempts.Lease{}, fmt.Errorf("report %d of scan %s: %w", r.Seq, id, err)
 	}
 	return lease, nil
+}
+
+func keepRoom(ctx context.Context, c *db.Tx, scan locked, r RoomRow) error {
+	_, err := c.Exec(ctx, `
+		INSERT INTO rooms (account, region, profile, platform, items, measured_at) VALUES (@account, @region, @profile, @platform, @items, @now)
+		ON CONFLICT (account, region, profile) DO UPDATE SET platform = excluded.platform, items = excluded.items, measured_at = excluded.measured_at`,
+		pgx.NamedArgs{"account": scan.Account, "region": r.Region, "profile": r.Profile, "platform": scan.Platform, "items": r.Quotas, "now": c.Now})
+	if err != nil {
+		return fmt.Errorf("keep the room for %s in %s: %w", r.Profile, r.Region, err)
+	}
+	return nil
 }
 
 // keepPart writes a page: what it shows was seen now. A part that another runner begins again counts anew. What is done stays done, and what

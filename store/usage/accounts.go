@@ -6,74 +6,60 @@ import (
 	"maps"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
-	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/db"
 )
 
-// AccountRegion is a region of a cloud account, by the cloud's id of it.
-type AccountRegion struct{ Number, Region string }
+// AccountRegion is a region of a cloud account, by the cloud's id of it, as it is measured for a profile; no profile: for the last that was created
+// there.
+type AccountRegion struct{ Number, Region, Profile string }
 
-// Accounts is what the catalogue's cloud accounts hold, and what still fits into them.
+// Accounts is what the catalogue's cloud accounts hold.
 type Accounts struct {
-	Live map[string]int        // clusters that are not proven destroyed, by the catalogue's name of their account
-	Fits map[AccountRegion]int // how many more clusters fit, without those that were accepted and have not asked for capacity yet; only what was measured in the last day
+	Live    map[string]int        // clusters that are not proven destroyed, by the catalogue's name of their account
+	Unasked map[AccountRegion]int // of these, the accepted ones that have not asked for capacity yet; without a profile
+	Asked   []Asked               // of these, the ones that first asked for capacity in the last minutes
 }
 
-// measureAge is how old a measurement may be: what others use changes meanwhile.
-const measureAge = 24 * time.Hour
+// Asked is since when something is set aside for a cluster.
+type Asked struct {
+	Number, Region string
+	Since          time.Time
+}
 
-// ReadAccounts counts what the accounts hold.
-func ReadAccounts(ctx context.Context, from db.Source, now time.Time) (Accounts, error) {
-	out := Accounts{Live: map[string]int{}, Fits: map[AccountRegion]int{}}
+// lately is how long ago a cluster asked that Accounts has in Asked: no count of the room that is still in use is older.
+const lately = 5 * time.Minute
+
+// readAccounts counts what the accounts hold.
+func readAccounts(ctx context.Context, from db.Source, now time.Time) (Accounts, error) {
+	out := Accounts{Live: map[string]int{}, Unasked: map[AccountRegion]int{}}
 	live, err := db.All[struct {
-		Name           string
-		Number, Region string
-		Live, Unasked  int
-	}](ctx, from, `
-		SELECT c.account AS name, coalesce(c.spec ->> 'account', '') AS number, c.region, count(*)::int AS live, (count(*) FILTER (WHERE c.desired = 'present'
-			AND c.status IN ('PENDING', 'CREATING') AND NOT EXISTS (SELECT FROM reservations r WHERE r.cluster_id = c.id)))::int AS unasked
-		FROM clusters c WHERE c.account <> '' AND c.destroyed_at IS NULL GROUP BY 1, 2, 3`)
+		Name string
+		Live int
+	}](ctx, from, `SELECT account AS name, count(*)::int AS live FROM clusters WHERE account <> '' AND destroyed_at IS NULL GROUP BY 1`)
 	if err != nil {
 		return out, fmt.Errorf("count the clusters of each account: %w", err)
 	}
-	unasked := map[AccountRegion]int{}
 	for _, l := range live {
-		out.Live[l.Name] += l.Live
-		unasked[AccountRegion{l.Number, l.Region}] += l.Unasked
+		out.Live[l.Name] = l.Live
 	}
-	held, err := db.All[struct {
-		Account, Region string
-		lifecycle.Holding
+	unasked, err := db.All[struct { // the specification, which is large, is read of these alone
+		Number, Region string
+		Unasked        int
 	}](ctx, from, `
-		SELECT r.account, r.region, r.cluster_id AS cluster, coalesce(c.ready_at, c.claimed_at) IS NOT NULL AS ready, r.items AS quotas
-		FROM reservations r JOIN clusters c ON c.id = r.cluster_id JOIN attempts a ON a.id = r.attempt_id
-		WHERE c.destroyed_at IS NULL AND (a.closed_at IS NULL OR a.recorded_at IS NOT NULL OR r.state = 'waiting' AND c.desired = 'present')`)
+		SELECT coalesce(c.spec ->> 'account', '') AS number, c.region, count(*)::int AS unasked FROM clusters c
+		WHERE c.account <> '' AND c.destroyed_at IS NULL AND c.desired = 'present' AND c.status IN ('PENDING', 'CREATING')
+			AND NOT EXISTS (SELECT FROM reservations r WHERE r.cluster_id = c.id) GROUP BY 1, 2`)
 	if err != nil {
-		return out, fmt.Errorf("read what is set aside in each account: %w", err)
+		return out, fmt.Errorf("count the clusters that have not asked for capacity: %w", err)
 	}
-	holdings := map[AccountRegion][]lifecycle.Holding{}
-	for _, h := range held {
-		at := AccountRegion{h.Account, h.Region}
-		holdings[at] = append(holdings[at], h.Holding)
+	for _, u := range unasked {
+		out.Unasked[AccountRegion{Number: u.Number, Region: u.Region}] = u.Unasked
 	}
-	measured, err := db.All[struct {
-		Account, Region string
-		Quotas          []lifecycle.Quota
-		Gone            []string
-	}](ctx, from, `
-		SELECT DISTINCT ON (r.account, r.region) r.account, r.region, r.items AS quotas,
-			ARRAY(SELECT c.id FROM clusters c WHERE c.destroyed_at > r.asked_at AND c.region = r.region) AS gone
-		FROM reservations r WHERE r.asked_at > @since ORDER BY r.account, r.region, r.asked_at DESC`, pgx.NamedArgs{"since": now.Add(-measureAge)})
+	out.Asked, err = db.All[Asked](ctx, from, `
+		SELECT r.account AS number, r.region, r.since FROM reservations r JOIN clusters c ON c.id = r.cluster_id
+		WHERE r.since > $1 AND c.account <> '' AND c.destroyed_at IS NULL ORDER BY r.since`, now.Add(-lately))
 	if err != nil {
-		return out, fmt.Errorf("read what was measured in each account: %w", err)
-	}
-	for _, m := range measured {
-		at := AccountRegion{m.Account, m.Region}
-		if n, known := lifecycle.CountRoom(m.Quotas, holdings[at], m.Gone); known {
-			out.Fits[at] = max(0, n-unasked[at])
-		}
+		return out, fmt.Errorf("read which clusters asked for capacity: %w", err)
 	}
 	return out, nil
 }
@@ -84,9 +70,9 @@ func (a Accounts) add(name string, at AccountRegion) {
 		return
 	}
 	a.Live[name]++
-	if n, known := a.Fits[at]; known {
-		a.Fits[at] = max(0, n-1)
-	}
+	a.Unasked[at]++
 }
 
-func (a Accounts) clone() Accounts { return Accounts{maps.Clone(a.Live), maps.Clone(a.Fits)} }
+func (a Accounts) clone() Accounts {
+	return Accounts{maps.Clone(a.Live), maps.Clone(a.Unasked), a.Asked}
+}

@@ -2,6 +2,7 @@ package usage
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/price"
@@ -30,6 +31,8 @@ type Threshold struct {
 type Rise struct {
 	Cents     int64
 	NodeHours float64
+
+	Older int // if the scope has a cohort: how many of the team's live clusters were accepted before this one
 }
 
 // WaitToAfford takes the locks of the scope; none if a is nil.
@@ -60,6 +63,9 @@ func JudgeRise(ctx context.Context, c *db.Tx, cur Held, next lifecycle.Cluster, 
 		return "", nil, err
 	}
 	used, err := Count(ctx, c, a.Scope)
+	if err == nil && a.Scope.Cohort != nil {
+		rise.Older, err = countOlder(ctx, c, cur.ID)
+	}
 	if err != nil {
 		return "", nil, err
 	}
@@ -82,4 +88,14 @@ func (h Held) toCome(c lifecycle.Cluster, now time.Time) Rise {
 		Cents:     price.Between(h.Coming(c), now, end).Cents(),
 		NodeHours: float64(machines) * max(0, end.Sub(now)).Hours(),
 	}
+}
+
+// countOlder counts the live clusters of a cluster's team that were accepted, or claimed from a pool, before it.
+func countOlder(ctx context.Context, c *db.Tx, cluster string) (n int, err error) {
+	err = c.QueryRow(ctx, `SELECT count(*)::int FROM clusters c, clusters o WHERE c.id = $1 AND o.team = c.team AND o.destroyed_at IS NULL AND (NOT o.needs_turn OR o.needs_approval)
+		AND (greatest(o.created_at, o.claimed_at), o.id) < (greatest(c.created_at, c.claimed_at), c.id)`, cluster).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("count what the team had before %s: %w", cluster, err)
+	}
+	return n, nil
 }

@@ -13,6 +13,9 @@ func (s Scope) Locks() (names []string) {
 	if s.Everywhere {
 		names = append(names, "quota everywhere")
 	}
+	if s.Cohort != nil {
+		names = append(names, "quota cohort "+s.Cohort.Name)
+	}
 	if s.Accounts {
 		names = append(names, "accounts")
 	}

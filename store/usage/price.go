@@ -25,6 +25,7 @@ type Prices struct {
 	List     int  // list price of an hour, in cents
 	Asleep   *int // the same while it is asleep; nil: not known
 	Worker   *int // what each worker adds to List, in millionths of a dollar; nil: not known
+	OnDemand *int // List without spot machines; nil: there were to be none
 	Machines int  // 0: not counted
 }
 
@@ -34,10 +35,37 @@ func (p Prices) Rate(c lifecycle.Cluster, workers *int) int {
 	if workers == nil {
 		workers = &base
 	}
-	if p.Worker != nil {
-		return price.WithWorkers(p.List, *p.Worker, base, *workers)
+	listed, worker := p.Listed(c)
+	if worker != nil {
+		return price.WithWorkers(listed, *worker, base, *workers)
 	}
-	return price.Hourly(p.List, p.Machines, base, *workers)
+	return price.Hourly(listed, p.Machines, base, *workers)
+}
+
+// Listed returns the list price of an hour, in cents, and what each worker adds to it: on demand from when the cluster's last try gave up spot
+// machines.
+func (p Prices) Listed(c lifecycle.Cluster) (cents int, worker *int) {
+	base := orZero(c.WorkersBase)
+	if c.Spot != lifecycle.SpotGivenUp || p.OnDemand == nil {
+		return p.List, p.Worker
+	}
+	if worker = p.Worker; worker != nil && base > 0 { // only the workers' price differs
+		worker = new(*worker + (*p.OnDemand-p.List)*microsOfCent/base)
+	}
+	return *p.OnDemand, worker
+}
+
+// microsOfCent is how many millionths of a dollar are a cent.
+const microsOfCent = 10_000
+
+// SpotSaves is what an hour of the cluster costs less because its workers are spot machines, in cents; 0: they are none.
+func (p Prices) SpotSaves(c lifecycle.Cluster) int {
+	if c.Spot != lifecycle.SpotWorkers {
+		return 0
+	}
+	without := c
+	without.Spot = lifecycle.SpotGivenUp
+	return p.Rate(without, c.Workers) - p.Rate(c, c.Workers)
 }
 
 // Now is the cost of an hour of the cluster as it is, in cents. Between asleep and awake it costs what it costs awake.

@@ -56,7 +56,7 @@ const countersSQL = `
 func ReadTally(ctx context.Context, from db.Source, scopes []Scope, identities map[string][]string, now time.Time) (*Tally, error) {
 	t := &Tally{at: now, identities: identities, sums: map[counter]sum{}}
 	for _, s := range scopes {
-		for _, c := range t.read(s) {
+		for _, c := range append(t.read(s), s.Cohort.counters()...) {
 			t.sums[c] = sum{}
 		}
 	}
@@ -82,7 +82,7 @@ func ReadTally(ctx context.Context, from db.Source, scopes []Scope, identities m
 		t.sums[counter{l.Kind, l.Key}] = sum{l.Live, l.Creating, l.Waiting, price.Amount(l.Spent), price.Amount(l.ToCome), l.NodeHours}
 	}
 	if slices.ContainsFunc(scopes, func(s Scope) bool { return s.Accounts }) {
-		t.accounts, err = ReadAccounts(ctx, from, now)
+		t.accounts, err = readAccounts(ctx, from, now)
 	}
 	return t, err
 }
@@ -123,7 +123,23 @@ func (t *Tally) Of(s Scope) Usage {
 			SpentCents: all.spent.Cents(), CommittedCents: all.toCome.Cents(),
 		}
 	}
+	for _, team := range s.Cohort.counters() {
+		if u.Cohort == nil {
+			u.Cohort = map[string]Counts{}
+		}
+		u.Cohort[team.key] = Counts{Live: t.sums[team].live, Waiting: t.sums[team].waiting}
+	}
 	return u
+}
+
+// counters returns the counter of each team.
+func (c *Cohort) counters() (all []counter) {
+	if c != nil {
+		for _, team := range c.Teams {
+			all = append(all, counter{"team", team})
+		}
+	}
+	return all
 }
 
 // Add counts a cluster that was accepted after the tally was read. nodes and cents are its machines and its list price of an hour; account is the

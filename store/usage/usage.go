@@ -42,7 +42,7 @@ func monthOf(t time.Time) time.Time {
 
 // RateChanges reports a move after which a cluster may cost a different amount per hour.
 func RateChanges(was, next lifecycle.Cluster) bool {
-	return was.Status != next.Status || was.Power != next.Power || !reflect.DeepEqual(was.Workers, next.Workers)
+	return was.Status != next.Status || was.Power != next.Power || was.Spot != next.Spot || !reflect.DeepEqual(was.Workers, next.Workers)
 }
 
 // forgive removes the cost of a released cluster for which nothing was ever created: no attempt recorded an identity.
@@ -71,6 +71,14 @@ type Scope struct {
 	Person, Team, Repo string // principal id, team's name, owner/name
 	Everywhere         bool   // the whole installation too, if a rule needs that
 	Accounts           bool   // the cloud accounts too, if the catalogue has any
+
+	Cohort *Cohort // of the team; nil: it has none
+}
+
+// Cohort is the teams that lend each other places of their quotas.
+type Cohort struct {
+	Name  string
+	Teams []string
 }
 
 // Counts is the usage of one person, team or repository, or of the whole installation.
@@ -87,9 +95,10 @@ type Counts struct {
 type Usage struct {
 	Person, Team, Repository, Everywhere Counts
 
-	Accounts   Accounts  // the zero value if the scope has none
-	Identities []string  // of the person, all counted together; GitHub logins and SAML names in lower case
-	At         time.Time // on the database's clock
+	Cohort     map[string]Counts // of each team of the scope's cohort, what is live and what waits
+	Accounts   Accounts          // the zero value if the scope has none
+	Identities []string          // of the person, all counted together; GitHub logins and SAML names in lower case
+	At         time.Time         // on the database's clock
 }
 
 // Sample writes what a cluster costs from now on, and adds what it cost at its last rate to this month's amount.

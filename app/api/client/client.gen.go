@@ -360,6 +360,11 @@ func (c *Client) ChangePool(ctx context.Context, name string, body v1.PoolChange
 	return c.send(ctx, http.MethodPost, pathOf("/api/v1/pools/%s", name), nil, body)
 }
 
+// AdvisePool Say how many clusters of a pool should wait, and how many of them awake, by the requests of the last 28 days.
+func (c *Client) AdvisePool(ctx context.Context, name string) (*http.Response, error) {
+	return c.send(ctx, http.MethodGet, pathOf("/api/v1/pools/%s/advice", name), nil, nil)
+}
+
 // ListProfiles List the profiles with limits and prices.
 func (c *Client) ListProfiles(ctx context.Context) (*http.Response, error) {
 	return c.send(ctx, http.MethodGet, pathOf("/api/v1/profiles"), nil, nil)
@@ -413,6 +418,11 @@ func (c *Client) EnsureLabels(ctx context.Context, params *v1.EnsureLabelsParams
 // GetLabels Get the state of a request to create labels.
 func (c *Client) GetLabels(ctx context.Context, id string) (*http.Response, error) {
 	return c.send(ctx, http.MethodGet, pathOf("/api/v1/repositories/labels/%s", id), nil, nil)
+}
+
+// ListRooms List how many more clusters of each profile fit where, as the scans of the last day measured it.
+func (c *Client) ListRooms(ctx context.Context) (*http.Response, error) {
+	return c.send(ctx, http.MethodGet, pathOf("/api/v1/rooms"), nil, nil)
 }
 
 // ListScans List the scans of cloud accounts, newest first.

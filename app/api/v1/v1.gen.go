@@ -72,7 +72,8 @@ const (
 
 // Defines values for BrakeKind.
 const (
-	Freeze BrakeKind = "freeze"
+	Breaker BrakeKind = "breaker"
+	Freeze  BrakeKind = "freeze"
 )
 
 // Defines values for BreakGlassWhat.
@@ -158,6 +159,7 @@ const (
 	FindingKindArchiveMissing   FindingKind = "archive_missing"
 	FindingKindArchiveUnknown   FindingKind = "archive_unknown"
 	FindingKindBlocked          FindingKind = "blocked"
+	FindingKindBreakerOpen      FindingKind = "breaker_open"
 	FindingKindCloudGone        FindingKind = "cloud_gone"
 	FindingKindDeliveryFailing  FindingKind = "delivery_failing"
 	FindingKindDeliveryLost     FindingKind = "delivery_lost"
@@ -684,21 +686,31 @@ type Brake struct {
 	Account string `json:"account,omitempty,omitzero" yaml:"account,omitempty"`
 
 	// By Who froze.
-	By   string    `json:"by,omitempty,omitzero" yaml:"by,omitempty"`
-	ID   string    `json:"id" yaml:"id"`
-	Kind BrakeKind `json:"kind" yaml:"kind"`
+	By string `json:"by,omitempty,omitzero" yaml:"by,omitempty"`
+
+	// Failures Of a breaker: so many creates in a row failed.
+	Failures int       `json:"failures,omitempty,omitzero" yaml:"failures,omitempty"`
+	ID       string    `json:"id" yaml:"id"`
+	Kind     BrakeKind `json:"kind" yaml:"kind"`
 
 	// Message All of it, as waiting clusters show it.
 	Message string `json:"message" yaml:"message"`
 
 	// Platform Absent, like the next four: any.
-	Platform string    `json:"platform,omitempty,omitzero" yaml:"platform,omitempty"`
-	Profile  string    `json:"profile,omitempty,omitzero" yaml:"profile,omitempty"`
-	Reason   string    `json:"reason,omitempty,omitzero" yaml:"reason,omitempty"`
-	Region   string    `json:"region,omitempty,omitzero" yaml:"region,omitempty"`
-	Since    time.Time `json:"since" yaml:"since"`
-	Team     string    `json:"team,omitempty,omitzero" yaml:"team,omitempty"`
-	Until    time.Time `json:"until" yaml:"until"`
+	Platform string `json:"platform,omitempty,omitzero" yaml:"platform,omitempty"`
+	Profile  string `json:"profile,omitempty,omitzero" yaml:"profile,omitempty"`
+
+	// Reason In words; of a breaker the reason code of the failures.
+	Reason string    `json:"reason,omitempty,omitzero" yaml:"reason,omitempty"`
+	Region string    `json:"region,omitempty,omitzero" yaml:"region,omitempty"`
+	Since  time.Time `json:"since" yaml:"since"`
+	Team   string    `json:"team,omitempty,omitzero" yaml:"team,omitempty"`
+
+	// Until The end of a freeze; from when a breaker has one cluster tried.
+	Until time.Time `json:"until" yaml:"until"`
+
+	// Version Of OpenShift, for a breaker; absent: any.
+	Version string `json:"version,omitempty,omitzero" yaml:"version,omitempty"`
 }
 
 // BrakeKind defines model for Brake.Kind.
@@ -942,7 +954,10 @@ type Cluster struct {
 	Pool string `json:"pool,omitempty,omitzero" yaml:"pool,omitempty"`
 
 	// Position Position in the queue for a full quota, for capacity in the cloud account or for a free runner, 1 is next; absent if it does not wait. `why` says which.
-	Position    int         `json:"position,omitempty,omitzero" yaml:"position,omitempty"`
+	Position int `json:"position,omitempty,omitzero" yaml:"position,omitempty"`
+
+	// Priority Where clusters wait, the higher one comes first; absent: 0.
+	Priority    int         `json:"priority,omitempty,omitzero" yaml:"priority,omitempty"`
 	Profile     string      `json:"profile" yaml:"profile"`
 	Progress    Progress    `json:"progress" yaml:"progress"`
 	PullRequest PullRequest `json:"pullRequest,omitempty,omitzero" yaml:"pullRequest,omitempty"`
@@ -970,12 +985,15 @@ type Cluster struct {
 	Signal ClusterSignal `json:"signal,omitempty,omitzero" yaml:"signal,omitempty"`
 
 	// Sleep How it sleeps; absent if its profile has no way to sleep.
-	Sleep      Sleep     `json:"sleep,omitempty,omitzero" yaml:"sleep,omitempty"`
-	Source     string    `json:"source" yaml:"source"`
-	Status     Status    `json:"status" yaml:"status"`
-	Team       string    `json:"team" yaml:"team"`
-	TTLSeconds int64     `json:"ttlSeconds" yaml:"ttlSeconds"`
-	UpdatedAt  time.Time `json:"updatedAt" yaml:"updatedAt"`
+	Sleep  Sleep  `json:"sleep,omitempty,omitzero" yaml:"sleep,omitempty"`
+	Source string `json:"source" yaml:"source"`
+
+	// SpotSavesCents What an hour costs less than without spot machines, in US cents; absent if it has none.
+	SpotSavesCents int       `json:"spotSavesCents,omitempty,omitzero" yaml:"spotSavesCents,omitempty"`
+	Status         Status    `json:"status" yaml:"status"`
+	Team           string    `json:"team" yaml:"team"`
+	TTLSeconds     int64     `json:"ttlSeconds" yaml:"ttlSeconds"`
+	UpdatedAt      time.Time `json:"updatedAt" yaml:"updatedAt"`
 
 	// Usable It is READY, awake, and not about to sleep.
 	Usable  bool   `json:"usable" yaml:"usable"`
@@ -1097,6 +1115,21 @@ type ClusterSignalKind string
 
 // ClusterSignalTold What was told last; absent if nothing was yet.
 type ClusterSignalTold string
+
+// CohortShare What a team has of the quotas of its cohort, whose teams lend each other live clusters.
+type CohortShare struct {
+	// Borrowed Live clusters beyond that.
+	Borrowed int `json:"borrowed" yaml:"borrowed"`
+
+	// Guaranteed Live clusters that the team's quota guarantees.
+	Guaranteed int `json:"guaranteed" yaml:"guaranteed"`
+
+	// Lent Guaranteed places that other teams use.
+	Lent int `json:"lent" yaml:"lent"`
+
+	// Name The cohort.
+	Name string `json:"name" yaml:"name"`
+}
 
 // Condition defines model for Condition.
 type Condition struct {
@@ -1768,6 +1801,43 @@ type PoolMode string
 // PoolReasons defines model for Pool.Reasons.
 type PoolReasons string
 
+// PoolAdvice defines model for PoolAdvice.
+type PoolAdvice struct {
+	// AdvisedSize The most requests during one install on nine of ten days.
+	AdvisedSize int `json:"advisedSize" yaml:"advisedSize"`
+
+	// Anew Requests of teams that may claim which named no cluster and refused no pool, and got a new cluster of the pool's profile, region and version.
+	Anew int `json:"anew" yaml:"anew"`
+
+	// Claims Requests that took a cluster of the pool.
+	Claims int `json:"claims" yaml:"claims"`
+
+	// Hours The 24 hours of a day.
+	Hours []PoolHour `json:"hours" yaml:"hours"`
+
+	// InstallSeconds How long half of the installs took.
+	InstallSeconds int64  `json:"installSeconds" yaml:"installSeconds"`
+	Name           string `json:"name" yaml:"name"`
+
+	// Running Clusters that are awake now if they can sleep.
+	Running int `json:"running" yaml:"running"`
+
+	// RunningByClaims The pool follows the advice for its hours.
+	RunningByClaims bool `json:"runningByClaims" yaml:"runningByClaims"`
+
+	// Since Requests from then on count: 28 days, or as long as there is the pool.
+	Since time.Time `json:"since" yaml:"since"`
+
+	// Size Clusters that wait.
+	Size int `json:"size" yaml:"size"`
+
+	// WakeSeconds How long it took half of the clusters to wake.
+	WakeSeconds int64 `json:"wakeSeconds" yaml:"wakeSeconds"`
+
+	// Zone The time zone of the hours: that of the pool's working hours, else UTC.
+	Zone string `json:"zone" yaml:"zone"`
+}
+
 // PoolChange defines model for PoolChange.
 type PoolChange struct {
 	// Action pause: nothing is made or replaced, and what waits can be claimed. resume: neither paused nor drained. drain: what waits ends, and nothing is made. resize: another number of clusters than the catalogue's.
@@ -1802,6 +1872,19 @@ type PoolDetail struct {
 	// Embedded fields due to inline allOf schema
 	// Clusters Those that you may see, the oldest first.
 	Clusters []PoolCluster `json:"clusters" yaml:"clusters"`
+}
+
+// PoolHour defines model for PoolHour.
+type PoolHour struct {
+	Hour            int `json:"hour" yaml:"hour"`
+	WeekendRequests int `json:"weekendRequests" yaml:"weekendRequests"`
+	WeekendRunning  int `json:"weekendRunning" yaml:"weekendRunning"`
+
+	// WorkdayRequests From Monday to Friday.
+	WorkdayRequests int `json:"workdayRequests" yaml:"workdayRequests"`
+
+	// WorkdayRunning The most requests while a cluster wakes on nine of ten days.
+	WorkdayRunning int `json:"workdayRunning" yaml:"workdayRunning"`
 }
 
 // Pools defines model for Pools.
@@ -1944,7 +2027,9 @@ type QuestionAnswer struct {
 
 // Quota defines model for Quota.
 type Quota struct {
-	Creating Used `json:"creating,omitempty,omitzero" yaml:"creating,omitempty"`
+	// Cohort What a team has of the quotas of its cohort, whose teams lend each other live clusters.
+	Cohort   CohortShare `json:"cohort,omitempty,omitzero" yaml:"cohort,omitempty"`
+	Creating Used        `json:"creating,omitempty,omitzero" yaml:"creating,omitempty"`
 
 	// Key Person or team of the quota; empty if it applies everywhere.
 	Key       string     `json:"key" yaml:"key"`
@@ -2140,6 +2225,30 @@ type ReportedTests struct {
 	Slowest    []SlowTest    `json:"slowest,omitempty,omitzero" yaml:"slowest,omitempty"`
 	Total      int           `json:"total" yaml:"total"`
 	URL        string        `json:"url,omitempty,omitzero" yaml:"url,omitempty"`
+}
+
+// Room defines model for Room.
+type Room struct {
+	// Account Its name in the catalogue; absent: the installation's own.
+	Account string `json:"account,omitempty,omitzero" yaml:"account,omitempty"`
+
+	// Clusters How many more fit.
+	Clusters int `json:"clusters" yaml:"clusters"`
+
+	// LimitedBy The limit that is reached first, with what one cluster needs of it.
+	LimitedBy  string    `json:"limitedBy" yaml:"limitedBy"`
+	MeasuredAt time.Time `json:"measuredAt" yaml:"measuredAt"`
+
+	// Number The cloud's id of it.
+	Number   string `json:"number" yaml:"number"`
+	Platform string `json:"platform" yaml:"platform"`
+	Profile  string `json:"profile" yaml:"profile"`
+	Region   string `json:"region" yaml:"region"`
+}
+
+// Rooms defines model for Rooms.
+type Rooms struct {
+	Items []Room `json:"items" yaml:"items"`
 }
 
 // RunRequest How the cluster belongs to the pipeline's run whose token the request has. The run itself is taken from the token. Without this object,

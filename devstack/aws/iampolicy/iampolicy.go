@@ -184,28 +184,19 @@ func (s Statement) applies(context map[string][]string) bool {
 
 // matchesAny compares with patterns, in which * stands for any characters and ? for one.
 func matchesAny(patterns []string, value string, ignoreCase bool) bool {
-	return slices.ContainsFunc(patterns, func(pattern string) bool {
-		switch {
-		case strings.ContainsAny(pattern, "*?") && ignoreCase:
-			return matches(strings.ToLower(pattern), strings.ToLower(value))
-		case strings.ContainsAny(pattern, "*?"):
-			return matches(pattern, value)
-		case ignoreCase:
-			return strings.EqualFold(pattern, value)
-		}
-		return pattern == value
-	})
+	return slices.ContainsFunc(patterns, func(pattern string) bool { return matches(pattern, value, ignoreCase) })
 }
 
 // matches goes through both from the left. After a mismatch, the last * takes one more character.
-func matches(pattern, value string) bool {
+func matches(pattern, value string, ignoreCase bool) bool {
+	same := func(a, b byte) bool { return a == b || ignoreCase && lower(a) == lower(b) }
 	p, v, star, taken := 0, 0, -1, 0
 	for v < len(value) {
 		switch {
 		case p < len(pattern) && pattern[p] == '*':
 			star, taken = p, v
 			p++
-		case p < len(pattern) && (pattern[p] == '?' || pattern[p] == value[v]):
+		case p < len(pattern) && (pattern[p] == '?' || same(pattern[p], value[v])):
 			p++
 			v++
 		case star >= 0:
@@ -216,4 +207,11 @@ func matches(pattern, value string) bool {
 		}
 	}
 	return strings.Trim(pattern[p:], "*") == ""
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		c += 'a' - 'A'
+	}
+	return c
 }

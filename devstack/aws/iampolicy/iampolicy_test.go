@@ -98,7 +98,7 @@ func TestAStarMatchesAnyCharactersAndAQuestionMarkOne(t *testing.T) {
 		{"*", "", true}, {"*", "a/b", true}, {"a*c", "abbc", true}, {"a*c", "abcd", false}, {"a?c", "abc", true}, {"a?c", "ac", false},
 		{"*-openshift-*", "x-openshift-y-openshift-", true}, {"*ab*cd", "ababxcdcd", true}, {"[a]*", "[a]b", true}, {"a**", "a", true}, {"a*b", "a", false},
 	} {
-		require.Equal(t, c.want, matches(c.pattern, c.value), "%s %s", c.pattern, c.value)
+		require.Equal(t, c.want, matches(c.pattern, c.value, false), "%s %s", c.pattern, c.value)
 	}
 }
 

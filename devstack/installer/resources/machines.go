@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
 )
@@ -18,11 +19,11 @@ import (
 // ControlPlane starts the bootstrap machine and the control plane, and waits until they run.
 func (b *Build) ControlPlane(ctx context.Context) (err error) {
 	defer must.Catch(&err)
-	id := must.Get(b.instance(ctx, b.InfraID+"-bootstrap", b.MasterType, b.InfraID+"-master-profile", b.publicSubnets[0]))
+	id := must.Get(b.instance(ctx, b.InfraID+"-bootstrap", b.MasterType, b.InfraID+"-master-profile", b.publicSubnets[0], false))
 	b.bootstrap = id
 	for i := range b.Masters {
 		subnet := b.privateSubnets[i%len(b.privateSubnets)]
-		id := must.Get(b.instance(ctx, fmt.Sprintf("%s-master-%d", b.InfraID, i), b.MasterType, b.InfraID+"-master-profile", subnet))
+		id := must.Get(b.instance(ctx, fmt.Sprintf("%s-master-%d", b.InfraID, i), b.MasterType, b.InfraID+"-master-profile", subnet, false))
 		b.masterIDs = append(b.masterIDs, id)
 	}
 	all := append([]string{b.bootstrap}, b.masterIDs...)
@@ -35,7 +36,10 @@ func (b *Build) WorkerMachines(ctx context.Context) error {
 	for i := range b.Workers {
 		zone := i % len(b.Zones)
 		name := fmt.Sprintf("%s-worker-%s-%s", b.InfraID, b.Zones[zone], RandomSuffix())
-		id, err := b.instance(ctx, name, b.WorkerType, b.InfraID+"-worker-profile", b.privateSubnets[zone])
+		id, err := b.instance(ctx, name, b.WorkerType, b.InfraID+"-worker-profile", b.privateSubnets[zone], b.SpotWorkers)
+		if err != nil && b.SpotWorkers {
+			return b.missWorkers(ctx, zone, err)
+		}
 		if err != nil {
 			return err
 		}
@@ -47,11 +51,31 @@ func (b *Build) WorkerMachines(ctx context.Context) error {
 	return b.running(ctx, ids)
 }
 
+// missWorkers keeps why a zone's machine was not created, which only the cluster's own machine API tells, and returns what the installer says.
+func (b *Build) missWorkers(ctx context.Context, zone int, err error) error {
+	text := err.Error()
+	if api := smithy.APIError(nil); errors.As(err, &api) {
+		text = api.ErrorCode() + ": " + api.ErrorMessage()
+	}
+	if err := (awsLiving{b}).Note(ctx, b.privateSubnets[zone], errorTag, fmt.Sprintf("%.250s", text)); err != nil {
+		return err
+	}
+	return fmt.Errorf("Cluster operator machine-api Degraded is True with SyncingFailed: minimum worker replica count (%d) not yet met: current running replicas 0, waiting for [%s-worker-%s]",
+		b.Workers, b.InfraID, b.Zones[zone])
+}
+
 // instance starts one machine with its root volume, tagged in the same call.
-func (b *Build) instance(ctx context.Context, name, kind, profile, subnet string) (string, error) {
+func (b *Build) instance(ctx context.Context, name, kind, profile, subnet string, spot bool) (string, error) {
 	tags := append(b.ec2Tags(types.ResourceTypeInstance, name), b.ec2Tags(types.ResourceTypeVolume, name)...)
+	var market *types.InstanceMarketOptionsRequest
+	if spot {
+		market = &types.InstanceMarketOptionsRequest{MarketType: types.MarketTypeSpot, SpotOptions: &types.SpotMarketOptions{
+			SpotInstanceType: types.SpotInstanceTypeOneTime, InstanceInterruptionBehavior: types.InstanceInterruptionBehaviorTerminate,
+		}}
+	}
 	out, err := b.ec2.RunInstances(ctx, &ec2.RunInstancesInput{
-		ImageId: aws.String(cmp.Or(b.image, image)), InstanceType: types.InstanceType(kind), MinCount: aws.Int32(1), MaxCount: aws.Int32(1),
+		InstanceMarketOptions: market,
+		ImageId:               aws.String(cmp.Or(b.image, image)), InstanceType: types.InstanceType(kind), MinCount: aws.Int32(1), MaxCount: aws.Int32(1),
 		SubnetId: &subnet, SecurityGroupIds: []string{b.nodeGroup}, IamInstanceProfile: &types.IamInstanceProfileSpecification{Name: &profile},
 		BlockDeviceMappings: []types.BlockDeviceMapping{{DeviceName: aws.String("/dev/xvda"), Ebs: &types.EbsBlockDevice{
 			VolumeSize: aws.Int32(120), VolumeType: types.VolumeTypeGp3, DeleteOnTermination: aws.Bool(true),

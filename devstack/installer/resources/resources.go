@@ -97,6 +97,7 @@ type Spec struct {
 	Masters, Workers     int
 	MasterType           string
 	WorkerType           string
+	SpotWorkers          bool // the workers' machine sets order spot machines
 	UserTags             map[string]string
 	Mint                 bool // the cluster creates IAM users for its operators
 	ClassicIngress       bool // the router's load balancer is a classic one, the installer's default

@@ -183,6 +183,7 @@ func (b awsLiving) readMachines(ctx context.Context, l *Living, owned types.Filt
 			if i.Placement != nil {
 				m.Zone = aws.ToString(i.Placement.AvailabilityZone)
 			}
+			b.SpotWorkers = b.SpotWorkers || i.InstanceLifecycle == types.InstanceLifecycleTypeSpot
 			if state == types.InstanceStateNameTerminated || !l.Add(m, notes(i.Tags)) || !strings.HasPrefix(name, l.InfraID+"-master-") {
 				continue
 			}
@@ -294,7 +295,7 @@ func (l *Living) addWorker(ctx context.Context, zone, subnet string, mute bool) 
 
 // Launch creates a worker.
 func (b awsLiving) Launch(ctx context.Context, l *Living, zone, subnet string) (id string, err error) {
-	return b.instance(ctx, fmt.Sprintf("%s-worker-%s-%s", l.InfraID, zone, RandomSuffix()), l.WorkerType, l.InfraID+"-worker-profile", subnet)
+	return b.instance(ctx, fmt.Sprintf("%s-worker-%s-%s", l.InfraID, zone, RandomSuffix()), l.WorkerType, l.InfraID+"-worker-profile", subnet, b.SpotWorkers)
 }
 
 // SetName ends in the zone.

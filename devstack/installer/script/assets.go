@@ -29,6 +29,7 @@ type assets struct {
 	keyID       string // the caller's AWS keys, which Mint stores in the cluster; not in the state file
 	keySecret   string
 	credentials []stateFile       // the manifests with the operators' Secrets, among others
+	workers     []stateFile       // the workers' machine sets
 	signer      []byte            // the key that signs the operators' tokens, from tls/
 	ignitions   map[string][]byte // from the directory, by machine
 
@@ -43,6 +44,7 @@ const (
 	keyCA        = "*tls.AdminKubeConfigSignerCertKey"
 	keyAdmin     = "*tls.AdminKubeConfigClientCertKey"
 	keyManifests = "*manifests.Manifests"
+	keyWorkers   = "*machines.Worker"
 	keySigner    = "*tls.BoundSASigningKey"
 	keyMetadata  = "*cluster.Metadata"
 )
@@ -141,7 +143,7 @@ func (r *run) save(a *assets) (err error) {
 		keyConfig:    stateConfig{a.config, stateFile{"install-config.yaml", a.configYAML}},
 		keyClusterID: stateClusterID{a.clusterUUID, a.infraID},
 		keyPassword:  statePassword{a.password, stateFile{"auth/kubeadmin-password", []byte(a.password)}},
-		keyCA:        a.ca, keyAdmin: a.admin, keyManifests: stateFiles{a.credentials}, keySigner: stateFiles{[]stateFile{{"tls/" + signingKey, a.signer}}},
+		keyCA:        a.ca, keyAdmin: a.admin, keyManifests: stateFiles{a.credentials}, keyWorkers: stateFiles{a.workers}, keySigner: stateFiles{[]stateFile{{"tls/" + signingKey, a.signer}}},
 	}
 	if a.found != nil {
 		described := must.Get(a.metadata())
@@ -161,16 +163,16 @@ func (r *run) restore() (_ *assets, err error) {
 	var id stateClusterID
 	var password statePassword
 	var a assets
-	var manifests, signer stateFiles
+	var manifests, workers, signer stateFiles
 	var described stateMetadata
-	for key, into := range map[string]any{keyConfig: &config, keyClusterID: &id, keyPassword: &password, keyCA: &a.ca, keyAdmin: &a.admin, keyManifests: &manifests, keySigner: &signer, keyMetadata: &described} {
+	for key, into := range map[string]any{keyConfig: &config, keyClusterID: &id, keyPassword: &password, keyCA: &a.ca, keyAdmin: &a.admin, keyManifests: &manifests, keyWorkers: &workers, keySigner: &signer, keyMetadata: &described} {
 		if state[key] == nil {
 			continue
 		}
 		err = json.Unmarshal(state[key], into)
 		must.EndIf(err != nil, fail(exitGeneric, "failed to load state file: %s: %s", key, err))
 	}
-	a.credentials = manifests.FileList
+	a.credentials, a.workers = manifests.FileList, workers.FileList
 	for _, file := range signer.FileList {
 		a.signer = file.Data
 	}

@@ -168,6 +168,7 @@ func (c awsAccount) newBuild(ctx context.Context, i *install) (build, error) {
 		Zones: zones, Masters: i.config.replicas(), Workers: i.config.workers(),
 		MasterType: i.config.machineType(i.config.ControlPlane), WorkerType: workerType,
 		UserTags: i.config.Platform.AWS.UserTags, Mint: i.config.CredentialsMode == "" || i.config.CredentialsMode == "Mint",
+		SpotWorkers:    i.ordersSpot(),
 		ClassicIngress: i.config.Platform.AWS.LBType != "NLB", KeepBootstrapBucket: i.Leaks(installer.LeakBucket),
 	})}, nil
 }

@@ -20,7 +20,8 @@ func (a *assets) emptyManifests(object objectWriter) map[string]string {
 	}
 	for i := range max(len(a.config.zones()), 1) {
 		files[fmt.Sprintf("openshift/99_openshift-cluster-api_worker-machineset-%d.yaml", i)] =
-			object("machine.openshift.io/v1beta1", "MachineSet", "openshift-machine-api", fmt.Sprintf("%s-worker-%d", a.infraID, i), "")
+			object("machine.openshift.io/v1beta1", "MachineSet", "openshift-machine-api", fmt.Sprintf("%s-worker-%d", a.infraID, i),
+				"spec:\n  template:\n    spec:\n      providerSpec:\n        value:\n          apiVersion: machine.openshift.io/v1beta1\n")
 	}
 	machines := []string{a.infraID + "-bootstrap"}
 	for i := range a.config.replicas() {

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
@@ -73,6 +75,7 @@ func (r *run) consumeManifests(a *assets) (err error) {
 		}
 	}
 	must.Do(r.takeCredentials(a))
+	must.Do(r.takeWorkers(a))
 	must.Do(os.RemoveAll(r.path("manifests")))
 	return os.RemoveAll(r.path("openshift"))
 }
@@ -182,11 +185,7 @@ const signingKey = "bound-service-account-signing-key.key"
 // takeCredentials reads what ccoctl created: Secrets among the manifests and the key in tls/.
 func (r *run) takeCredentials(a *assets) (err error) {
 	defer must.Catch(&err)
-	names := must.Get(filepath.Glob(r.path("manifests", "*-credentials.yaml")))
-	for _, name := range names {
-		raw := must.Get(os.ReadFile(name))
-		a.credentials = append(a.credentials, stateFile{Filename: "manifests/" + filepath.Base(name), Data: raw})
-	}
+	a.credentials = append(a.credentials, must.Get(r.readFiles("manifests/*-credentials.yaml"))...)
 	key, err := os.ReadFile(r.path("tls", signingKey))
 	switch {
 	case err == nil:
@@ -195,10 +194,51 @@ func (r *run) takeCredentials(a *assets) (err error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	if len(names) == 0 && key == nil {
+	if len(a.credentials) == 0 && key == nil {
 		return nil
 	}
 	return r.save(a)
+}
+
+// takeWorkers reads the workers' machine sets, which people may have edited.
+func (r *run) takeWorkers(a *assets) (err error) {
+	defer must.Catch(&err)
+	read := must.Get(r.readFiles("openshift/99_openshift-cluster-api_worker-machineset-*.yaml"))
+	a.workers = append(a.workers, read...)
+	if len(read) == 0 {
+		return nil
+	}
+	return r.save(a)
+}
+
+// readFiles reads the files of the install directory that match a pattern.
+func (r *run) readFiles(pattern string) (files []stateFile, err error) {
+	defer must.Catch(&err)
+	for _, name := range must.Get(filepath.Glob(r.path(pattern))) {
+		raw := must.Get(os.ReadFile(name))
+		files = append(files, stateFile{Filename: filepath.Join(filepath.Dir(pattern), filepath.Base(name)), Data: raw})
+	}
+	return files, nil
+}
+
+// ordersSpot reports that a machine set orders spot machines.
+func (a *assets) ordersSpot() bool {
+	return slices.ContainsFunc(a.workers, func(set stateFile) bool {
+		var read struct {
+			Spec struct {
+				Template struct {
+					Spec struct {
+						ProviderSpec struct {
+							Value struct {
+								Spot *struct{} `yaml:"spotMarketOptions"`
+							} `yaml:"value"`
+						} `yaml:"providerSpec"`
+					} `yaml:"spec"`
+				} `yaml:"template"`
+			} `yaml:"spec"`
+		}
+		return yaml.Unmarshal(set.Data, &read) == nil && read.Spec.Template.Spec.ProviderSpec.Value.Spot != nil
+	})
 }
 
 var roleARN = regexp.MustCompile(`role_arn = (\S+)`)

@@ -26,7 +26,9 @@ import (
 )
 
 const (
-	template = "template_ocpctl"
+	template = "postgres"  // the database that is migrated
+	blank    = "template0" // the one without the migrations
+	other    = "template1" // neither can be copied while somebody is connected to it, so tests' databases are made from here
 	patience = time.Minute
 )
 
@@ -47,7 +49,7 @@ func Empty(t testing.TB) (url string) {
 	if err != nil {
 		t.Fatalf("tests need PostgreSQL: %v", err)
 	}
-	return clone(t, server, "template1")
+	return clone(t, server, blank)
 }
 
 // shared starts the process's server once.
@@ -56,14 +58,29 @@ var shared = sync.OnceValues(func() (_ *instance, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	dir := must.Get(os.MkdirTemp(memory(), "ocpctl-pgtest-"))
-	if err := prepareFromCache(ctx, dir); err != nil {
+	if err := Prepare(ctx, dir); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	server := must.Get(postgres.Start(ctx, postgres.Config{Dir: dir, Fast: true}))
 	alive := must.Get(removeAfter(dir, server.PID()))
-	admin := must.Get(pgxpool.New(ctx, server.URL("postgres")))
+	admin := must.Get(pgxpool.New(ctx, server.URL(other)))
 	return &instance{server, admin, alive}, nil
 })
+
+// TempDir is the test's own folder, in memory if there is enough: creating a file there costs a tenth of the processor time.
+func TempDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp(memory(), "ocpctl-test-")
+	if err != nil {
+		t.Fatalf("make a folder for the test: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Errorf("remove the test's folder: %v", err)
+		}
+	})
+	return dir
+}
 
 // memory returns an in-memory folder with enough space for the servers of several test processes; empty: there is none, and the usual
 // temporary folder is used. A database has three hundred files, which are ten times as fast in memory.

@@ -32,6 +32,7 @@ type Cluster struct {
 type Machines struct {
 	Count int
 	Type  string
+	Spot  bool // spot machines, which the cloud may take back
 }
 
 // Item is a part of a cluster's price.
@@ -53,6 +54,10 @@ func (l List) Cluster(c Cluster) ([]Item, error) {
 	for _, m := range c.Machines {
 		if m.Count > 0 {
 			machines += m.Count
+			if m.Spot {
+				b.addRunning(m.Type+" spot instances", m.Count, r.Spot[m.Type], 1)
+				continue
+			}
 			b.addRunning(m.Type+" instances", m.Count, r.Instances[m.Type], 1)
 		}
 	}

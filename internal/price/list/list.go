@@ -22,7 +22,7 @@ type List struct {
 	Cloud       string            `yaml:"cloud"`       // as in a profile's platform
 	AsOf        string            `yaml:"asOf"`        // the day on which the prices were published, YYYY-MM-DD
 	Source      string            `yaml:"source"`      // where they come from
-	SpotPercent int               `yaml:"spotPercent"` // of the on-demand price, an estimate: spot prices are on no public list
+	SpotPercent int               `yaml:"spotPercent"` // of the on-demand price, an estimate for spot machines whose type has no spot price
 	Traffic     Traffic           `yaml:"trafficGB"`   // an estimate too
 	Regions     map[string]Region `yaml:"regions"`
 }
@@ -35,9 +35,10 @@ type Traffic struct {
 
 // Region is the prices of one region. A price of 0 is unknown.
 type Region struct {
-	Name      string           `yaml:"name"`      // for people
-	Instances map[string]Price `yaml:"instances"` // on demand, Linux, an hour, by type
-	Volumes   map[string]Price `yaml:"volumes"`   // a GB for a month, by kind: gp3, io2, general-purpose …
+	Name      string           `yaml:"name"`           // for people
+	Instances map[string]Price `yaml:"instances"`      // on demand, Linux, an hour, by type
+	Spot      map[string]Price `yaml:"spot,omitempty"` // the same of spot machines: no public list has them, so people write what they pay
+	Volumes   map[string]Price `yaml:"volumes"`        // a GB for a month, by kind: gp3, io2, general-purpose …
 
 	Snapshot      Price `yaml:"snapshotGBMonth"`
 	Storage       Price `yaml:"storageGBMonth"` // in a bucket

@@ -80,6 +80,25 @@ func TestAListThatIsWrongSaysWhere(t *testing.T) {
 	}
 }
 
+func TestASpotPriceComesBeforeTheEstimate(t *testing.T) {
+	t.Parallel()
+	l := parsed(t, small)
+	r := l.Regions["us-east-2"]
+	r.Spot = map[string]list.Price{"m6i.xlarge": 60_000}
+	l.Regions["us-east-2"] = r
+	cents, known := l.Resource("instance", "us-east-2", "m6i.xlarge spot", false)
+	require.True(t, known)
+	require.InDelta(t, 6, cents, 1e-9)
+	of := list.Cluster{Region: "us-east-2", Zones: 1, Machines: []list.Machines{{Count: 3, Type: "m6i.xlarge"}, {Count: 2, Type: "m6i.xlarge", Spot: true}}}
+	items, err := l.Cluster(of)
+	require.NoError(t, err)
+	require.Equal(t, []string{"m6i.xlarge instances", "m6i.xlarge spot instances"}, []string{items[0].What, items[1].What})
+	require.InDelta(t, 12, items[1].Cents, 1e-9)
+	of.Machines[1].Type = "x9.huge"
+	_, err = l.Cluster(of)
+	require.ErrorContains(t, err, "has no price in us-east-2 of: x9.huge spot instances")
+}
+
 func TestWhatAResourceCosts(t *testing.T) {
 	t.Parallel()
 	l := parsed(t, small)

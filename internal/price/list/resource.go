@@ -53,6 +53,9 @@ func (l List) priceResource(kind, region, detail string, stopped bool) (cents fl
 		if stopped || price == 0 {
 			return 0, stopped
 		}
+		if spot := r.Spot[d.first]; d.words["spot"] && spot > 0 {
+			return hourlyCents(spot), true
+		}
 		if d.words["spot"] {
 			return hourlyCents(price) * float64(l.SpotPercent) / 100, l.SpotPercent > 0
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -36,8 +37,8 @@ type demand struct {
 // needs are those that the installer checks (openshift/installer pkg/asset/quota/aws/aws.go), with an address and a NAT gateway for
 // each zone.
 func (c *Client) Quotas(ctx context.Context, t cloud.Target, plan cloud.Plan) ([]contract.Quota, error) {
-	cpus, cpuErr := c.machineDemand(ctx, t.Region, plan)
-	demands := append(c.networkDemands(plan), cpus)
+	cpus, cpuErr := c.machineDemands(ctx, t.Region, plan)
+	demands := append(c.networkDemands(plan), cpus...)
 	measured := make([][]contract.Quota, len(demands))
 	var group errgroup.Group
 	group.SetLimit(quotasAtOnce)
@@ -55,8 +56,10 @@ func (c *Client) Quotas(ctx context.Context, t cloud.Target, plan cloud.Plan) ([
 	for _, quotas := range measured {
 		out = append(out, quotas...)
 	}
-	if cpuErr != nil {
-		out = append(out, contract.Quota{Service: cpus.service, Code: cpus.code, Name: cpus.name, Unknown: "the needed amount is unknown: " + cpuErr.Error()})
+	for _, d := range cpus {
+		if cpuErr != nil {
+			out = append(out, contract.Quota{Service: d.service, Code: d.code, Name: d.name, Unknown: "the needed amount is unknown: " + cpuErr.Error()})
+		}
 	}
 	return out, nil
 }
@@ -76,9 +79,15 @@ func (c *Client) networkDemands(plan cloud.Plan) []demand {
 	}
 }
 
-// machineDemand is what the plan's machines need of the limit on running on-demand standard instances, counted in vCPUs.
-func (c *Client) machineDemand(ctx context.Context, region string, plan cloud.Plan) (demand, error) {
-	d := demand{service: "ec2", code: "L-1216C47A", name: "vCPUs of running on-demand standard instances", usage: c.vcpusHeld}
+// machineDemands are what the plan's machines need of the limits on standard instances, on demand and spot, counted in vCPUs.
+func (c *Client) machineDemands(ctx context.Context, region string, plan cloud.Plan) ([]demand, error) {
+	held := func(spot bool) func(context.Context, string) ([]holding, error) {
+		return func(ctx context.Context, region string) ([]holding, error) { return c.vcpusHeld(ctx, region, spot) }
+	}
+	all := []demand{{service: "ec2", code: "L-1216C47A", name: "vCPUs of running on-demand standard instances", usage: held(false)}}
+	if slices.ContainsFunc(plan.Machines, func(m cloud.Machines) bool { return m.Spot }) {
+		all = append(all, demand{service: "ec2", code: "L-34B43A08", name: "vCPUs of standard spot instances", usage: held(true)})
+	}
 	var names []string
 	for _, m := range plan.Machines {
 		if standardFamily(m.Type) {
@@ -89,13 +98,17 @@ func (c *Client) machineDemand(ctx context.Context, region string, plan cloud.Pl
 	defer cancel()
 	vcpus, err := c.vcpusOf(ctx, region, names)
 	if err != nil {
-		return d, err
+		return all, err
 	}
 	for _, m := range plan.Machines {
+		d := &all[0]
+		if m.Spot {
+			d = &all[1]
+		}
 		d.need += vcpus[m.Type] * (m.Lasting + m.Transient)
 		d.lasting += vcpus[m.Type] * m.Lasting
 	}
-	return d, nil
+	return all, nil
 }
 
 // measureQuota returns the quotas of one demand, one for each scope; none if nothing is needed.

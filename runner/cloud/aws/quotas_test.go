@@ -23,7 +23,7 @@ func TestQuotasTellLimitUsageAndNeed(t *testing.T) {
 	s := newScene(t, "quota", "us-east-2")
 	s.render(t)
 	s.Must(t, s.dir, "create cluster") // three masters of m6i.xlarge in us-east-2a
-	for code, value := range map[string]int{"L-F678F1CE": 5, "L-0263D0A3": 7, "L-1216C47A": 64, "L-FE5A380F": 5} {
+	for code, value := range map[string]int{"L-F678F1CE": 5, "L-0263D0A3": 7, "L-1216C47A": 64, "L-34B43A08": 32, "L-FE5A380F": 5} {
 		require.NoError(t, s.AWS.SetLimit(code, value))
 	}
 	ours := map[string]string{"ClusterId": "clu_quota"}
@@ -32,12 +32,13 @@ func TestQuotasTellLimitUsageAndNeed(t *testing.T) {
 		{Type: "instance", Attrs: map[string]string{"instance-type": "m5.2xlarge"}},
 		{Type: "instance", Attrs: map[string]string{"instance-type": "m5.2xlarge"}, State: "stopped"},
 		{Type: "instance", Attrs: map[string]string{"instance-type": "g5.2xlarge"}, Tags: ours},
+		{Type: "instance", Attrs: map[string]string{"instance-type": "m5.2xlarge", "instance-lifecycle": "spot"}, Tags: ours},
 	} {
 		r.Service, r.Region = "ec2", "us-east-2"
 		s.plant(t, r)
 	}
 	plan := cloud.Plan{Zones: []string{"us-east-2a", "us-east-2b"}, Machines: []cloud.Machines{
-		{Type: "m6i.xlarge", Lasting: 3}, {Type: "m6i.large", Lasting: 2}, {Type: "m6i.xlarge", Transient: 1},
+		{Type: "m6i.xlarge", Lasting: 3}, {Type: "m6i.large", Lasting: 2}, {Type: "m6i.xlarge", Transient: 1}, {Type: "m6i.xlarge", Lasting: 2, Spot: true},
 	}}
 	quotas, err := s.client.Quotas(t.Context(), s.target, plan)
 	require.NoError(t, err)
@@ -53,6 +54,7 @@ func TestQuotasTellLimitUsageAndNeed(t *testing.T) {
 		"L-FE5A380Fus-east-2a": {Limit: 5, Used: 1, Need: 1, Lasting: 1, UsedBy: map[string]int{"clu_quota": 1}},
 		"L-FE5A380Fus-east-2b": {Limit: 5, Used: 0, Need: 1, Lasting: 1, UsedBy: map[string]int{}},
 		"L-1216C47A":           {Limit: 64, Used: 12 + 8, Need: 12 + 4 + 4, Lasting: 12 + 4, UsedBy: map[string]int{"clu_quota": 12}},
+		"L-34B43A08":           {Limit: 32, Used: 8, Need: 8, Lasting: 8, UsedBy: map[string]int{"clu_quota": 8}},
 	} {
 		q := got[code]
 		require.Equal(t, want, contract.Quota{Limit: q.Limit, Used: q.Used, Need: q.Need, Lasting: q.Lasting, UsedBy: q.UsedBy}, code)

@@ -20,9 +20,9 @@ func standardFamily(instanceType string) bool {
 	return generation > 0 && slices.Contains(standardFamilies, instanceType[:generation])
 }
 
-// vcpusHeld counts the vCPUs of pending and running on-demand instances of the standard families. Spot instances and instances on
-// dedicated hosts have other limits; a type counts with its default vCPUs whatever its CPU options are.
-func (c *Client) vcpusHeld(ctx context.Context, region string) ([]holding, error) {
+// vcpusHeld counts the vCPUs of pending and running instances of the standard families, on demand or spot: each has a limit of its own. Instances
+// on dedicated hosts have another; a type counts with its default vCPUs whatever its CPU options are.
+func (c *Client) vcpusHeld(ctx context.Context, region string, spot bool) ([]holding, error) {
 	running, err := collectPages(ctx, ec2.NewDescribeInstancesPaginator(c.ec2In(region), &ec2.DescribeInstancesInput{
 		Filters: []types.Filter{{Name: awssdk.String("instance-state-name"), Values: []string{"pending", "running"}}},
 	}), func(page *ec2.DescribeInstancesOutput) []types.Instance {
@@ -31,7 +31,7 @@ func (c *Client) vcpusHeld(ctx context.Context, region string) ([]holding, error
 			all = append(all, r.Instances...)
 		}
 		return slices.DeleteFunc(all, func(i types.Instance) bool {
-			return i.InstanceLifecycle == types.InstanceLifecycleTypeSpot || !standardFamily(string(i.InstanceType)) ||
+			return spot != (i.InstanceLifecycle == types.InstanceLifecycleTypeSpot) || !standardFamily(string(i.InstanceType)) ||
 				i.Placement != nil && i.Placement.Tenancy == types.TenancyHost
 		})
 	})

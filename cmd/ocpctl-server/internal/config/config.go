@@ -12,6 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/internal/dispatch/kubernetes"
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/lifecycle/breaker"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store/outbox"
@@ -272,6 +273,9 @@ type Limits struct {
 	Keep           time.Duration `yaml:"keep"`                // how long logs, reports, processed deliveries and orphans that are gone are kept; reported orphans: two years; proofs: forever
 	OverdueAfter   time.Duration `yaml:"overdue_after"`       // past its end, before a cluster that is not being destroyed is a finding
 	UnlookedAfter  time.Duration `yaml:"unlooked_after"`      // past its wake-up time, before a cluster that nobody processed is a finding
+	BreakerAfter   int           `yaml:"breaker_after"`       // creates in a row that fail for one reason before others wait there; 0: none ever waits for that
+	BreakerPause   time.Duration `yaml:"breaker_pause"`       // then until one is tried; doubled after each that fails
+	BreakerMost    time.Duration `yaml:"breaker_most"`        // the longest such pause
 	StillAfter     time.Duration `yaml:"still_after"`         // without a change, before an install or teardown is a finding
 }
 
@@ -314,6 +318,7 @@ func Defaults() Config {
 			RetryBase: 30 * time.Second, RetryMax: 24 * time.Hour, BlockAfter: 3, VerifyGap: 3 * time.Minute,
 			WarnBefore: time.Hour, LetPast: 30 * time.Minute, Use: 6 * time.Hour, Access: 24 * time.Hour, Runners: 50, Wake: 5 * time.Second,
 			Findings: 5 * time.Minute, Keep: 30 * 24 * time.Hour, OverdueAfter: 10 * time.Minute, UnlookedAfter: 5 * time.Minute, StillAfter: 3 * time.Hour,
+			BreakerAfter: 3, BreakerPause: 10 * time.Minute, BreakerMost: 2 * time.Hour,
 		},
 	}
 }
@@ -325,6 +330,11 @@ func (c Config) Lifecycle() lifecycle.Limits {
 		RetryMax: l.RetryMax, BlockAfter: l.BlockAfter, VerifyGap: l.VerifyGap, WarnBefore: l.WarnBefore, LetPast: l.LetPast, InformEvery: c.ClusterInfo.Every,
 		Runners: lifecycle.RunnerCaps{All: l.Runners, Account: l.PerAccount, Region: l.PerRegion},
 	}
+}
+
+// Breaker returns when failing creates have others wait.
+func (c Config) Breaker() breaker.Limits {
+	return breaker.Limits{After: c.Limits.BreakerAfter, Pause: c.Limits.BreakerPause, Most: c.Limits.BreakerMost}
 }
 
 // FindingLimits returns the limits of findings and orphans.

@@ -24,6 +24,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack"
 	"github.com/ocpctl/ocpctl/devstack/binaries"
 	"github.com/ocpctl/ocpctl/devstack/github"
+	"github.com/ocpctl/ocpctl/devstack/postgres/pgtest"
 	"github.com/ocpctl/ocpctl/devstack/slack"
 )
 
@@ -43,7 +44,9 @@ func built(t *testing.T) (dir string) {
 
 func start(t *testing.T) *clinic {
 	t.Helper()
-	h, err := devstack.Start(t.Context(), devstack.Config{Dir: t.TempDir(), Bin: built(t), Fast: true, Hour: time.Minute, Pace: 10 * time.Millisecond})
+	dir := pgtest.TempDir(t)
+	require.NoError(t, pgtest.Prepare(t.Context(), filepath.Join(dir, "postgres")))
+	h, err := devstack.Start(t.Context(), devstack.Config{Dir: dir, Bin: built(t), Fast: true, Hour: time.Minute, Pace: 10 * time.Millisecond})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, h.Stop()) })
 	for _, pair := range os.Environ() {

@@ -20,6 +20,7 @@ import (
 func (a *app) newCloudAccountCommands() []*cobra.Command {
 	return []*cobra.Command{
 		a.newSimpleCommand("list", "List the cloud accounts that your teams may use", (*connect.API).ListAccounts, a.printAccounts),
+		a.newSimpleCommand("room", "Show how many more clusters of each profile fit where", (*connect.API).ListRooms, a.printRooms),
 		&cobra.Command{
 			Use: "show ACCOUNT", Short: "Show a cloud account", Args: rangeArgs(1, 1), ValidArgsFunction: completeFirst(a.completeCloudAccounts),
 			RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
@@ -37,6 +38,21 @@ func (a *app) printAccounts(res *http.Response, err error) error {
 			return []any{one.Name, price.PlatformText(one.Platform), one.Number, accountCell(one), accountClusters(one), accountRoom(one)}
 		},
 		none: "No accounts: clusters are made in the account of the installation.",
+	}.showAnswer(a)(res, err)
+}
+
+func (a *app) printRooms(res *http.Response, err error) error {
+	return listOf[v1.Room]{
+		name:  func(one v1.Room) string { return one.Profile },
+		heads: []string{"PROFILE", "ACCOUNT", "REGION", "FITS", "LIMITED BY", "MEASURED"},
+		row: func(s *table.Screen, one v1.Room) []any {
+			fits := table.Cell{Text: fmt.Sprint(one.Clusters), Paint: table.Good}
+			if one.Clusters == 0 {
+				fits.Paint = table.Warn
+			}
+			return []any{one.Profile, cmp.Or(one.Account, one.Number), one.Region, fits, one.LimitedBy, humanize.When(one.MeasuredAt, s.Now)}
+		},
+		none: "Nothing was measured in the last day. Scans of the cloud accounts measure it; a platform admin sets scan.every, or starts one with ocpctl admin scan.",
 	}.showAnswer(a)(res, err)
 }
 

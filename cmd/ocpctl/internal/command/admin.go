@@ -126,7 +126,7 @@ func (a *app) newFindingsCommand() *cobra.Command {
 			}.showAnswer(a)(api.ListFindings(ctx, &params))
 		}),
 	}
-	c.Flags().StringVar(&params.Kind, "kind", "", "filter by `kind`: overdue, stuck, blocked, remains, delivery_failing, delivery_lost, job_failed, access_not_revoked, slack_channel, slack_refused, orphan, scan_failing, cloud_gone, archive_missing, archive_unknown or shown_behind")
+	c.Flags().StringVar(&params.Kind, "kind", "", "filter by `kind`: overdue, stuck, blocked, remains, delivery_failing, delivery_lost, job_failed, access_not_revoked, slack_channel, slack_refused, orphan, scan_failing, cloud_gone, archive_missing, archive_unknown, shown_behind or breaker_open")
 	c.Flags().BoolVarP(&params.All, "all", "a", false, "include resolved findings")
 	return c
 }

@@ -53,7 +53,7 @@ func (a *app) newThawCommand() *cobra.Command {
 	var said v1.MaybeReason
 	var all bool
 	c := &cobra.Command{
-		Use: "thaw ID | --all", Short: "End a freeze; what waits for it goes on at once", Args: rangeArgs(0, 1), ValidArgsFunction: completeFirst(a.completeBrakes),
+		Use: "thaw ID | --all", Short: "End a freeze, or close a breaker; what waits for it goes on at once", Args: rangeArgs(0, 1), ValidArgsFunction: completeFirst(a.completeBrakes),
 		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 			id := allBrakes
 			if len(args) == 1 {
@@ -64,7 +64,7 @@ func (a *app) newThawCommand() *cobra.Command {
 					{Name: "ID", Detail: "Exactly one of them is required.", Accepted: []string{"an id of ocpctl admin brakes", "--all"}},
 				}})
 			}
-			return a.printBrakes("Nothing was frozen.")(api.Thaw(ctx, id, said))
+			return a.printBrakes("There was no brake to end.")(api.Thaw(ctx, id, said))
 		}),
 	}
 	c.Flags().BoolVar(&all, "all", false, "end all of them")
@@ -73,7 +73,7 @@ func (a *app) newThawCommand() *cobra.Command {
 }
 
 func (a *app) newBrakesCommand() *cobra.Command {
-	return a.newSimpleCommand("brakes", "List what keeps new clusters from being created", (*connect.API).ListBrakes, a.printBrakes("Nothing is frozen."))
+	return a.newSimpleCommand("brakes", "List what keeps new clusters from being created", (*connect.API).ListBrakes, a.printBrakes("No brakes: new clusters are created as they are requested."))
 }
 
 func (a *app) printBrakes(none string) func(*http.Response, error) error {
@@ -81,8 +81,8 @@ func (a *app) printBrakes(none string) func(*http.Response, error) error {
 		name:  func(b v1.Brake) string { return b.ID },
 		heads: []string{"ID", "KIND", "WHERE", "BY", "SINCE", "UNTIL", "REASON"},
 		row: func(s *table.Screen, b v1.Brake) []any {
-			where := strings.TrimSpace(strings.Join([]string{b.Platform, b.Account, b.Region, b.Profile, b.Team}, " "))
-			return []any{b.ID, string(b.Kind), cmp.Or(strings.Join(strings.Fields(where), " "), "everywhere"), b.By, humanize.When(b.Since, s.Now), humanize.When(b.Until, s.Now), b.Reason}
+			where := strings.Fields(strings.Join([]string{b.Platform, b.Account, b.Region, b.Profile, b.Version, b.Team}, " "))
+			return []any{b.ID, string(b.Kind), cmp.Or(strings.Join(where, " "), "everywhere"), b.By, humanize.When(b.Since, s.Now), humanize.When(b.Until, s.Now), b.Reason}
 		},
 		none: none,
 	}.showAnswer(a)

@@ -70,16 +70,23 @@ func budgetCell(team v1.Team) table.Cell {
 func (a *app) printQuotas(res *http.Response, err error) error {
 	return listOf[v1.Quota]{
 		name:  func(q v1.Quota) string { return q.Name },
-		heads: []string{"QUOTA", "FOR", "LIVE", "CREATING", "NODE HOURS/MONTH", "WAITING"},
+		heads: []string{"QUOTA", "FOR", "LIVE", "CREATING", "NODE HOURS/MONTH", "WAITING", "COHORT"},
 		row: func(_ *table.Screen, q v1.Quota) []any {
 			waiting := ""
 			if q.Waiting > 0 {
 				waiting = fmt.Sprint(q.Waiting)
 			}
-			return []any{q.Name, strings.TrimSpace(string(q.Scope) + " " + q.Key), quotaCell(q.Live), quotaCell(q.Creating), quotaCell(q.NodeHours), waiting}
+			return []any{q.Name, strings.TrimSpace(string(q.Scope) + " " + q.Key), quotaCell(q.Live), quotaCell(q.Creating), quotaCell(q.NodeHours), waiting, cohortText(q.Cohort)}
 		},
 		none: "No limit applies to you.",
 	}.showAnswer(a)(res, err)
+}
+
+func cohortText(c v1.CohortShare) string {
+	if c.Name == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s: %d guaranteed, %d borrowed, %d lent", c.Name, c.Guaranteed, c.Borrowed, c.Lent)
 }
 
 func quotaCell(u v1.Used) table.Cell {

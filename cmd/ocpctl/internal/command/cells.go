@@ -3,6 +3,7 @@ package command
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -185,6 +186,9 @@ func (a *app) writeCluster(s *table.Screen, c v1.Cluster, brief bool) {
 		f.Add("profile", fmt.Sprintf("%s, OpenShift %s on %s in %s, domain %s", c.Profile, c.Version, price.PlatformText(c.Platform), c.Region, c.BaseDomain))
 		f.Add("owner", fmt.Sprintf("%s, team %s, cost center %s", c.Owner, c.Team, c.CostCenter))
 		f.Add("account", c.Account)
+		if c.Priority != 0 && c.Desired == v1.Present && c.ReadyAt.IsZero() {
+			f.Add("priority", strconv.Itoa(c.Priority))
+		}
 		f.Add("pool", poolText(c, s.Now))
 		f.Add("requested", fmt.Sprintf("%s by %s, through %s", humanize.When(c.AcceptedAt, s.Now), cmp.Or(c.RequestedByName, c.RequestedBy), humanize.Plain(c.Source)))
 		f.Add("pull request", pullRequest(c))

@@ -29,6 +29,12 @@ func (a *app) newPoolCommand() *cobra.Command {
 				return a.printPool(api.GetPool(ctx, args[0]))
 			}),
 		},
+		&cobra.Command{
+			Use: "advise POOL", Short: "Say how many clusters of a pool should wait and be awake, by the requests of the last 28 days", Args: rangeArgs(1, 1), ValidArgsFunction: completeFirst(a.completePools),
+			RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
+				return a.printPoolAdvice(api.AdvisePool(ctx, args[0]))
+			}),
+		},
 		a.newPoolChangeCommand("pause", "Make and replace nothing; what waits can be claimed (platform admins)", ""),
 		a.newPoolChangeCommand("resume", "Undo pause and drain (platform admins)", ""),
 		a.newPoolChangeCommand("drain", "Destroy what waits, and make nothing; claimed clusters stay (platform admins)", "Drain the pool %s? What waits in it is destroyed."),
@@ -158,6 +164,50 @@ func (a *app) printPool(res *http.Response, err error) error {
 			return []any{c.Name, string(c.State), c.Owner, c.Team, duration.Away(c.AcceptedAt, s.Now), duration.Away(c.ClaimedAt, s.Now)}
 		})
 	})(res, err)
+}
+
+func (a *app) printPoolAdvice(res *http.Response, err error) error {
+	return showAnswer(a, func(p v1.PoolAdvice) []string { return []string{p.Name} }, func(s *table.Screen, p v1.PoolAdvice) {
+		f := s.Facts()
+		f.Add("pool", p.Name)
+		f.Add("requests", fmt.Sprintf("%d took one of its clusters, %d got a new cluster although one of these would have fit; since %s", p.Claims, p.Anew, humanize.When(p.Since, s.Now)))
+		f.Add("an install takes", duration.Format(fromSeconds(p.InstallSeconds)))
+		f.Add("waking takes", duration.Format(fromSeconds(p.WakeSeconds)))
+		if p.Claims+p.Anew == 0 {
+			f.Add("advice", "none yet: nobody has asked for such a cluster")
+			f.Write()
+			return
+		}
+		f.Add("size", fmt.Sprintf("%d; advised: %d, enough on nine of ten days", p.Size, p.AdvisedSize))
+		running := fmt.Sprintf("%d now; the table says how many are advised. With runningByClaims: true in its file, the pool follows the table", min(p.Running, p.Size))
+		if p.RunningByClaims {
+			running = fmt.Sprintf("%d now; the pool follows the table", min(p.Running, p.Size))
+		}
+		f.Add("awake", running)
+		f.Write()
+		writeTable(s, "", []string{"HOURS (" + p.Zone + ")", "MON–FRI: REQUESTS", "AWAKE", "SAT, SUN: REQUESTS", "AWAKE"}, joinHours(p.Hours), func(_ *table.Screen, h poolHours) []any {
+			return []any{fmt.Sprintf("%02d:00–%02d:00", h.Hour, h.until), h.WorkdayRequests, h.WorkdayRunning, h.WeekendRequests, h.WeekendRunning}
+		})
+	})(res, err)
+}
+
+// poolHours are hours that follow each other, with the same advice.
+type poolHours struct {
+	v1.PoolHour
+	until int
+}
+
+func joinHours(all []v1.PoolHour) (out []poolHours) {
+	for _, h := range all {
+		if last := len(out) - 1; last >= 0 && out[last].WorkdayRunning == h.WorkdayRunning && out[last].WeekendRunning == h.WeekendRunning {
+			out[last].WorkdayRequests += h.WorkdayRequests
+			out[last].WeekendRequests += h.WeekendRequests
+			out[last].until = h.Hour + 1
+			continue
+		}
+		out = append(out, poolHours{h, h.Hour + 1})
+	}
+	return out
 }
 
 func (a *app) completePools(cmd *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {

@@ -20,7 +20,11 @@ func Costs(c v1.Cluster, now time.Time) string {
 	if !c.ReleasedAt.IsZero() {
 		until = "in all"
 	}
-	line := fmt.Sprintf("%s an hour by list prices; about %s %s", price.Dollars(int64(c.HourlyCents)), Spent(c, now), until)
+	line := price.Dollars(int64(c.HourlyCents)) + " an hour by list prices"
+	if c.SpotSavesCents > 0 {
+		line += ", " + price.Dollars(int64(c.SpotSavesCents)) + " less than without spot machines"
+	}
+	line += fmt.Sprintf("; about %s %s", Spent(c, now), until)
 	if c.Desired == v1.Present {
 		line += fmt.Sprintf(", %s until its planned end", price.Dollars(meterOf(c).Total(now, c.DestroyAt)))
 	}

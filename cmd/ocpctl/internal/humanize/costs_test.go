@@ -82,3 +82,7 @@ func TestTheNightsOfAClusterAreSaid(t *testing.T) {
 		require.Equal(t, []string{c.whole, c.brief}, []string{humanize.Sleep(v1.Cluster{Sleep: c.sleep}, now), humanize.Sleeps(v1.Cluster{Sleep: c.sleep}, now)})
 	}
 }
+
+func TestCostsSayWhatSpotMachinesSave(t *testing.T) {
+	require.Contains(t, humanize.Costs(v1.Cluster{HourlyCents: 113, SpotSavesCents: 35}, time.Now()), "$1.13 an hour by list prices, $0.35 less than without spot machines; about ")
+}

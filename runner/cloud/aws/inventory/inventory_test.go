@@ -16,6 +16,8 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/aws/iampolicy"
 	"github.com/ocpctl/ocpctl/devstack/installer/installertest"
 	"github.com/ocpctl/ocpctl/internal/contract"
+	runnercloud "github.com/ocpctl/ocpctl/runner/cloud"
+	runneraws "github.com/ocpctl/ocpctl/runner/cloud/aws"
 	"github.com/ocpctl/ocpctl/runner/cloud/aws/inventory"
 )
 
@@ -351,10 +353,21 @@ func TestTheScansPolicyNamesExactlyTheCallsThatAreMade(t *testing.T) {
 	} {
 		c.plant(t, r)
 	}
-	client := clientOf(t, config.WithBaseEndpoint(c.URL()), config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(readerKey, secretKey, "")))
+	options := []func(*config.LoadOptions) error{config.WithBaseEndpoint(c.URL()), config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(readerKey, secretKey, ""))}
+	client := clientOf(t, options...)
 	regions, err := client.Regions(t.Context())
 	require.NoError(t, err)
 	require.Len(t, all(t, client, regions...), 7)
+	meter, err := runneraws.New(t.Context(), home, options...)
+	require.NoError(t, err)
+	for range 2 {
+		quotas, err := meter.Quotas(t.Context(), runnercloud.Target{Region: home}, runnercloud.Plan{Zones: []string{"us-east-1a"}, Machines: []runnercloud.Machines{{Type: "m6i.xlarge", Lasting: 3}}})
+		require.NoError(t, err)
+		for _, q := range quotas {
+			require.Empty(t, q.Unknown, q.Name)
+		}
+		c.Refuse("servicequotas:GetServiceQuota", -1, "NoSuchResourceException") // then the default is asked for
+	}
 	document, err := iampolicy.Parse(policy)
 	require.NoError(t, err)
 	var allowed []string

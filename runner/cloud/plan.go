@@ -1,12 +1,10 @@
-package runner
+package cloud
 
 import (
 	"cmp"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
-
-	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
 // defaultReplicas is the installer's default for a pool that names no number.
@@ -23,9 +21,9 @@ type machines struct {
 	Zones []string `yaml:"zones"`
 }
 
-// readPlan reads from an install-config which machines it requests on a platform and where. The bootstrap machine has the control plane's
-// type. A pool without machines needs no type, but the installer still makes a subnet in its zones.
-func readPlan(platform, defaultType, config string, zones []string) cloud.Plan {
+// ReadPlan reads from an install-config which machines it requests on a platform and where. The bootstrap machine has the control plane's
+// type. A pool without machines needs no type, but the installer still makes a subnet in its zones. spot: the workers are spot machines.
+func ReadPlan(platform, defaultType, config string, zones []string, spot bool) Plan {
 	var parsed struct {
 		ControlPlane pool   `yaml:"controlPlane"`
 		Compute      []pool `yaml:"compute"`
@@ -34,11 +32,11 @@ func readPlan(platform, defaultType, config string, zones []string) cloud.Plan {
 		} `yaml:"platform"`
 	}
 	if yaml.Unmarshal([]byte(config), &parsed) != nil {
-		return cloud.Plan{Zones: zones} // rendering will report what is wrong with it
+		return Plan{Zones: zones} // rendering will report what is wrong with it
 	}
 	usual := parsed.Platform[platform].Default
 	pools := append([]pool{parsed.ControlPlane}, parsed.Compute...)
-	plan := cloud.Plan{}
+	plan := Plan{}
 	for i, each := range pools {
 		if each.Replicas == nil {
 			each.Replicas = new(defaultReplicas)
@@ -50,10 +48,10 @@ func readPlan(platform, defaultType, config string, zones []string) cloud.Plan {
 		plan.Zones = append(plan.Zones, here.Zones...)
 		name := cmp.Or(here.Type, usual.Type, defaultType)
 		if *each.Replicas > 0 {
-			plan.Machines = addMachines(plan.Machines, cloud.Machines{Type: name, Lasting: *each.Replicas})
+			plan.Machines = addMachines(plan.Machines, Machines{Type: name, Lasting: *each.Replicas, Spot: spot && i > 0})
 		}
 		if i == 0 {
-			plan.Machines = addMachines(plan.Machines, cloud.Machines{Type: name, Transient: 1})
+			plan.Machines = addMachines(plan.Machines, Machines{Type: name, Transient: 1})
 		}
 	}
 	if len(plan.Zones) == 0 {
@@ -64,10 +62,10 @@ func readPlan(platform, defaultType, config string, zones []string) cloud.Plan {
 	return plan
 }
 
-// addMachines adds machines, combining those of one type.
-func addMachines(all []cloud.Machines, more cloud.Machines) []cloud.Machines {
+// addMachines adds machines, combining those of one type that are paid alike.
+func addMachines(all []Machines, more Machines) []Machines {
 	for i := range all {
-		if all[i].Type == more.Type {
+		if all[i].Type == more.Type && all[i].Spot == more.Spot {
 			all[i].Lasting += more.Lasting
 			all[i].Transient += more.Transient
 			return all
@@ -76,11 +74,13 @@ func addMachines(all []cloud.Machines, more cloud.Machines) []cloud.Machines {
 	return append(all, more)
 }
 
-// typesOf lists the instance types of a plan.
-func typesOf(plan cloud.Plan) []string {
+// Types lists the instance types, each once.
+func (p Plan) Types() []string {
 	var types []string
-	for _, each := range plan.Machines {
-		types = append(types, each.Type)
+	for _, each := range p.Machines {
+		if !slices.Contains(types, each.Type) {
+			types = append(types, each.Type)
+		}
 	}
 	return types
 }
