@@ -2,9 +2,7 @@ package script
 
 import (
 	"context"
-	"errors"
 	"io"
-	"strings"
 
 	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/devstack/installer/act"
@@ -13,7 +11,8 @@ import (
 
 // Cluster is what happens in the cloud in and around a cluster on AWS that the real installer creates from a directory.
 type Cluster struct {
-	on *awsBuild
+	install *install
+	on      *awsBuild
 }
 
 // OpenCluster takes up the cluster of an install directory, which the real installer has prepared.
@@ -25,7 +24,7 @@ func OpenCluster(ctx context.Context, dir string) (_ *Cluster, err error) {
 	i.build = must.Get(i.newBuild(ctx, i))
 	on, ok := i.build.(*awsBuild)
 	must.FailIf(!ok, "a cluster that the real installer creates is played on AWS alone")
-	return &Cluster{on}, nil
+	return &Cluster{i, on}, nil
 }
 
 // Domain is the name below which the cluster's records are.
@@ -40,10 +39,7 @@ func (c *Cluster) Nodes(ctx context.Context) (map[string]string, error) { return
 // Run creates what the cluster's operators create. Those that have no usable credentials are its error.
 func (c *Cluster) Run(ctx context.Context) (err error) {
 	defer must.Catch(&err)
-	degraded := must.Get(c.on.degraded(ctx))
-	if len(degraded) > 0 {
-		return errors.New("no usable cloud credentials in namespaces " + strings.Join(degraded, ", "))
-	}
+	must.Do(c.install.checkCredentials(ctx))
 	must.Do(c.on.Adopt(ctx))
 	return c.on.Operators(ctx)
 }
