@@ -3,6 +3,7 @@ package script
 import (
 	"context"
 	"io"
+	"time"
 
 	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/devstack/installer/act"
@@ -18,7 +19,7 @@ type Cluster struct {
 // OpenCluster takes up the cluster of an install directory, which the real installer has prepared.
 func OpenCluster(ctx context.Context, dir string) (_ *Cluster, err error) {
 	defer must.Catch(&err)
-	r := &run{Act: must.Get(act.New()), command: "operators", dir: dir, version: installer.RealVersion, logger: &logger{stderr: io.Discard, file: nil}}
+	r := &run{Act: must.Get(act.New()), command: "operators", dir: dir, version: installer.RealVersion, logger: &logger{stderr: io.Discard, now: time.Now}}
 	a := must.Get(r.load())
 	i := &install{run: r, assets: a, account: must.Get(a.config.on().open(ctx, r, a))}
 	i.build = must.Get(i.newBuild(ctx, i))
