@@ -17,6 +17,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/child"
 	"github.com/ocpctl/ocpctl/devstack/gateway"
+	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/devstack/installer/act"
 	"github.com/ocpctl/ocpctl/devstack/installer/cluster"
 	"github.com/ocpctl/ocpctl/devstack/installer/script"
