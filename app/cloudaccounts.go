@@ -123,7 +123,7 @@ func (a AccountState) State() string {
 		return "gone"
 	case a.Maintenance:
 		return "maintenance"
-	case !a.Proof.Proven():
+	case !a.Proof.IsProven():
 		return "unproven"
 	case a.Cap > 0 && a.Live >= a.Cap:
 		return "full"

@@ -19,11 +19,11 @@ type ProofState struct {
 	policy.Unproven // empty: it is proven
 }
 
-// Proven reports whether the account gets clusters.
-func (p ProofState) Proven() bool { return p.Why == "" }
+// IsProven reports whether the account gets clusters.
+func (p ProofState) IsProven() bool { return p.Why == "" }
 
-// Failed reports whether the last proof that found something out found that something is wrong.
-func (p ProofState) Failed() bool {
+// HasFailed reports whether the last proof that found something out found that something is wrong.
+func (p ProofState) HasFailed() bool {
 	return p.Verdict == contract.ProofLacking || p.Verdict == contract.ProofRefused
 }
 
@@ -38,7 +38,7 @@ func judgeProof(a profiles.Account, all []scans.Proof) ProofState {
 	switch {
 	case p.Used && p.Version == "":
 	case p.Version != a.Version():
-		p.Verdict, p.Why = "", "not proven since its document changed"
+		p.Verdict, p.Reason, p.Why = "", "", "not proven since its document changed"
 	case p.Verdict == contract.ProofProven, p.Used && p.Verdict != contract.ProofRefused:
 	case p.Verdict != "":
 		p.Why = "not proven: " + strings.TrimSuffix(p.Message, ".")
@@ -59,7 +59,7 @@ func (s *Service) listUnproven(ctx context.Context, c profiles.Catalogue) (map[s
 	all, err := s.store.Scans.Proofs(ctx)
 	out := map[string]policy.Unproven{}
 	for _, a := range c.Accounts {
-		if p := judgeProof(a, all); !p.Proven() {
+		if p := judgeProof(a, all); !p.IsProven() {
 			out[a.Number] = p.Unproven
 		}
 	}

@@ -154,14 +154,14 @@ func (j judging) accountWish(region string) (w AccountWish, declared bool) {
 	if name == profiles.ExclusiveAccount {
 		name = ""
 	}
-	w = AccountWish{Name: name, Exclusive: j.exclusive(), Team: j.own.Team, Profile: j.profile, Region: region, BaseDomain: j.r.BaseDomain, Unproven: j.terms.Unproven, Brake: func(a profiles.Account) *lifecycle.Brake {
+	w = AccountWish{Name: name, Exclusive: j.isExclusive(), Team: j.own.Team, Profile: j.profile, Region: region, BaseDomain: j.r.BaseDomain, Unproven: j.terms.Unproven, Brake: func(a profiles.Account) *lifecycle.Brake {
 		return j.terms.BrakeFor(a, j.profile.Platform, region, j.profile.Name, j.own.Team, version)
 	}}
 	return w, slices.ContainsFunc(j.terms.Catalogue.Accounts, func(a profiles.Account) bool { return a.Platform == j.profile.Platform })
 }
 
-// exclusive reports whether the cluster is to have its account for itself.
-func (j judging) exclusive() bool {
+// isExclusive reports whether the cluster is to have its account for itself.
+func (j judging) isExclusive() bool {
 	return j.r.Account == profiles.ExclusiveAccount || j.profile.Account == profiles.ExclusiveAccount
 }
 

@@ -152,7 +152,7 @@ func (r *rows) showCensus(gauge func(*prometheus.Desc, float64, ...string)) {
 		gauge(poolCostDesc, float64(p.WaitingCents)/100, p.Pool)
 	}
 	for _, a := range r.clouds {
-		a.show(gauge)
+		a.showLevel(gauge)
 	}
 	for kind, n := range r.census.Findings {
 		gauge(findingsDesc, float64(n), string(kind))
@@ -167,8 +167,8 @@ func (r *rows) showCensus(gauge func(*prometheus.Desc, float64, ...string)) {
 	}
 }
 
-// show shows how an account stands.
-func (a AccountLevel) show(gauge func(*prometheus.Desc, float64, ...string)) {
+// showLevel shows how an account stands.
+func (a AccountLevel) showLevel(gauge func(*prometheus.Desc, float64, ...string)) {
 	gauge(accountDesc, float64(a.Clusters), a.Account)
 	if a.Cap > 0 {
 		gauge(capDesc, float64(a.Cap), a.Account)

@@ -15,7 +15,7 @@ func accountLevels(ctx context.Context, core *app.Service) ([]metrics.AccountLev
 	}
 	var out []metrics.AccountLevel
 	for _, a := range states {
-		level := metrics.AccountLevel{Account: a.Name, Clusters: a.Live, Cap: a.Cap, Unproven: !a.Proof.Proven(), Failed: a.Proof.Failed()}
+		level := metrics.AccountLevel{Account: a.Name, Clusters: a.Live, Cap: a.Cap, Unproven: !a.Proof.IsProven(), Failed: a.Proof.HasFailed()}
 		for _, r := range rooms {
 			if r.Name == a.Name {
 				level.Room = append(level.Room, metrics.AccountRoom{Region: r.Region, Profile: r.Profile, Clusters: r.Clusters})
