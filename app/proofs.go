@@ -38,7 +38,8 @@ func judgeProof(a profiles.Account, all []scans.Proof) ProofState {
 	switch {
 	case p.Used && p.Version == "":
 	case p.Version != a.Version():
-		p.Verdict, p.Reason, p.Why = "", "", "not proven since its document changed"
+		p.Verdict, p.Reason, p.Message, p.Proof.Next = "", "", "", ""
+		p.Why = "not proven since its document changed"
 	case p.Verdict == contract.ProofProven, p.Used && p.Verdict != contract.ProofRefused:
 	case p.Verdict != "":
 		p.Why = "not proven: " + strings.TrimSuffix(p.Message, ".")

@@ -34,7 +34,7 @@ CREATE UNIQUE INDEX proofs_one_open ON proofs (platform, account) WHERE closed_a
 -- Accounts with clusters go on until their first proof says otherwise.
 INSERT INTO proofs (id, platform, account, round, version, used, asked_by, spec, opened_at, runner_since, token_id, closed_at, outcome)
 SELECT 'prf_before_' || platform || '_' || account, platform, account, 1, '', true, 'schedule', '{}', now(), now(), 'before ' || platform || ' ' || account, now(), 'succeeded'
-FROM (SELECT DISTINCT platform, spec ->> 'account' AS account FROM clusters WHERE account <> '' AND spec ->> 'account' <> '') AS used;
+FROM (SELECT DISTINCT platform, spec ->> 'account' AS account FROM clusters WHERE spec ->> 'account' <> '') AS used;
 
 -- Whether a cluster has its cloud account for itself.
 ALTER TABLE clusters ADD COLUMN exclusive boolean NOT NULL DEFAULT false;

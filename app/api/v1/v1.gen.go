@@ -504,7 +504,7 @@ type AccountProof struct {
 	// At When.
 	At time.Time `json:"at,omitempty,omitzero" yaml:"at,omitempty"`
 
-	// Message Why it gets no new cluster.
+	// Message What is wrong, or why it gets no new cluster.
 	Message string `json:"message,omitempty,omitzero" yaml:"message,omitempty"`
 
 	// Next What to do about it, and who can.

@@ -81,9 +81,11 @@ func proofText(one v1.Account, now time.Time) string {
 	if text == "" && p.Verdict == v1.AccountProofVerdictProven {
 		text = "proven " + humanize.When(p.At, now)
 	}
-	text = cmp.Or(text, "not yet; it goes on because clusters were made there before")
-	if p.Running {
-		text += "; a runner looks now"
+	switch {
+	case p.Running && text == "":
+		return "a runner looks now"
+	case p.Running:
+		return text + "; a runner looks again"
 	}
 	return text
 }
