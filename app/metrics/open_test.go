@@ -100,7 +100,7 @@ func TestAnAccountIsShownAsItStandsToWhoHasTheToken(t *testing.T) {
 		require.Contains(t, named, line+"\n")
 	}
 	_, sums := scrape(t, newHandler(registry, secret.New("s3cr3t")), "")
-	require.NotContains(t, sums, "own")
+	require.NotContains(t, sums, "platform-own")
 	require.Contains(t, sums, "ocpctl_account_clusters 3\n")
 	require.Contains(t, sums, "ocpctl_account_unproven 1\n")
 }
