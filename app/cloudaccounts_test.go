@@ -125,9 +125,9 @@ func TestAnAccountGetsNoClusterUntilItIsProven(t *testing.T) {
 	require.Equal(t, "unproven", state().State())
 
 	finds(contract.ProofRefused, "there is no zone", "ask the DNS administrator to create it")
-	refused := create(maya, "platform").Text()
-	require.Contains(t, refused, "No account takes a new cluster: own (not proven: there is no zone).")
-	require.Contains(t, refused, "Ask the DNS administrator to create it. It is proven again within minutes, or at once by: ocpctl account prove own")
+	refused := create(maya, "platform")
+	require.Contains(t, refused.Text(), "No account takes a new cluster: own (not proven: there is no zone).")
+	require.Contains(t, refused.Refusals()[0].Next, "Ask the DNS administrator to create it. It is proven again within minutes, or at once by: ocpctl account prove own")
 	others := create(bob, "billing").Text()
 	require.Contains(t, others, "Team billing may use no account of AWS.")
 	require.NotContains(t, others, "zone")

@@ -67,7 +67,7 @@ func TestEachAccountIsProvenByARunnerOfItsOwn(t *testing.T) {
 	known, err := h.store.Scans.Proofs(h.ctx)
 	require.NoError(t, err)
 	require.Equal(t, []string{contract.ProofProven, ""}, []string{known[0].Verdict, known[1].Verdict})
-	require.Equal(t, "it did not end within 15m", known[1].Trouble)
+	require.Equal(t, "it did not end within 15 min", known[1].Trouble)
 	h.pass(5 * time.Minute)
 	require.Len(t, h.prove(), 1, "what was not found out is tried again")
 }
