@@ -183,7 +183,7 @@ func TestAJobsNameIsALabelForEveryKind(t *testing.T) {
 	cfg.ServiceAccounts.Scan = ""
 	_, err := cfg.jobOf(scan(1))
 	require.ErrorContains(t, err, `no service account is configured for attempts of kind "scan"`, "no other account may read a whole account")
-	require.Equal(t, []string{"create", "destroy", "scale", "configure", "access", "sleep", "wake", "observe", "tag", "inform", "prepare"}, cfg.listServedKinds())
+	require.Equal(t, []string{"create", "destroy", "scale", "configure", "access", "sleep", "wake", "observe", "tag", "inform", "prepare", "prove"}, cfg.listServedKinds())
 	_, err = cfg.jobOf(attempt(1, "unknown"))
 	require.ErrorContains(t, err, `no service account is configured for attempts of kind "unknown"`)
 }
