@@ -22,6 +22,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/pools"
 	"github.com/ocpctl/ocpctl/store/reports"
 	"github.com/ocpctl/ocpctl/store/usage"
 )
@@ -58,17 +59,28 @@ func newOffice(t *testing.T, budgets map[string]string) *office {
 // cluster runs from now on, for so many hours, at a dollar an hour.
 func (o *office) cluster(name, team string, hours int) clusters.Row {
 	o.t.Helper()
+	row := o.judge(rowOf(name, team, hours))
+	cluster, facts, err := o.store.Load(o.t.Context(), row.ID)
+	require.NoError(o.t, err)
+	require.NoError(o.t, o.store.Apply(o.t.Context(), lifecycle.Decide(cluster, facts, servicetest.Limits()), cluster.Version))
+	return row
+}
+
+func rowOf(name, team string, hours int) clusters.Row {
 	row := clusters.Row{Source: "api", CostCenter: "sandbox", Environment: "test", Tags: map[string]string{"Owner": "maya", "ticket": "7"}, Spec: clusters.Spec{InstallConfig: "x", Zones: []string{"us-east-1a"}}}
 	row.Name, row.Platform, row.Profile, row.Release, row.Region, row.BaseDomain = name, "aws", "aws-standard", "4.20.3", "us-east-1", "labs.example.com"
 	row.Owner, row.Team, row.RequestedBy, row.TTL, row.HourlyCents, row.MaxTries, row.Nodes = "=maya", team, "github:maya", time.Duration(hours)*time.Hour, 100, 1, 6
-	judged, err := o.store.Judge(o.t.Context(), store.Ask{Scope: usage.Scope{Person: row.RequestedBy, Team: team}, Principal: row.RequestedBy, Source: row.Source},
+	return row
+}
+
+// judge accepts a request, which may be served from the pools.
+func (o *office) judge(row clusters.Row, from ...pools.Candidate) clusters.Row {
+	o.t.Helper()
+	judged, err := o.store.Judge(o.t.Context(), store.Ask{Scope: usage.Scope{Person: row.RequestedBy, Team: row.Team}, Principal: row.RequestedBy, Source: row.Source, Claims: len(from) > 0},
 		func(usage.Usage) (store.Judgement, error) {
-			return store.Judgement{Allowed: true, Row: row, MaxTTL: 3 * row.TTL, Verdict: []byte(`{"allowed":true}`), UserTags: map[string]string{"ticket": "7"}}, nil
+			return store.Judgement{Allowed: true, Row: row, MaxTTL: 3 * row.TTL, Verdict: []byte(`{"allowed":true}`), UserTags: map[string]string{"ticket": "7"}, Pools: from}, nil
 		})
 	require.NoError(o.t, err)
-	cluster, facts, err := o.store.Load(o.t.Context(), judged.Row.ID)
-	require.NoError(o.t, err)
-	require.NoError(o.t, o.store.Apply(o.t.Context(), lifecycle.Decide(cluster, facts, servicetest.Limits()), cluster.Version))
 	return judged.Row
 }
 

@@ -86,7 +86,7 @@ func (s *Store) Bill(ctx context.Context, f Filter) (Bill, error) {
 			coalesce(sum(a.nanos) FILTER (WHERE c.id IS NULL AND a.cluster_id <> '' AND @teams::text[] IS NULL), 0)::bigint AS unknown,
 			coalesce(sum(a.nanos) FILTER (WHERE a.cluster_id = '' AND @teams::text[] IS NULL), 0)::bigint AS untagged,
 			(SELECT max(day)::timestamptz FROM actual_costs) AS through
-		FROM actual_costs a LEFT JOIN clusters c ON c.id = a.cluster_id AND `+usage.RequestedSQL+`
+		FROM actual_costs a LEFT JOIN `+usage.HeldSQL+` ON `+usage.BilledSQL+` AND `+usage.RequestedSQL+`
 		WHERE a.day >= @from::timestamptz::date AND a.day < @to::timestamptz`,
 		pgx.NamedArgs{"from": f.From, "to": f.To, "teams": f.Teams})
 	if err != nil {

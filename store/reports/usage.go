@@ -90,11 +90,12 @@ var usageReport = `
 			` + usage.CentsSQL("sum(ms * cents)::bigint") + ` AS cents, ` + usage.CentsSQL("sum(ms * less)::bigint") + ` AS saved
 		FROM spans GROUP BY cluster_id, held_from
 	), billed AS (
-		SELECT cluster_id, sum(nanos)::bigint AS nanos FROM actual_costs WHERE day >= @from::timestamptz::date AND day < @to::timestamptz AND cluster_id <> '' GROUP BY cluster_id
+		SELECT c.id, c.held_from, sum(a.nanos)::bigint AS nanos FROM among c JOIN actual_costs a ON ` + usage.BilledSQL + `
+		WHERE a.day >= @from::timestamptz::date AND a.day < @to::timestamptz GROUP BY c.id, c.held_from
 	)
-	SELECT a.key, count(*) AS clusters, count(*) FILTER (WHERE a.ready) AS ready, coalesce(sum(u.hours), 0)::float8 AS cluster_hours,
+	SELECT a.key, count(DISTINCT a.id) AS clusters, count(DISTINCT a.id) FILTER (WHERE a.ready) AS ready, coalesce(sum(u.hours), 0)::float8 AS cluster_hours,
 		coalesce(sum(u.node_hours), 0)::float8 AS node_hours, coalesce(sum(u.cents), 0)::bigint AS cents, coalesce(sum(u.saved), 0)::bigint AS saved_cents,
 		sum(` + usage.CentsSQL("a.coming * greatest(0, "+usage.MillisSQL("least(a.destroy_at, @until)")+" - "+usage.MillisSQL("@to::timestamptz")+")") + `)::bigint AS to_come_cents,
 		sum(` + usage.CentsSQL("a.coming * greatest(0, "+usage.MillisSQL("a.destroy_at")+" - "+usage.MillisSQL("@to::timestamptz")+")") + `)::bigint AS committed_cents,
-		coalesce(sum(b.nanos), 0)::bigint AS actual_nanos, count(b.nanos) AS billed
-	FROM among a LEFT JOIN used u ON (u.cluster_id, u.held_from) = (a.id, a.held_from) LEFT JOIN billed b ON b.cluster_id = a.id AND a.held_until = 'infinity' GROUP BY a.key ORDER BY cents DESC, a.key`
+		coalesce(sum(b.nanos), 0)::bigint AS actual_nanos, count(DISTINCT b.id) AS billed
+	FROM among a LEFT JOIN used u ON (u.cluster_id, u.held_from) = (a.id, a.held_from) LEFT JOIN billed b ON (b.id, b.held_from) = (a.id, a.held_from) GROUP BY a.key ORDER BY cents DESC, a.key`
