@@ -1,6 +1,8 @@
 package costs_test
 
 import (
+	"bytes"
+	"encoding/csv"
 	"testing"
 	"time"
 
@@ -35,6 +37,35 @@ func (o *office) claim(row clusters.Row) {
 }
 
 func dayOf(day int) time.Time { return time.Date(2026, 11, day, 0, 0, 0, 0, time.UTC) }
+
+func TestAChargebackFileChargesAPoolForWhatWaited(t *testing.T) {
+	o := newOffice(t, nil)
+	row := o.pooled()
+	o.pass(22 * time.Hour) // to the 21st, 10:00
+	o.claim(row)
+	o.pass(24 * time.Hour)
+	require.NoError(t, o.ReadBill(t.Context(), bill{cluster: row.ID}))
+	of := reports.ReportFilter{By: "team", From: dayOf(20), To: dayOf(22)}
+	var out bytes.Buffer
+	require.NoError(t, o.Chargeback(t.Context(), auditor, of, &out))
+	lines, err := csv.NewReader(&out).ReadAll()
+	require.NoError(t, err)
+	require.Len(t, lines, 3)
+	charged := func(line []string) []string {
+		return []string{line[2], line[4], line[12], line[14], line[16], line[18]}
+	}
+	require.Equal(t, []string{"infra", "platform", row.ID, "22.0000", "22.00", "10.50"}, charged(lines[1]))
+	require.Equal(t, []string{"shop", "'=maya", row.ID, "14.0000", "14.00", "20.00"}, charged(lines[2]), "a bill knows only days: the day of the claim is the claimant's")
+
+	_, used, err := o.Usage(t.Context(), auditor, of)
+	require.NoError(t, err)
+	require.Equal(t, []any{"infra", int64(2200), int64(10_500_000_000)}, []any{used[0].Key, used[0].Cents, used[0].ActualNanos})
+	require.Equal(t, []any{"shop", int64(1400), int64(20_000_000_000)}, []any{used[1].Key, used[1].Cents, used[1].ActualNanos})
+	of.By = "cluster"
+	_, used, err = o.Usage(t.Context(), auditor, of)
+	require.NoError(t, err)
+	require.Equal(t, []reports.ReportLine{{Key: row.ID, Name: "ready-1", Clusters: 1, Ready: 1, ClusterHours: 36, NodeHours: 216, Cents: 3600, ActualNanos: 30_500_000_000, Billed: 1}}, used)
+}
 
 func TestAClaimLeavesThePoolWhatWasBilledBefore(t *testing.T) {
 	o := newOffice(t, nil)
