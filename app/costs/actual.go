@@ -17,7 +17,7 @@ import (
 // Actual compares the estimate with what the cloud billed, in US cents, over whole days (UTC) that the bill tells of.
 type Actual struct {
 	By       string
-	From, To time.Time // To is not later than the bill's last day, which is still growing
+	From, To time.Time // within the bill's unbroken days; its last day is still growing and not among them
 	Lines    []ActualLine
 	Total    ActualLine
 
@@ -41,13 +41,16 @@ func (l ActualLine) Error() (percent float64, known bool) {
 	return math.Round(float64(l.Estimate-l.Actual)*1000/math.Abs(float64(l.Actual))) / 10, true
 }
 
+// billedPlatform is the only cloud whose bill can be read.
+const billedPlatform = "aws"
+
 // Actual compares the principal's teams. Without times it covers this month so far. NotFound: no bill was read.
 func (s *Service) Actual(ctx context.Context, p policy.Principal, f reports.ReportFilter) (Actual, error) {
 	f, err := s.limitPeriod(ctx, p, f)
 	if err != nil {
 		return Actual{}, err
 	}
-	f.From = f.From.UTC().Truncate(24 * time.Hour)
+	f.From, f.Platform = f.From.UTC().Truncate(24*time.Hour), billedPlatform
 	if !f.From.Before(f.To) {
 		return Actual{}, noReport(f)
 	}
@@ -59,15 +62,18 @@ func (s *Service) Actual(ctx context.Context, p policy.Principal, f reports.Repo
 	if bill.Through.IsZero() {
 		return Actual{}, app.Fail(app.NotFound, "The server has not read a billing export, so actual costs are not known. Ask an administrator to set bill in its configuration.")
 	}
+	if f.From.Before(bill.Since) {
+		f.From = bill.Since
+	}
 	f.To = f.To.UTC().Truncate(24 * time.Hour)
 	if f.To.After(bill.Through) {
 		f.To = bill.Through
 	}
 	out := Actual{By: f.By, From: f.From, To: f.To}
 	if !f.From.Before(f.To) {
-		return out, nil // the bill does not tell of these days yet
+		return out, nil // the bill does not tell of these days
 	}
-	of.To = f.To
+	of.From, of.To = f.From, f.To
 	if bill, err = s.store.Costs.Bill(ctx, of); err != nil {
 		return out, err
 	}

@@ -21,7 +21,9 @@ import (
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/clusters"
+	storecosts "github.com/ocpctl/ocpctl/store/costs"
 	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/pools"
 	"github.com/ocpctl/ocpctl/store/reports"
 	"github.com/ocpctl/ocpctl/store/usage"
 )
@@ -58,17 +60,33 @@ func newOffice(t *testing.T, budgets map[string]string) *office {
 // cluster runs from now on, for so many hours, at a dollar an hour.
 func (o *office) cluster(name, team string, hours int) clusters.Row {
 	o.t.Helper()
+	return o.start(rowOf(name, team, hours))
+}
+
+func (o *office) start(row clusters.Row) clusters.Row {
+	o.t.Helper()
+	row = o.judge(row)
+	cluster, facts, err := o.store.Load(o.t.Context(), row.ID)
+	require.NoError(o.t, err)
+	require.NoError(o.t, o.store.Apply(o.t.Context(), lifecycle.Decide(cluster, facts, servicetest.Limits()), cluster.Version))
+	return row
+}
+
+func rowOf(name, team string, hours int) clusters.Row {
 	row := clusters.Row{Source: "api", CostCenter: "sandbox", Environment: "test", Tags: map[string]string{"Owner": "maya", "ticket": "7"}, Spec: clusters.Spec{InstallConfig: "x", Zones: []string{"us-east-1a"}}}
 	row.Name, row.Platform, row.Profile, row.Release, row.Region, row.BaseDomain = name, "aws", "aws-standard", "4.20.3", "us-east-1", "labs.example.com"
 	row.Owner, row.Team, row.RequestedBy, row.TTL, row.HourlyCents, row.MaxTries, row.Nodes = "=maya", team, "github:maya", time.Duration(hours)*time.Hour, 100, 1, 6
-	judged, err := o.store.Judge(o.t.Context(), store.Ask{Scope: usage.Scope{Person: row.RequestedBy, Team: team}, Principal: row.RequestedBy, Source: row.Source},
+	return row
+}
+
+// judge accepts a request, which may be served from the pools.
+func (o *office) judge(row clusters.Row, from ...pools.Candidate) clusters.Row {
+	o.t.Helper()
+	judged, err := o.store.Judge(o.t.Context(), store.Ask{Scope: usage.Scope{Person: row.RequestedBy, Team: row.Team}, Principal: row.RequestedBy, Source: row.Source, Claims: len(from) > 0},
 		func(usage.Usage) (store.Judgement, error) {
-			return store.Judgement{Allowed: true, Row: row, MaxTTL: 3 * row.TTL, Verdict: []byte(`{"allowed":true}`), UserTags: map[string]string{"ticket": "7"}}, nil
+			return store.Judgement{Allowed: true, Row: row, MaxTTL: 3 * row.TTL, Verdict: []byte(`{"allowed":true}`), UserTags: map[string]string{"ticket": "7"}, Pools: from}, nil
 		})
 	require.NoError(o.t, err)
-	cluster, facts, err := o.store.Load(o.t.Context(), judged.Row.ID)
-	require.NoError(o.t, err)
-	require.NoError(o.t, o.store.Apply(o.t.Context(), lifecycle.Decide(cluster, facts, servicetest.Limits()), cluster.Version))
 	return judged.Row
 }
 
@@ -264,6 +282,40 @@ func TestTheEstimateIsComparedWithTheBill(t *testing.T) {
 	today, err := o.Actual(t.Context(), auditor, reports.ReportFilter{By: "team", From: o.now.Add(-time.Hour)})
 	require.NoError(t, err)
 	require.Empty(t, today.Lines, "the bill does not tell of it yet")
+}
+
+func TestNothingIsComparedWithMonthsBeforeTheBill(t *testing.T) {
+	o := newOffice(t, nil)
+	o.now = dayOf(1).AddDate(0, 0, -10)
+	row := o.cluster("first", "shop", 800)
+	o.now = dayOf(23)
+	require.NoError(t, o.ReadBill(t.Context(), bill{cluster: row.ID}))
+	october := reports.ReportFilter{By: "team", From: dayOf(1).AddDate(0, -1, 0)}
+	got, err := o.Actual(t.Context(), auditor, october)
+	require.NoError(t, err)
+	require.Equal(t, []any{dayOf(1), dayOf(22), []costs.ActualLine{{"shop", 1, 1, 21 * 2400, 3050}}}, []any{got.From, got.To, got.Lines})
+	var out bytes.Buffer
+	october.To = dayOf(22)
+	require.NoError(t, o.Chargeback(t.Context(), auditor, october, &out))
+	require.Contains(t, out.String(), ",744.00,0.00,\n", "what October's days were billed is not known")
+	october.To = dayOf(1)
+	got, err = o.Actual(t.Context(), auditor, october)
+	require.NoError(t, err)
+	require.Empty(t, got.Lines)
+}
+
+func TestOnlyClustersOfTheBillsCloudAreComparedWithIt(t *testing.T) {
+	o := newOffice(t, nil)
+	row := o.cluster("first", "shop", 400)
+	other := rowOf("other", "shop", 400)
+	other.Platform = "ibmcloud"
+	o.start(other)
+	o.pass(48 * time.Hour)
+	billed := []storecosts.Billed{{Day: dayOf(20), ClusterID: row.ID, Nanos: 12_000_000_000}, {Day: dayOf(21), ClusterID: row.ID, Nanos: 24_000_000_000}, {Day: dayOf(22)}}
+	require.NoError(t, o.store.Costs.SaveBilled(t.Context(), storecosts.Delivery{Export: "s3://bills/daily", Period: dayOf(1), ID: "d"}, 3, billed))
+	got, err := o.Actual(t.Context(), auditor, reports.ReportFilter{By: "team"})
+	require.NoError(t, err)
+	require.Equal(t, costs.ActualLine{Clusters: 1, Billed: 1, Estimate: 3600, Actual: 3600}, got.Total)
 }
 
 func TestABillThatCannotBeReadLeavesTheOneBefore(t *testing.T) {

@@ -17,37 +17,30 @@ import (
 	"github.com/ocpctl/ocpctl/store/reports"
 )
 
-// chargebackColumns are the columns of a chargeback file, one line for each cluster.
+// chargebackColumns are the columns of a chargeback file.
 var chargebackColumns = []string{
 	"from", "to", "team", "cost_center", "owner", "environment", "repository", "pull_request", "run", "profile", "platform", "region",
 	"cluster_id", "cluster_name", "cluster_hours", "node_hours", "estimated_usd", "saved_usd", "actual_usd",
 }
 
-// Chargeback writes a CSV file with a line for each cluster of the principal's teams that cost something. Amounts are dollars by list prices,
-// rounded as in every report; saved_usd is what sleeping saved of it, and actual_usd what the cloud billed for the same days. That is empty if nothing
-// was billed, and everywhere unless the times are whole days (UTC) that the bill tells of: a bill knows only days.
+// Chargeback writes a CSV file with a line for each cluster of the principal's teams that cost something, and another for what a claimed one cost
+// in its pool. Amounts are dollars by list prices, rounded as in every report; saved_usd is what sleeping saved of it, and actual_usd what the
+// cloud billed for the same days. That is empty if nothing was billed, and everywhere unless the times are whole days (UTC) that the bill tells
+// of: a bill knows only days.
 func (s *Service) Chargeback(ctx context.Context, p policy.Principal, f reports.ReportFilter, w io.Writer) error {
 	f, err := s.limitPeriod(ctx, p, f)
 	if err != nil {
 		return err
 	}
-	f.By = "cluster"
-	lines, err := s.readReport(ctx, f)
-	if err != nil {
-		return err
+	if !f.From.Before(f.To) {
+		return noReport(f)
 	}
 	bill, err := s.store.Costs.Bill(ctx, costs.Filter{From: f.From, To: f.To, Teams: f.Teams})
 	if err != nil {
 		return err
 	}
-	billed := isMidnight(f.From) && isMidnight(f.To) && !f.To.After(bill.Through)
-	actual := map[string]int64{}
-	for _, l := range lines {
-		if billed && l.Billed > 0 {
-			actual[l.Key] = l.ActualNanos
-		}
-	}
-	file := &chargeback{out: csv.NewWriter(w), from: f.From, to: f.To, actual: actual}
+	billed := isMidnight(f.From) && isMidnight(f.To) && !f.From.Before(bill.Since) && !f.To.After(bill.Through)
+	file := &chargeback{out: csv.NewWriter(w), from: f.From, to: f.To, billed: billed}
 	if err := file.out.Write(chargebackColumns); err != nil {
 		return err
 	}
@@ -68,11 +61,11 @@ func (s *Service) eachCharge(ctx context.Context, f reports.ReportFilter, each f
 	return err
 }
 
-// chargeback sums up the charges of a cluster, which come one after the other.
+// chargeback sums up the charges of a line, which come one after the other.
 type chargeback struct {
 	out      *csv.Writer
 	from, to time.Time
-	actual   map[string]int64
+	billed   bool // the bill tells of the whole time
 
 	now        costs.Charge
 	ms, nodeMS int64
@@ -81,7 +74,7 @@ type chargeback struct {
 }
 
 func (b *chargeback) addCharge(c costs.Charge) error {
-	if c.Cluster != b.now.Cluster {
+	if c.Cluster != b.now.Cluster || c.Waited != b.now.Waited {
 		if err := b.writeLine(); err != nil {
 			return err
 		}
@@ -101,8 +94,8 @@ func (b *chargeback) writeLine() error {
 		return nil
 	}
 	actual := ""
-	if nanos, billed := b.actual[c.Cluster]; billed {
-		actual = formatDollars(roundToCents(nanos))
+	if b.billed && c.BilledNanos != nil {
+		actual = formatDollars(roundToCents(*c.BilledNanos))
 	}
 	texts := []string{
 		formatStamp(b.from), formatStamp(b.to), c.Team, c.CostCenter, c.Owner, c.Environment, c.Repository, c.PullRequest, c.Run, c.Profile, c.Platform, c.Region,

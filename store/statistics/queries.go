@@ -48,15 +48,15 @@ const failures = `
 // at a lower price, or without a running machine; it is cut and rounded as in reports of usage, whose sums of what was saved are the same.
 var unused = `
 	WITH among AS (
-		SELECT c.id, c.profile, c.workers_base, c.nodes, c.destroyed_at, coalesce(c.claimed_at, '-infinity') AS held_from, 'infinity'::timestamptz AS held_until
-		FROM clusters c JOIN (SELECT DISTINCT cluster_id FROM usage_samples WHERE stopped OR saved_hourly > 0) u ON u.cluster_id = c.id
+		SELECT c.id, c.profile, c.workers_base, c.nodes, c.destroyed_at, c.held_from, c.held_until
+		FROM ` + usage.HeldSQL + ` JOIN (SELECT DISTINCT cluster_id FROM usage_samples WHERE stopped OR saved_hourly > 0) u ON u.cluster_id = c.id
 		WHERE c.created_at < @to AND (c.destroyed_at IS NULL OR c.destroyed_at > @from) AND ` + isSelected + `
 	), spans AS (` + usage.SpansSQL + `
 	), asleep AS (
-		SELECT cluster_id, sum(ms) / 3600000.0 AS hours, ` + usage.CentsSQL("sum(ms * less)::bigint") + ` AS cents FROM (
-			SELECT cluster_id, less, greatest(0, ` + usage.MillisSQL("least(until, @now)") + ` - ` + usage.MillisSQL("since") + `) AS ms
+		SELECT cluster_id, held_from, sum(ms) / 3600000.0 AS hours, ` + usage.CentsSQL("sum(ms * less)::bigint") + ` AS cents FROM (
+			SELECT cluster_id, held_from, less, greatest(0, ` + usage.MillisSQL("least(until, @now)") + ` - ` + usage.MillisSQL("since") + `) AS ms
 			FROM spans WHERE runs AND (stopped OR less > 0)) s
-		GROUP BY cluster_id HAVING sum(ms) > 0
+		GROUP BY cluster_id, held_from HAVING sum(ms) > 0
 	), happened AS (
 		SELECT c.profile, 'ended' AS what, 0 AS hours, 0 AS cents FROM clusters c
 		WHERE c.destroyed_at >= @from AND c.destroyed_at < @to AND c.teardown = '` + string(lifecycle.JobJanitorDestroy) + `' AND c.desired_why ->> 'code' = '` + string(lifecycle.ReasonIdle) + `' AND ` + isSelected + `
@@ -64,7 +64,7 @@ var unused = `
 			SELECT FROM audit_events e WHERE e.target_cluster_id = c.id AND e.action = 'sleep_asked' AND e.metadata ->> 'job' = j.id) THEN 'asked' ELSE 'idle' END, 0, 0
 		FROM jobs j JOIN clusters c ON c.id = j.cluster_id
 		WHERE j.job_type IN ('` + string(lifecycle.JobSleep) + `', '` + string(lifecycle.JobOffHoursDown) + `') AND j.status = 'SUCCEEDED' AND j.ended_at >= @from AND j.ended_at < @to AND ` + isSelected + `
-		UNION ALL SELECT a.profile, 'asleep', s.hours, s.cents FROM asleep s JOIN among a ON a.id = s.cluster_id
+		UNION ALL SELECT a.profile, 'asleep', s.hours, s.cents FROM asleep s JOIN among a ON (a.id, a.held_from) = (s.cluster_id, s.held_from)
 	)
 	SELECT ` + profileName + `, ended, slept_idle, slept_off_hours, slept_asked, asleep_hours, saved_cents FROM (
 		SELECT profile, count(*) AS clusters, count(*) FILTER (WHERE what = 'ended') AS ended, count(*) FILTER (WHERE what = 'idle') AS slept_idle,

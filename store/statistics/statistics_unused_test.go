@@ -9,6 +9,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/pools"
 	"github.com/ocpctl/ocpctl/store/reports"
 	"github.com/ocpctl/ocpctl/store/statistics"
 	"github.com/ocpctl/ocpctl/store/storetest"
@@ -18,14 +19,20 @@ import (
 func stopping(t testing.TB, s *store.Store, name, profile, set string) clusters.Row {
 	t.Helper()
 	a := storetest.Sized(name)
-	a.Row.Profile, a.Row.SleepMode, a.Row.ListAsleep = profile, lifecycle.SleepStopped, new(30)
+	a.Row.Profile = profile
+	return makeStopping(t, s, a, set)
+}
+
+func makeStopping(t testing.TB, s *store.Store, a store.Judgement, set string) clusters.Row {
+	t.Helper()
+	a.Row.SleepMode, a.Row.ListAsleep = lifecycle.SleepStopped, new(30)
 	row := storetest.Accept(t, s, a)
 	storetest.Step(t, s, row.ID)
 	open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
-	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-"+name)
+	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-"+row.Name)
 	require.NoError(t, err)
-	storetest.Ready(t, s, row, open, name+"-abcde")
+	storetest.Ready(t, s, row, open, row.Name+"-abcde")
 	_, err = s.Pool().Exec(t.Context(), `UPDATE clusters SET end_ttl = end_max, `+set+` WHERE id = $1`, row.ID)
 	require.NoError(t, err)
 	storetest.Decides(t, s, row.ID, lifecycle.Hours{})
@@ -95,6 +102,33 @@ func TestASummarySaysWhatWasSavedOnClustersThatNobodyUsed(t *testing.T) {
 
 	of := summary(t, s, statistics.Filter{From: start, To: clock.Now(), Teams: []string{"others"}})
 	require.Empty(t, of.Unused)
+}
+
+func TestASummarySaysWhatAClusterSavedThatWaitedInItsPool(t *testing.T) {
+	t.Parallel()
+	s, clock := storetest.Open(t)
+	start := clock.Now()
+	a := storetest.Sized("waits")
+	a.Row.Pool, a.Row.Pooled, a.Row.PoolDigest, a.Row.Source = "ready", true, "d1", "pool"
+	waits := makeStopping(t, s, a, "use_extends = false")
+	_, err := s.Sleep(t.Context(), waits.ID, store.SleepRequest{}, storetest.Maya(""))
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Sleep, storetest.Step(t, s, waits.ID).Open)
+	storetest.Powers(t, s, waits.ID, lifecycle.Sleep)
+	clock.Pass(2 * time.Hour)
+	g := storetest.Granted("mine")
+	g.Row.Team, g.Pools = "shop", []pools.Candidate{{Pool: "ready"}}
+	ask := storetest.Requests(g)
+	ask.Claims = true
+	claimed, err := storetest.Judge(s, ask, g)
+	require.NoError(t, err)
+	require.Equal(t, waits.ID, claimed.ID)
+	clock.Pass(time.Hour)
+	got := summary(t, s, statistics.Filter{From: start, To: clock.Now()})
+	require.GreaterOrEqual(t, got.Unused[0].SavedCents, int64(2*40))
+	requireSameSaved(t, s, got, start, clock.Now())
+	of := summary(t, s, statistics.Filter{From: start, To: clock.Now(), Teams: []string{waits.Team}})
+	require.Equal(t, int64(2*40), of.Unused[0].SavedCents, "until the claim it saved for the pool's team")
 }
 
 // requireSameSaved compares with a report of usage.

@@ -121,6 +121,9 @@ const HeldSQL = `(
 	SELECT h.*, coalesce(h.claimed_at, '-infinity') AS held_from, 'infinity'::timestamptz AS held_until FROM clusters h
 	UNION ALL SELECT w.*, '-infinity', h.claimed_at FROM clusters h, LATERAL jsonb_populate_record(h, h.waited) w WHERE h.waited IS NOT NULL) c`
 
+// BilledSQL reports that a line of actual_costs is of a cluster while somebody had it. A bill knows only days, so the day of a claim is the claimant's.
+const BilledSQL = `a.cluster_id = c.id AND a.day >= (c.held_from AT TIME ZONE 'UTC')::date AND a.day < (c.held_until AT TIME ZONE 'UTC')::date`
+
 // SpansSQL makes an interval of each usage sample of the clusters in "among", as far as it is within @from and @to: until the next one, until the
 // cluster was released, or until @to, whichever came first, and as far as it is within held_from and held_until. An interval is empty if until is not after since. Reports and charges are made
 // of them, so that all of them treat waiting, scaled and sleeping clusters alike. Without counted machines, machines is 0.
