@@ -170,7 +170,7 @@ func (s *Store) Subscriptions(ctx context.Context, workspace, channel string) ([
 func (s *Store) Subscribed(ctx context.Context, event, team, repo string) ([]Subscription, error) {
 	list, err := db.All[Subscription](ctx, s.db.Pool(), `
 		SELECT `+subscriptionColumns+` FROM channel_subscriptions
-		WHERE $1 = ANY (events) AND team IN ('', $2) AND repo IN ('', $3) ORDER BY workspace, channel, team, repo`, event, team, repo)
+		WHERE $1 = ANY (events) AND team IN ('', $2) AND repo IN ('', lower($3::text)) ORDER BY workspace, channel, team, repo`, event, team, repo)
 	if err != nil {
 		return nil, fmt.Errorf("look who subscribed to %s: %w", event, err)
 	}
