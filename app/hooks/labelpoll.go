@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -25,6 +26,7 @@ const (
 	labelsEvery = 10 * time.Minute
 	labelLag    = 2 * time.Minute // since a label was added; until then, its webhook may be on its way
 	labelPages  = 5               // of a hundred repositories, of an installation in one run; the next run goes on from there
+	labelTime   = 5 * time.Minute // for one run; it is a job of its own kind, so it delays nobody
 	mostUnknown = 100             // pull requests of an installation that one run asks about
 )
 
@@ -37,14 +39,21 @@ type LabelPoller struct {
 	repositories []app.Repository
 	log          *slog.Logger
 	only         []int64
-	next         map[int64]int // the page of an installation's repositories with which the next run begins
-	asked        map[int64]int // how many of an installation's pull requests were asked about, so that none is left out for ever
+	last         int64             // the installation that was begun last; the next run begins after it
+	next         map[int64]int     // the page of an installation's repositories with which the next run begins
+	asked        map[labelPage]int // how many pull requests of a page were asked about, so that none is left out for ever
+}
+
+// labelPage is a page of an installation's repositories.
+type labelPage struct {
+	installation int64
+	page         int
 }
 
 // NewLabelPoller returns the worker of queue.LookForLabelsArgs. table are the repositories that this server handles, and only are its
 // installations; none: all.
 func NewLabelPoller(s *store.Store, client *github.Client, table []app.Repository, log *slog.Logger, only ...int64) *LabelPoller {
-	return &LabelPoller{store: s, github: client, repositories: table, log: log, only: only, next: map[int64]int{}, asked: map[int64]int{}}
+	return &LabelPoller{store: s, github: client, repositories: table, log: log, only: only, next: map[int64]int{}, asked: map[labelPage]int{}}
 }
 
 // Periodic returns the periodic job.
@@ -54,21 +63,28 @@ func (s *LabelPoller) Periodic() *river.PeriodicJob {
 	}, &river.PeriodicJobOpts{ID: "look_for_labels"})
 }
 
+// Timeout implements river.Worker.
+func (s *LabelPoller) Timeout(*river.Job[queue.LookForLabelsArgs]) time.Duration { return labelTime }
+
 // Work implements river.Worker.
 func (s *LabelPoller) Work(ctx context.Context, _ *river.Job[queue.LookForLabelsArgs]) error {
 	return s.Look(ctx)
 }
 
-// Look looks through all installations. One that does not answer delays no other one.
+// Look looks through all installations. One that does not answer delays no other one: if a run's time is over, the next run begins with the
+// installation after that.
 func (s *LabelPoller) Look(ctx context.Context) error {
 	installed, err := s.github.Installations(ctx)
 	if err != nil {
 		return err
 	}
-	for _, one := range installed {
+	slices.SortFunc(installed, func(a, b github.Installed) int { return cmp.Compare(a.ID, b.ID) })
+	from := max(0, slices.IndexFunc(installed, func(one github.Installed) bool { return one.ID > s.last }))
+	for _, one := range slices.Concat(installed[from:], installed[:from]) {
 		if one.Suspended || len(s.only) > 0 && !slices.Contains(s.only, one.ID) {
 			continue
 		}
+		s.last = one.ID
 		if err := s.lookInInstallation(ctx, one.ID); err != nil {
 			if ctx.Err() != nil {
 				return err
@@ -79,44 +95,54 @@ func (s *LabelPoller) Look(ctx context.Context) error {
 	return nil
 }
 
-// lookInInstallation looks through some of an installation's repositories.
+// lookInInstallation looks through some of an installation's repositories, one page after the other. A page that could not be looked at is
+// left out, unless the run's time was over.
 func (s *LabelPoller) lookInInstallation(ctx context.Context, installation int64) error {
-	page := max(1, s.next[installation])
-	s.next[installation] = 0
-	var lost []github.PullRef
+	most := mostUnknown
 	for range labelPages {
-		repos, next, err := s.github.Repositories(ctx, installation, page)
-		if err != nil {
+		next, asked, err := s.lookAtPage(ctx, labelPage{installation, max(1, s.next[installation])}, most)
+		if err != nil && ctx.Err() != nil {
 			return err
 		}
-		for some := range slices.Chunk(slices.DeleteFunc(repos, s.isForeign), github.MaxRepositories) {
-			labelled, err := s.github.LabelledPulls(ctx, installation, some, chatops.LabelPrefix)
-			if err != nil {
-				if labelled == nil {
-					return err
-				}
-				s.log.WarnContext(ctx, "labels of some repositories not looked for", "installation", installation, "err", err)
-			}
-			if lost, err = s.withoutCluster(ctx, installation, labelled, lost); err != nil {
-				return err
-			}
-		}
-		if page = next; page == 0 {
-			break
-		}
-	}
-	s.next[installation] = page
-	if len(lost) > mostUnknown {
-		from := s.asked[installation] % len(lost)
-		s.asked[installation] += mostUnknown
-		lost = slices.Concat(lost[from:], lost[:from])[:mostUnknown]
-	}
-	for some := range slices.Chunk(lost, github.MaxLabelled) {
-		if err := s.askWhoLabelled(ctx, installation, some); err != nil {
+		s.next[installation] = next
+		if most -= asked; err != nil || next == 0 || most == 0 {
 			return err
 		}
 	}
 	return nil
+}
+
+// lookAtPage looks through a page of an installation's repositories, and asks about at most that many pull requests. next is the page after
+// it, 0 if there is none or if it is not known.
+func (s *LabelPoller) lookAtPage(ctx context.Context, at labelPage, most int) (next, asked int, err error) {
+	repos, next, err := s.github.Repositories(ctx, at.installation, at.page)
+	if err != nil {
+		return 0, 0, err
+	}
+	var lost []github.PullRef
+	for some := range slices.Chunk(slices.DeleteFunc(repos, s.isForeign), github.MaxRepositories) {
+		labelled, err := s.github.LabelledPulls(ctx, at.installation, some, chatops.LabelPrefix)
+		if err != nil {
+			if labelled == nil {
+				return next, 0, err
+			}
+			s.log.WarnContext(ctx, "labels of some repositories not looked for", "installation", at.installation, "err", err)
+		}
+		if lost, err = s.withoutCluster(ctx, at.installation, labelled, lost); err != nil {
+			return next, 0, err
+		}
+	}
+	if len(lost) > most {
+		from := s.asked[at] % len(lost)
+		s.asked[at] += most
+		lost = slices.Concat(lost[from:], lost[:from])[:most]
+	}
+	for some := range slices.Chunk(lost, github.MaxLabelled) {
+		if err := s.askWhoLabelled(ctx, at.installation, some); err != nil {
+			return next, 0, err
+		}
+	}
+	return next, len(lost), nil
 }
 
 // isForeign reports whether the server does not handle a repository.

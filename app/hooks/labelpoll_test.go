@@ -1,7 +1,10 @@
 package hooks
 
 import (
+	"bytes"
+	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -152,4 +155,64 @@ func TestPollingLabelsLeavesNoPullRequestOutForEver(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, poller.Look(t.Context()))
 	require.Len(t, l.sightings(), mostUnknown+20)
+}
+
+// lookUntil looks for lost labels by a client whose calls may end the run.
+func lookUntil(t *testing.T, poller *LabelPoller, end *context.CancelFunc) error {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	*end = cancel
+	return poller.Look(ctx)
+}
+
+func TestALookForLabelsGoesOnAtThePageOnWhichItsTimeWasOver(t *testing.T) {
+	l, number := lost(t, "ocp/"+first, "will", 5*time.Minute)
+	var pages []string
+	var end context.CancelFunc
+	poller := NewLabelPoller(l.store, l.clientThrough(func(r *http.Request) (*http.Response, error) {
+		if r.URL.Path != "/installation/repositories" {
+			return http.DefaultTransport.RoundTrip(r)
+		}
+		pages = append(pages, r.URL.Query().Get("page"))
+		if len(pages) == 2 {
+			return hang(r, end)
+		}
+		answer, err := http.DefaultTransport.RoundTrip(r)
+		if err == nil && r.URL.Query().Get("page") == "1" {
+			answer.Header.Set("Link", "<"+l.github.URL()+`/installation/repositories?page=2>; rel="next"`)
+		}
+		return answer, err
+	}), table, slog.New(slog.DiscardHandler))
+	require.ErrorIs(t, lookUntil(t, poller, &end), context.Canceled)
+	require.Equal(t, []string{"1", "2"}, pages)
+	l.settle()
+	l.one(number, first)
+
+	require.NoError(t, lookUntil(t, poller, &end))
+	require.Equal(t, []string{"1", "2", "2"}, pages)
+	require.NoError(t, lookUntil(t, poller, &end))
+	require.Equal(t, []string{"1", "2", "2", "1", "2"}, pages, "then it begins again")
+}
+
+func TestAnInstallationThatTakesAllTheTimeComesLastInTheNextLookForLabels(t *testing.T) {
+	l, number := lost(t, "ocp/"+first, "will", 5*time.Minute)
+	var end context.CancelFunc
+	poller := NewLabelPoller(l.store, l.clientThrough(func(r *http.Request) (*http.Response, error) {
+		if r.URL.Path == "/app/installations/77/access_tokens" {
+			return hang(r, end)
+		}
+		answer, err := http.DefaultTransport.RoundTrip(r)
+		if err == nil && r.URL.Path == "/app/installations" {
+			_ = answer.Body.Close()
+			both := fmt.Appendf(nil, `[{"id": 77}, {"id": %d}]`, github.Installation)
+			answer.Body, answer.ContentLength = io.NopCloser(bytes.NewReader(both)), int64(len(both))
+		}
+		return answer, err
+	}), table, slog.New(slog.DiscardHandler))
+	require.ErrorIs(t, lookUntil(t, poller, &end), context.Canceled)
+	require.Empty(t, l.sightings())
+	require.ErrorIs(t, lookUntil(t, poller, &end), context.Canceled)
+	l.settle()
+	l.one(number, first)
 }

@@ -51,21 +51,34 @@ func (w *InboxWorker) mergeGroup(ctx context.Context, e webhook) (string, error)
 }
 
 const (
-	queuesRead  = "merge queues"     // when the queues were last looked at
-	queuesSince = 7 * 24 * time.Hour // how long after its last gate a repository's queue is looked at
+	queueMark    = "merge queue "     // before a repository's name: when its queues were last looked at
+	queuesSince  = 7 * 24 * time.Hour // how long after its last gate a repository's queue is looked at
+	queuesAtOnce = 50                 // repositories in one run; the rest is looked at in the next one
 )
 
-// lookAtQueues looks at the branches of merge queues, once in a period, and makes deliveries of commits that came or left without an event.
+// lookAtQueues looks at the branches of merge queues, of each repository once in a period, and makes deliveries of commits that came or left
+// without an event. Whatever the result, a repository's turn is over: one that does not respond delays no other one.
 func (s *Poller) lookAtQueues(ctx context.Context, now time.Time) error {
-	marks, err := s.store.Inbox.Marks(ctx, []string{queuesRead})
-	if err != nil || now.Sub(marks[queuesRead]) < s.every {
-		return err
-	}
 	repos, err := s.store.Outbox.QueueRepositories(ctx, now.Add(-queuesSince))
 	if err != nil {
 		return err
 	}
-	for _, in := range repos {
+	names := make([]string, len(repos))
+	for i, in := range repos {
+		names[i] = queueMark + in.Repo
+	}
+	looked, err := s.store.Inbox.Marks(ctx, names)
+	if err != nil {
+		return err
+	}
+	repos = slices.DeleteFunc(repos, func(in outbox.QueueRepository) bool { return now.Sub(looked[queueMark+in.Repo]) < s.every })
+	slices.SortStableFunc(repos, func(a, b outbox.QueueRepository) int {
+		return looked[queueMark+a.Repo].Compare(looked[queueMark+b.Repo])
+	})
+	for _, in := range repos[:min(len(repos), queuesAtOnce)] {
+		if err := s.store.Inbox.SetMark(ctx, queueMark+in.Repo, now); err != nil {
+			return err
+		}
 		queued, err := s.github.QueueBranches(ctx, in.Installation, in.Repo)
 		if err != nil {
 			if ctx.Err() != nil {
@@ -78,7 +91,7 @@ func (s *Poller) lookAtQueues(ctx context.Context, now time.Time) error {
 			return err
 		}
 	}
-	return s.store.Inbox.SetMark(ctx, queuesRead, now)
+	return nil
 }
 
 // compareQueue compares a merge queue with what is known of it.

@@ -68,7 +68,7 @@ func (s *Poller) Periodic() *river.PeriodicJob {
 // Work implements river.Worker.
 func (s *Poller) Work(ctx context.Context, _ *river.Job[queue.LookArgs]) error { return s.Look(ctx) }
 
-// Look polls the pull requests whose last poll is too long ago.
+// Look polls the pull requests whose last poll is too long ago, and then merge queues.
 func (s *Poller) Look(ctx context.Context) error {
 	now, err := s.store.Now(ctx)
 	if err != nil {
@@ -78,9 +78,6 @@ func (s *Poller) Look(ctx context.Context) error {
 }
 
 func (s *Poller) pollOnce(ctx context.Context, now time.Time) error {
-	if err := s.lookAtQueues(ctx, now); err != nil {
-		return err
-	}
 	pulls, err := s.store.PullRequests.PullsToLook(ctx, now.Add(-s.every), lookAtOnce)
 	if err != nil {
 		return err
@@ -96,7 +93,7 @@ func (s *Poller) pollOnce(ctx context.Context, now time.Time) error {
 			}
 		}
 	}
-	return nil
+	return s.lookAtQueues(ctx, now)
 }
 
 // lookAt polls some pull requests of an installation. Whatever the result, their turn is over: an installation that does not respond

@@ -12,8 +12,10 @@ import (
 	"github.com/ocpctl/ocpctl/internal/queue"
 )
 
-// subscriptionsEvery is how often the subscriptions of channels are judged again.
-const subscriptionsEvery = time.Hour
+const (
+	subscriptionsEvery = time.Hour       // how often the subscriptions of channels are judged again
+	subscriptionsTime  = 5 * time.Minute // for one round
+)
 
 // Subscriptions ends the subscriptions of those who may no longer have them.
 type Subscriptions struct {
@@ -32,6 +34,11 @@ func (s *Subscriptions) Periodic() *river.PeriodicJob {
 	return river.NewPeriodicJob(cron.Every(subscriptionsEvery), func() (river.JobArgs, *river.InsertOpts) {
 		return queue.SubscriptionsArgs{}, nil
 	}, &river.PeriodicJobOpts{RunOnStart: true, ID: "subscriptions"})
+}
+
+// Timeout implements river.Worker.
+func (s *Subscriptions) Timeout(*river.Job[queue.SubscriptionsArgs]) time.Duration {
+	return subscriptionsTime
 }
 
 // Work implements river.Worker. What could not be judged is judged in the next round.

@@ -124,7 +124,7 @@ func (s *Service) List(ctx context.Context, p policy.Principal, workspace, chann
 // About completes what a subscription is about: without a team that of the repository, or the principal's only team, or every team for
 // those who see all. The error is for people: the principal may not see that, or has to name a team.
 func (s *Service) About(p policy.Principal, sub notices.Subscription) (notices.Subscription, error) {
-	sub.CreatedBy = p.ID
+	sub.CreatedBy, sub.Repo = p.ID, strings.ToLower(sub.Repo) // GitHub takes names in any case
 	if sub.Repo != "" && sub.Team == "" {
 		sub.Team = s.core.OwnershipOf(sub.Repo).Team
 	}

@@ -1,6 +1,7 @@
 package notify_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -48,6 +49,14 @@ func TestAChannelHearsOfWhatItsSubscriberMaySee(t *testing.T) {
 	require.Equal(t, []string{"blocked,weekly payments saml:both", "destroyed  saml:auditor", "failed,ready platform saml:mate", "ready platform saml:mate"},
 		h.Query(`SELECT array_to_string(events, ',') || ' ' || team || ' ' || created_by FROM channel_subscriptions ORDER BY 1`))
 	require.Equal(t, []string{"4"}, h.Query(`SELECT count(*)::text FROM audit_events WHERE action = 'subscribed'`))
+
+	for _, as := range []string{"Acme/shop", "acme/SHOP"} {
+		_, err := s.Subscribe(t.Context(), mate, notices.Subscription{Workspace: "T1", Channel: "C2", Repo: as, Events: []string{"failed"}}, app.Origin{Source: policy.SourceSlack})
+		require.NoError(t, err)
+	}
+	heard, err := h.Store.Notices.Subscribed(t.Context(), "failed", "platform", "Acme/Shop")
+	require.NoError(t, err)
+	require.Len(t, slices.DeleteFunc(heard, func(sub notices.Subscription) bool { return sub.Channel != "C2" }), 1, "however the repository is written")
 
 	seen, err := s.List(t.Context(), mate, "T1", "C1")
 	require.NoError(t, err)

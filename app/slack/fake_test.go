@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	api "github.com/slack-go/slack"
 
@@ -24,6 +25,8 @@ type workspace struct {
 	forms    []api.ModalViewRequest
 	homes    map[string]int
 	down     bool
+	limit    int // how often it says what it knows of a channel, before that is too often; 0: always
+	asked    int // how often it was asked that
 }
 
 var errDown = errors.New("no answer from Slack")
@@ -68,6 +71,9 @@ func (w *workspace) GroupMembers(_ context.Context, group string) ([]string, err
 
 func (w *workspace) Channel(_ context.Context, id string) (slack.Channel, error) {
 	defer w.lock()()
+	if w.asked++; w.limit > 0 && w.asked > w.limit {
+		return slack.Channel{}, slack.RateLimited{RetryAfter: time.Minute}
+	}
 	c, known := w.channels[id]
 	if !known {
 		return c, fmt.Errorf("%w (channel_not_found)", slack.ErrChannel)

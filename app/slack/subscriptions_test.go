@@ -1,6 +1,7 @@
 package slack_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -86,6 +87,32 @@ func TestWhatSlackDoesNotSayEndsNoSubscription(t *testing.T) {
 	delete(h.workspace.channels, "C1")
 	require.Error(t, h.service.JudgeSubscriptions(t.Context()))
 	require.Equal(t, []string{"C1 slack:T1/UMATE"}, h.subscribed(), "nobody knows who is in the channel")
+}
+
+func TestSlacksLimitLeavesNoSubscriptionUnjudged(t *testing.T) {
+	h := ours(t)
+	for n := range 6 {
+		id := fmt.Sprintf("C1%d", n)
+		h.workspace.channels[id] = slack.Channel{ID: id, Name: id, Member: true}
+	}
+	for _, to := range []string{"C10", "C11", "C12", "C13", "C14"} {
+		require.Contains(t, h.slack("UMATE", "notify <#"+to+"> ready"), "now gets")
+	}
+	require.Contains(t, h.slack("UMATE", "notify <#C10> ready --repo acme/shop"), "now gets")
+	require.Contains(t, h.slack("UROB", "notify <#C15> ready"), "now gets")
+
+	h.workspace.absent["C14"] = []string{"UMATE"}
+	h.workspace.people["UROB"] = slack.Person{ID: "UROB", Workspace: "T1", Deactivated: true}
+	h.changed("UROB")
+	h.workspace.limit = 2
+	for range 3 {
+		require.Contains(t, h.subscribed(), "C14 slack:T1/UMATE")
+		h.workspace.asked = 0
+		require.ErrorAs(t, h.service.JudgeSubscriptions(t.Context()), new(slack.RateLimited))
+		require.Equal(t, 3, h.workspace.asked, "about each channel once, and no more after what was too often")
+		require.NotContains(t, h.subscribed(), "C15 slack:T1/UROB", "who is no member is judged without a look at the channel")
+	}
+	require.Equal(t, []string{"C10", "C10", "C11", "C12", "C13"}, h.Query(`SELECT channel FROM channel_subscriptions ORDER BY 1`))
 }
 
 func TestASubscriptionIsJudgedByTheAddressAndTheLinkOfNow(t *testing.T) {

@@ -31,7 +31,7 @@ type Subscription struct {
 	Workspace string
 	Channel   string
 	Team      string // empty: of every team
-	Repo      string // empty: of every repository
+	Repo      string // in lower case; empty: of every repository
 	Events    []string
 	CreatedBy string // principal
 	Claims    []byte // what they had proved, as JSON; nil: not known

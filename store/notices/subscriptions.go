@@ -134,9 +134,21 @@ func (s *Store) End(ctx context.Context, sub Subscription, why Ending) error {
 	return nil
 }
 
-// All lists the subscriptions of all workspaces.
+// Judged records that a subscription was judged now, and goes on.
+func (s *Store) Judged(ctx context.Context, sub Subscription) error {
+	err := s.db.Write(ctx, func(c *db.Tx) error {
+		_, err := c.Exec(ctx, `UPDATE channel_subscriptions SET judged_at = $2 WHERE id = $1`, sub.ID, c.Now)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("record that the subscription of channel %s was judged: %w", sub.Channel, err)
+	}
+	return nil
+}
+
+// All lists the subscriptions of all workspaces. Those that were judged longest ago come first.
 func (s *Store) All(ctx context.Context) ([]Subscription, error) {
-	list, err := db.All[Subscription](ctx, s.db.Pool(), `SELECT `+subscriptionColumns+` FROM channel_subscriptions ORDER BY workspace, channel, team, repo`)
+	list, err := db.All[Subscription](ctx, s.db.Pool(), `SELECT `+subscriptionColumns+` FROM channel_subscriptions ORDER BY judged_at, workspace, channel, team, repo`)
 	if err != nil {
 		return nil, fmt.Errorf("list all subscriptions: %w", err)
 	}
@@ -158,7 +170,7 @@ func (s *Store) Subscriptions(ctx context.Context, workspace, channel string) ([
 func (s *Store) Subscribed(ctx context.Context, event, team, repo string) ([]Subscription, error) {
 	list, err := db.All[Subscription](ctx, s.db.Pool(), `
 		SELECT `+subscriptionColumns+` FROM channel_subscriptions
-		WHERE $1 = ANY (events) AND team IN ('', $2) AND repo IN ('', $3) ORDER BY workspace, channel, team, repo`, event, team, repo)
+		WHERE $1 = ANY (events) AND team IN ('', $2) AND repo IN ('', lower($3::text)) ORDER BY workspace, channel, team, repo`, event, team, repo)
 	if err != nil {
 		return nil, fmt.Errorf("look who subscribed to %s: %w", event, err)
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // RenameRepository moves what we know of a repository to another name, another installation, or both: its clusters, their
-// subscribers, its pull requests, and the waiting replies and effects. id is GitHub's number of the repository; with 0
+// subscribers, its pull requests, the subscriptions of channels, and the waiting replies and effects. id is GitHub's number of the repository; with 0
 // everything under the name moves. installation 0: it stays. It returns how many clusters moved.
 //
 // Nothing happens if no rows of that repository have the old name: a repeated or late event changes nothing, even if the name is
@@ -229,6 +229,10 @@ func carryRows(ctx context.Context, c *db.Tx, w carriage, clusters []string) err
 	b.Do("rename their own environments' repository", `UPDATE own_environments x SET `+carried+` WHERE cluster_id = ANY (@clusters) AND repo = @from`, args)
 	b.Do("rename its merge groups", `UPDATE merge_groups x SET `+carried+` WHERE repo = @from AND @alone
 		AND NOT EXISTS (SELECT FROM merge_groups o WHERE o.repo = @to AND o.repo <> x.repo AND o.head = x.head)`, args)
+	b.Do("rename where its merge queues' own clusters are shown", `UPDATE subscribers x SET `+carried+` FROM clusters c
+		WHERE c.id = x.cluster_id AND c.pr_number IS NULL AND x.repo = @from AND @alone`, args)
+	b.Do("rename what asked for them", `UPDATE request_keys SET key = overlay(key PLACING @to::text FROM length('merge_group:') + 1 FOR length(@from::text))
+		WHERE starts_with(key, 'merge_group:' || @from::text || ':') AND @alone`, args) // the form is outbox.MergeGroup.Key's
 	b.Do("rename its gates", `UPDATE gates x SET `+carried+` WHERE repo = @from AND @alone
 		AND NOT EXISTS (SELECT FROM gates o WHERE o.repo = @to AND o.repo <> x.repo AND o.head = x.head AND o.profile = x.profile)`, args)
 	b.Do("have them looked at there", `
@@ -240,6 +244,13 @@ func carryRows(ctx context.Context, c *db.Tx, w carriage, clusters []string) err
 		WHERE cluster_id = ANY (@clusters) AND jsonb_array_length(limits) > 0`, args)
 	b.Do("rename the replies that wait", `UPDATE replies x SET `+carried+` WHERE external_id = 0 AND repo = @from AND @alone`, args)
 	b.Do("rename the effects that wait", `UPDATE effects x SET `+carried+` WHERE done_at IS NULL AND repo = @from AND @alone`, args)
+	if !Nameless(w.to) && !strings.EqualFold(w.from, w.to) {
+		const both = `(n.workspace, n.channel, n.team) = (x.workspace, x.channel, x.team) AND n.repo = lower(@to::text) AND x.repo = lower(@from::text) AND @alone`
+		b.Do("join what channels hear of it under both names", `UPDATE channel_subscriptions n SET events = ARRAY(
+			SELECT DISTINCT e FROM unnest(n.events || x.events) e ORDER BY e) FROM channel_subscriptions x WHERE `+both, args)
+		b.Do("forget what they heard under the old name", `DELETE FROM channel_subscriptions x USING channel_subscriptions n WHERE `+both, args)
+		b.Do("let channels hear of it", `UPDATE channel_subscriptions SET repo = lower(@to::text) WHERE repo = lower(@from::text) AND @alone`, args)
+	}
 	if w.from != w.to {
 		const both = `USING pull_requests x WHERE ` + isCarried + ` AND o.repo = @to AND o.number = x.number`
 		b.Do("forget the older states", `DELETE FROM pull_requests o `+both+` AND o.updated_at < x.updated_at`, args)

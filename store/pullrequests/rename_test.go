@@ -14,6 +14,8 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/notices"
+	"github.com/ocpctl/ocpctl/store/outbox"
 	"github.com/ocpctl/ocpctl/store/storetest"
 )
 
@@ -104,6 +106,62 @@ func TestEverythingFollowsARepositoryToItsNewName(t *testing.T) {
 	require.Equal(t, 3, n, "the same name by another installation")
 	require.Equal(t, []string{"globex/store"}, where(t, s, shop))
 	require.Zero(t, storetest.Renamed(t, s, "globex/store", "globex/store", 900))
+}
+
+// A merge queue's own cluster belongs to no pull request, and ends with its group, whether its check is on the commit or not yet.
+func TestTheClustersOfAMergeQueueFollowTheirRepository(t *testing.T) {
+	t.Parallel()
+	s, _ := storetest.Open(t)
+	of(t, s, "shop", "acme/shop", 900, 41)
+	g := outbox.MergeGroup{Installation: 5001, Repo: "acme/shop", Head: "def456", Number: 41, PullHead: "abc123", Mode: "cluster"}
+	_, err := s.Outbox.SaveMergeGroup(t.Context(), g)
+	require.NoError(t, err)
+	shown := storetest.Accept(t, s, storetest.Granted("shown"))
+	require.NoError(t, s.Outbox.ShowOnCommit(t.Context(), shown.ID, g))
+	a := storetest.Granted("asked")
+	asked, err := storetest.Judge(s, storetest.Keyed(storetest.Requests(a), g.Key(a.Row.Profile)), a)
+	require.NoError(t, err)
+
+	require.Equal(t, 1, storetest.Renamed(t, s, "acme/shop", "acme/store", 900))
+	late, err := s.Outbox.EndMergeGroup(t.Context(), g, "dequeued")
+	require.NoError(t, err)
+	require.Empty(t, late, "another repository may have the name")
+	g.Repo = "acme/store"
+	found, err := s.Outbox.EndMergeGroup(t.Context(), g, "dequeued")
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{shown.ID, asked.ID}, found)
+}
+
+func TestChannelsHearOfARepositoryUnderItsNewName(t *testing.T) {
+	t.Parallel()
+	s, _ := storetest.Open(t)
+	of(t, s, "shop", "Acme/Shop", 900, 41)
+	subscribe := func(channel, repo string, events ...string) {
+		sub := notices.Subscription{Workspace: "T1", Channel: channel, Repo: repo, Events: events, CreatedBy: "slack:T1/UMAYA"}
+		require.NoError(t, s.Notices.Subscribe(t.Context(), sub, storetest.Maya("")))
+	}
+	subscribe("C1", "acme/shop", "ready")
+	subscribe("C2", "acme/shop", "failed", "ready")
+	subscribe("C2", "acme/store", "blocked", "ready")
+	subscribe("C3", "acme/web", "ready")
+	heard := func() string {
+		return storetest.Text(t, s, `SELECT string_agg(concat_ws(' ', channel, repo, array_to_string(events, ',')), '; ' ORDER BY channel) FROM channel_subscriptions`)
+	}
+
+	storetest.Renamed(t, s, "Acme/Shop", "Acme/Store", 900)
+	const now = "C1 acme/store ready; C2 acme/store blocked,failed,ready; C3 acme/web ready"
+	require.Equal(t, now, heard())
+	storetest.Renamed(t, s, "Acme/Shop", "Acme/Store", 900)
+	storetest.Renamed(t, s, "Acme/Store", "Acme/store", 900)
+	require.Equal(t, now, heard())
+	list, err := s.Notices.Subscribed(t.Context(), "failed", "", "Acme/store")
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+
+	anew := storetest.Known(41, 5)
+	anew.Repo, anew.RepoID = "Acme/store", 902
+	storetest.Seen(t, s, anew)
+	require.Equal(t, now, heard(), "a repository that lost its name has none by which a channel could hear of it")
 }
 
 // Whichever order the three renamings of a swap are heard in, each twice, every row ends at a name that leads to its own
