@@ -102,6 +102,28 @@ func TestTheSettingRemovesALeakAndNothingElse(t *testing.T) {
 	require.Equal(t, 1, approvals, "what no teardown can remove is not approved again and again")
 }
 
+// A cluster is often several orphans, and a teardown is the whole cluster's.
+func TestWhatAnAdminExemptedKeepsItsClusterFromATeardown(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	h.Cleanup.Delete = []lifecycle.OrphanClass{lifecycle.ClassReleased}
+	cluster, admin := h.gone("shop"), clusters.Origin{Actor: "saml:ada@acme.example", Why: "forensics"}
+	h.pass(3 * time.Hour)
+	exempt := h.found(lifecycle.ClassReleased, cluster, "shop-abcde", true)
+	require.NoError(t, h.store.Scans.Exempt(h.ctx, []string{exempt}, admin))
+	other := h.found(lifecycle.ClassReleased, cluster, "shop-fghij", true)
+	h.work(queue.CleanupArgs{})
+	h.reconcile(cluster)
+	h.orphanIs(other, lifecycle.OrphanReported, "its teardown would also delete or count what is exempt: "+exempt)
+	h.orphanIs(exempt, lifecycle.OrphanExempt, "forensics")
+	require.Equal(t, lifecycle.Released, h.cluster(cluster).Phase)
+
+	require.NoError(t, h.store.Scans.Approve(h.ctx, []string{other}, admin))
+	require.NoError(t, h.store.Scans.Exempt(h.ctx, []string{exempt}, admin))
+	h.work(queue.CleanupArgs{})
+	h.orphanIs(other, lifecycle.OrphanReported, "no teardown can do it")
+}
+
 func TestARemovalWaitsForTheNameAndSaysSo(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)

@@ -214,6 +214,10 @@ func TestACreatingRunnerIsLimitedToItsInstallation(t *testing.T) {
 }
 
 func TestADestroyingRunnerDeletesNothingOfOthersAndCreatesNothing(t *testing.T) {
+	const (
+		machine  = "arn:aws:ec2:us-east-1:" + account + ":instance/i-1"
+		snapshot = "arn:aws:ec2:us-east-1::snapshot/snap-1"
+	)
 	check(t, union(t, policies.Destroy()...), []request{
 		{"ec2:TerminateInstances", "*", keys("aws:ResourceTag/InstallationId", "prod"), iampolicy.Allow},
 		{"ec2:TerminateInstances", "*", keys(), iampolicy.Allow}, // a leak without tags
@@ -227,6 +231,10 @@ func TestADestroyingRunnerDeletesNothingOfOthersAndCreatesNothing(t *testing.T) 
 		{"ec2:DeleteSnapshot", "*", keys("aws:RequestedRegion", "ap-south-1", "aws:ResourceTag/InstallationId", "other"), iampolicy.Deny},
 		{"ec2:TerminateInstances", "*", keys("aws:RequestedRegion", "ap-south-1", "aws:ResourceTag/InstallationId", "prod"), iampolicy.NoMatch},
 		{"ec2:RunInstances", "*", keys("aws:RequestTag/InstallationId", "prod"), iampolicy.NoMatch},
+		{"ec2:CreateTags", snapshot, keys(), iampolicy.Allow}, // before its image is deleted, which alone leads to it
+		{"ec2:CreateTags", snapshot, keys("aws:RequestedRegion", "ap-south-1"), iampolicy.NoMatch},
+		{"ec2:CreateTags", snapshot, keys("aws:ResourceTag/InstallationId", "other"), iampolicy.Deny},
+		{"ec2:CreateTags", machine, keys("aws:ResourceTag/InstallationId", "prod"), iampolicy.NoMatch},
 		{"iam:CreateRole", "arn:aws:iam::" + account + ":role/shop-abcde-master-role", keys(), iampolicy.NoMatch},
 		{"iam:DeleteRole", "arn:aws:iam::" + account + ":role/shop-abcde-master-role", keys(), iampolicy.Allow},
 		{"iam:DeleteRole", "arn:aws:iam::" + account + ":role/Administrator", keys(), iampolicy.NoMatch},
@@ -235,7 +243,6 @@ func TestADestroyingRunnerDeletesNothingOfOthersAndCreatesNothing(t *testing.T) 
 		{"rds:DeleteDBInstance", "*", keys(), iampolicy.NoMatch},
 		{"s3:DeleteObjectVersion", "arn:aws:s3:::state/clusters/clu_1/x", keys(), iampolicy.Deny},
 	})
-	const machine = "arn:aws:ec2:us-east-1:" + account + ":instance/i-1"
 	check(t, union(t, policies.Operate()...), []request{
 		{"ec2:DescribeInstances", "*", keys(), iampolicy.Allow},
 		{"ec2:TerminateInstances", "*", keys(), iampolicy.NoMatch},

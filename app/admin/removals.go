@@ -31,6 +31,7 @@ func (s *Service) PlanRemovals(ctx context.Context, p policy.Principal, ids []st
 		if err != nil {
 			return nil, orphanError(id, err)
 		}
+		r.Exempt = slices.DeleteFunc(r.Exempt, func(other string) bool { return slices.Contains(ids, other) }) // an approval of both lifts the exemption
 		plans[i] = planner.PlanOf(r)
 	}
 	return plans, nil

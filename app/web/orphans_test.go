@@ -68,6 +68,14 @@ func TestAnAdminSeesWhatARemovalDeletesBeforeApprovingIt(t *testing.T) {
 	require.NotContains(t, page, "/orphans/exempt", "that is decided")
 	require.Contains(t, page, "/orphans/approve", "but it can be removed after all")
 	require.Equal(t, lifecycle.OrphanExempt, h.orphanState(id))
+
+	beside := h.orphan(lifecycle.ClassUnrecorded)
+	_, page, _ = will.post("/orphans/approve", url.Values{"id": {beside}, "reason": {"INC-2"}})
+	require.Contains(t, page, "what is exempt: "+id, "one teardown would remove both")
+	require.Equal(t, lifecycle.OrphanReported, h.orphanState(beside))
+	_, page, _ = will.post("/orphans/approve", url.Values{"id": {beside, id}, "reason": {"INC-2"}})
+	require.Contains(t, page, "approved.", "what is approved is exempt no more")
+	require.Equal(t, lifecycle.OrphanApproved, h.orphanState(id))
 }
 
 func TestOnlyAdminsDecideAboutOrphans(t *testing.T) {

@@ -64,7 +64,7 @@ func (c Config) PlanOf(r scans.Removal) Plan {
 		p.Refused = err.Error()
 		return p
 	}
-	if p.Refused = cmp.Or(whyRefused(r, seen), whyContested(r, beside)); p.Refused != "" {
+	if p.Refused = cmp.Or(whyRefused(r, seen), whyContested(r, beside), whyExempt(r)); p.Refused != "" {
 		return p
 	}
 	var of names.Scope
@@ -137,6 +137,14 @@ func whyContested(r scans.Removal, beside []contract.SeenResource) string {
 		}
 	}
 	return ""
+}
+
+// whyExempt says which other orphans stay by decision. The teardown is the whole cluster's, so it would not stop at them.
+func whyExempt(r scans.Removal) string {
+	if len(r.Exempt) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("its teardown would also delete or count what is exempt: %s; approve them together, or remove by hand what is to go", strings.Join(r.Exempt, ", "))
 }
 
 // ours reports that an InstallationId is this installation's, or was when the cluster was accepted.

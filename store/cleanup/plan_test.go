@@ -138,6 +138,9 @@ func TestNothingForeignIsEverPlannedFor(t *testing.T) {
 		"another's resource with its mark": {func(r *scans.Removal, _ *contract.SeenResource) {
 			r.Beside = []scans.SeenRow{row(contract.SeenResource{ID: "volume/9", Tags: map[string]string{tagkey.Installation: "there"}})}
 		}, `volume/9 has a mark of this cluster, but belongs to the installation "there"; a teardown deletes nothing until`},
+		"another orphan of its cluster is exempt": {func(r *scans.Removal, _ *contract.SeenResource) {
+			r.Exempt = []string{"orp_2", "orp_3"}
+		}, "its teardown would also delete or count what is exempt: orp_2, orp_3; approve them together"},
 		"somebody's, marked later": {func(r *scans.Removal, s *contract.SeenResource) {
 			r.Of.AcceptedAt, s.MadeAt = released.Add(-time.Hour), released.AddDate(-1, 0, 0)
 		}, "was made at 12:00 UTC on 3 March 2025, before the cluster shop was accepted, so somebody else put the cluster's tags or name on it"},

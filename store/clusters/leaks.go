@@ -49,12 +49,12 @@ func StartRemoval(ctx context.Context, c *db.Tx, cluster string) error {
 }
 
 // EndOrphans records of a cluster whose final count has just found nothing that what was last seen of it before is gone. What a later scan
-// sees of it is told again.
+// sees of it is told again. What an administrator exempted keeps that decision until a scan misses it.
 func EndOrphans(ctx context.Context, c *db.Tx, cluster string) error {
 	_, err := c.Exec(ctx, `
 		UPDATE orphans SET state = @gone, state_at = @now, gone_at = @now, state_why = 'the final count of its cluster found nothing', decided_by = '', decided_why = ''
-		WHERE gone_at IS NULL AND last_seen_at <= @now AND (cluster_id = @cluster AND class = @released OR cleanup_cluster = @cluster AND state = @removing)`,
-		pgx.NamedArgs{"cluster": cluster, "now": c.Now, "gone": lifecycle.OrphanGone, "released": lifecycle.ClassReleased, "removing": lifecycle.OrphanRemoving})
+		WHERE gone_at IS NULL AND last_seen_at <= @now AND state <> @exempt AND (cluster_id = @cluster AND class = @released OR cleanup_cluster = @cluster AND state = @removing)`,
+		pgx.NamedArgs{"cluster": cluster, "now": c.Now, "gone": lifecycle.OrphanGone, "exempt": lifecycle.OrphanExempt, "released": lifecycle.ClassReleased, "removing": lifecycle.OrphanRemoving})
 	if err != nil {
 		return fmt.Errorf("record that nothing is left of %s: %w", cluster, err)
 	}

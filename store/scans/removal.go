@@ -19,6 +19,7 @@ type Removal struct {
 	Orphan       OrphanRow
 	Seen         []SeenRow       // what is there of it
 	Beside       []SeenRow       // parts of other orphans of the account that its cluster's teardown finds or counts
+	Exempt       []string        // ids of those other orphans that are exempt
 	Of           *RemovalCluster // the known cluster that it is or was of; nil: none is known
 	Taken        []TakenName     // the orphan's names that another cluster recorded
 	Installation string          // of this control plane
@@ -84,8 +85,19 @@ func removalIn(ctx context.Context, tx pgx.Tx, id string, fixed *time.Time) (r R
 			return r, err
 		}
 	}
-	r.Beside, err = besideIn(ctx, tx, r)
+	if r.Beside, err = besideIn(ctx, tx, r); err != nil {
+		return r, err
+	}
+	found, _ := tx.Query(ctx, `SELECT id FROM orphans WHERE state = $1 AND id = ANY ($2) ORDER BY id`, lifecycle.OrphanExempt, orphansOf(r.Beside)) // the rows return its error
+	r.Exempt, err = pgx.CollectRows(found, pgx.RowTo[string])
 	return r, err
+}
+
+func orphansOf(parts []SeenRow) (ids []string) {
+	for _, part := range parts {
+		ids = append(ids, *part.OrphanID)
+	}
+	return ids
 }
 
 // besideIn returns the parts of other orphans that have the cluster's tag, or one of the names which its teardown searches for.

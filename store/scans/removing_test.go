@@ -137,6 +137,7 @@ func TestABegunRemovalOpensTheTeardownThatLearnsTheName(t *testing.T) {
 	clock.Pass(time.Hour)
 	id := storetest.Orphan(t, s, clock, row.ID, "shop-fghij", lifecycle.OrphanApproved)
 	change(t, s, id, `cleanup_cluster = NULL, class = 'unrecorded'`)
+	kept := storetest.Orphan(t, s, clock, row.ID, "shop-klmno", lifecycle.OrphanExempt)
 	order := store.RemovalOrder{Orphan: id, Cluster: row.ID, Class: lifecycle.ClassUnrecorded, Names: []attempts.IdentityRow{storetest.Identity("shop-fghij")}}
 	require.NoError(t, s.BeginRemoval(t.Context(), order))
 	require.NoError(t, s.BeginRemoval(t.Context(), order), "a repeated begin adds no second name")
@@ -147,6 +148,7 @@ func TestABegunRemovalOpensTheTeardownThatLearnsTheName(t *testing.T) {
 	require.Equal(t, []string{"shop-abcde", "shop-fghij"}, facts.Identities, "both have to be counted")
 	require.Equal(t, lifecycle.OrphanRemoving, stateOf(t, s, id))
 	storetest.Counted(t, s, clock, row.ID)
+	require.Equal(t, lifecycle.OrphanExempt, stateOf(t, s, kept), "only a scan says that what was exempted meanwhile is gone")
 
 	require.NoError(t, s.Scans.Remaining(t.Context(), time.Minute))
 	require.Equal(t, lifecycle.OrphanGone, stateOf(t, s, id), "the final count found nothing, and no scan looked since")

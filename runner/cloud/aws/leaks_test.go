@@ -1,6 +1,7 @@
 package aws_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,7 +13,9 @@ import (
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/deploy/terraform/policies"
 	standin "github.com/ocpctl/ocpctl/devstack/aws"
+	"github.com/ocpctl/ocpctl/devstack/aws/iampolicy"
 	"github.com/ocpctl/ocpctl/internal/contract"
 )
 
@@ -238,15 +241,36 @@ func TestEveryLeakClassIsFoundAndRemovedOrNamedAndNothingForeignIsTouched(t *tes
 				require.Contains(t, l.Advice(), "aws ", "who can free it and by which command")
 			}
 
+			s.AWS.ForgetActions()
 			deleted, err := s.client.Remove(t.Context(), s.target)
 			require.NoError(t, err)
 			require.Len(t, deleted, c.removed, deleted)
+			destroyerMay(t, s.AWS.ActionsOf("arn:aws:iam::"+account+":user/demo-admin"))
 			left := strings.Join(s.Left(t, ""), "\n")
 			for _, text := range c.stays {
 				require.Contains(t, left, text)
 			}
 			require.Equal(t, c.removed > 0, s.client.Verify(t.Context(), s.target).Clean)
 		})
+	}
+}
+
+// destroyerMay checks that the policies of the runners' role that destroys allow the actions on something.
+func destroyerMay(t *testing.T, used []string) {
+	t.Helper()
+	values := policies.Values{}
+	for _, name := range []string{"partition", "account", "regions", "installation", "bucket", "base_zones", "cluster_records"} {
+		values[name] = []string{"*"}
+	}
+	raw, err := policies.Union(values, policies.Destroy()...)
+	require.NoError(t, err)
+	document, err := iampolicy.Parse(raw)
+	require.NoError(t, err)
+	require.NotEmpty(t, used)
+	for _, action := range used {
+		require.True(t, slices.ContainsFunc(document.Statement, func(s iampolicy.Statement) bool {
+			return s.Effect == "Allow" && slices.Contains(s.Action, action)
+		}), action)
 	}
 }
 
