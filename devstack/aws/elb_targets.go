@@ -19,8 +19,8 @@ func targetCalls() map[string]handler {
 	}
 }
 
-// balanced finds the resource of an ELB type that a parameter names.
-func (c *call) balanced(typ, param string) (*Resource, error) {
+// findBalanced finds the resource of an ELB type that a parameter names.
+func (c *call) findBalanced(typ, param string) (*Resource, error) {
 	arn := c.params.get(param)
 	if found := c.balancing(typ, func(r *Resource) bool { return r.ID == arn }); len(found) > 0 {
 		return found[0], nil
@@ -40,7 +40,7 @@ func (c *call) targets(group *Resource) []string {
 }
 
 func registerTargets(c *call) ([]node, error) {
-	group := must.Get(c.balanced("targetgroup", "TargetGroupArn"))
+	group := must.Get(c.findBalanced("targetgroup", "TargetGroupArn"))
 	for _, target := range c.targets(group) {
 		id, _, _ := strings.Cut(target, " ")
 		machine, err := c.get("instance", id)
@@ -54,7 +54,7 @@ func registerTargets(c *call) ([]node, error) {
 }
 
 func deregisterTargets(c *call) ([]node, error) {
-	group := must.Get(c.balanced("targetgroup", "TargetGroupArn"))
+	group := must.Get(c.findBalanced("targetgroup", "TargetGroupArn"))
 	gone := c.targets(group)
 	group.Values["targets"] = slices.DeleteFunc(group.vals("targets"), func(target string) bool { return slices.Contains(gone, target) })
 	return nil, nil
@@ -62,7 +62,7 @@ func deregisterTargets(c *call) ([]node, error) {
 
 // describeTargetHealth calls every running machine healthy: nothing is behind its port.
 func describeTargetHealth(c *call) ([]node, error) {
-	of := must.Get(c.balanced("targetgroup", "TargetGroupArn"))
+	of := must.Get(c.findBalanced("targetgroup", "TargetGroupArn"))
 	items := pick.Map(of.vals("targets"), func(target string) []node {
 		id, port, _ := strings.Cut(target, " ")
 		return []node{group("Target", el("Id", id), el("Port", port)), group("TargetHealth", el("State", "healthy"))}
@@ -75,7 +75,7 @@ const setting = "setting "
 
 func describeSettings(typ, param string) handler {
 	return func(c *call) ([]node, error) {
-		r := must.Get(c.balanced(typ, param))
+		r := must.Get(c.findBalanced(typ, param))
 		var items [][]node
 		for _, name := range slices.Sorted(maps.Keys(r.Attrs)) {
 			if key, is := strings.CutPrefix(name, setting); is {
@@ -88,7 +88,7 @@ func describeSettings(typ, param string) handler {
 
 func modifySettings(typ, param string) handler {
 	return func(c *call) ([]node, error) {
-		r := must.Get(c.balanced(typ, param))
+		r := must.Get(c.findBalanced(typ, param))
 		for _, one := range c.params.each("Attributes") {
 			r.Attrs[setting+one.get("Key")] = one.get("Value")
 		}
@@ -98,7 +98,7 @@ func modifySettings(typ, param string) handler {
 
 // setSecurityGroups replaces a balancer's groups, and those of its interfaces.
 func setSecurityGroups(c *call) ([]node, error) {
-	r := must.Get(c.balanced("loadbalancer", "LoadBalancerArn"))
+	r := must.Get(c.findBalanced("loadbalancer", "LoadBalancerArn"))
 	groups := c.params.list("SecurityGroups")
 	r.Values["groups"] = groups
 	for _, face := range c.Every(func(k *Resource) bool { return k.Parent == r.ID && k.Type == "network-interface" }) {
@@ -109,7 +109,7 @@ func setSecurityGroups(c *call) ([]node, error) {
 
 // setSubnets adds the subnets that a balancer does not have yet.
 func setSubnets(c *call) ([]node, error) {
-	r := must.Get(c.balanced("loadbalancer", "LoadBalancerArn"))
+	r := must.Get(c.findBalanced("loadbalancer", "LoadBalancerArn"))
 	for _, sub := range must.Get(c.subnets(c.params.list("Subnets"))) {
 		if zone := sub.Attrs["availability-zone"] + " " + sub.ID; !slices.Contains(r.vals("zones"), zone) {
 			r.Values["zones"] = append(r.Values["zones"], zone)
