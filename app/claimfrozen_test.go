@@ -16,7 +16,7 @@ func TestAClaimDuringAFreezeWaitsForNothing(t *testing.T) {
 	require.NoError(t, h.Service.KeepPools(t.Context()))
 	require.True(t, h.Usable().Pooled)
 	will := policy.As("oidc:https://issuer.example.com#will", "will", policy.PlatformAdmin)
-	brake, err := h.Service.Freeze(t.Context(), will, lifecycle.Place{}, "2h", app.Origin{Source: policy.SourceAPI, Why: "AWS has an outage"})
+	brake, err := h.Service.Freeze(t.Context(), will, app.FreezeRequest{Until: "2h"}, app.Origin{Source: policy.SourceAPI, Why: "AWS has an outage"})
 	require.NoError(t, err)
 
 	maya := policy.As("oidc:https://issuer.example.com#maya", "maya", policy.Requester, "platform")
@@ -31,7 +31,14 @@ func TestAClaimDuringAFreezeWaitsForNothing(t *testing.T) {
 	require.Contains(t, elsewhere.Text(), "It waits: Will", "with a name it is made anew")
 	require.Equal(t, brake.Until.UTC(), elsewhere.StartsAt.UTC())
 
+	drain, err := h.Service.Freeze(t.Context(), will, app.FreezeRequest{Where: lifecycle.Place{Team: "platform"}, Until: "2h", DrainBy: "1h"}, app.Origin{Source: policy.SourceAPI, Why: "x"})
+	require.NoError(t, err)
 	made, err := h.Service.Create(t.Context(), maya, from("stock"))
+	require.NoError(t, err)
+	require.True(t, made.Row.ClaimedAt.IsZero(), "nobody gets what is about to end")
+	_, err = h.Service.Thaw(t.Context(), will, drain.ID, app.Origin{Source: policy.SourceAPI})
+	require.NoError(t, err)
+	made, err = h.Service.Create(t.Context(), maya, from("stock"))
 	require.NoError(t, err)
 	require.False(t, made.Row.ClaimedAt.IsZero())
 	require.Equal(t, "Accepted.", made.Verdict.Text())
