@@ -79,6 +79,14 @@ func liftDrains(ctx context.Context, c *db.Tx, ended []string, d clusters.Origin
 	return refreshDrains(ctx, c, ids, "", ended, d)
 }
 
+// Undrain takes away the ends that drains set, also those that have come.
+func (s *Store) Undrain(ctx context.Context, ids []string, d clusters.Origin) error {
+	return s.db.Write(ctx, func(c *db.Tx) error {
+		set, undrained := `end_drain = NULL, drain_why = '{}'`, `desired = 'present' AND end_drain IS NOT NULL`
+		return changeDrains(ctx, c, ids, set, undrained, pgx.NamedArgs{}, d)
+	})
+}
+
 // lockWhere locks clusters, each transaction in the same order.
 func lockWhere(ctx context.Context, c *db.Tx, condition string, args pgx.NamedArgs) (ids []string, err error) {
 	rows, err := db.All[struct{ ID string }](ctx, c, `SELECT id FROM clusters WHERE `+condition+` ORDER BY id FOR NO KEY UPDATE`, args)
@@ -98,11 +106,16 @@ func RefreshDrains(ctx context.Context, c *db.Tx, ids []string, d clusters.Origi
 
 // refreshDrains does so for a freeze that has just begun, and without those that have just ended.
 func refreshDrains(ctx context.Context, c *db.Tx, ids []string, fresh string, ended []string, d clusters.Origin) error {
+	return changeDrains(ctx, c, ids, `end_drain = `+drainAt+`, drain_why = `+drainWhy,
+		`(end_drain, drain_why) IS DISTINCT FROM (`+drainAt+`, `+drainWhy+`)`, pgx.NamedArgs{"fresh": fresh, "ended": ended}, d)
+}
+
+// changeDrains changes the ends of those of the clusters for which a condition holds, and writes that to the audit trail.
+func changeDrains(ctx context.Context, c *db.Tx, ids []string, set, where string, args pgx.NamedArgs, d clusters.Origin) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	changed, err := clusters.SetDesiredOfMany(ctx, c, ids, `end_drain = `+drainAt+`, drain_why = `+drainWhy,
-		`(end_drain, drain_why) IS DISTINCT FROM (`+drainAt+`, `+drainWhy+`)`, pgx.NamedArgs{"fresh": fresh, "ended": ended})
+	changed, err := clusters.SetDesiredOfMany(ctx, c, ids, set, where, args)
 	if err != nil || len(changed) == 0 {
 		return err
 	}

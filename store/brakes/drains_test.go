@@ -130,3 +130,17 @@ func TestADrainOfATeamFollowsItsClusters(t *testing.T) {
 	require.NoError(t, s.Transfer(t.Context(), row.ID, "data", "dora", admin, nil))
 	require.Zero(t, storetest.Read(t, s, row.ID).Ends.Drain, "its grace is longer than the freeze")
 }
+
+func TestARecoveryTakesTheEndsOfDrainsAway(t *testing.T) {
+	t.Parallel()
+	s, clock := storetest.Open(t)
+	row := ready(t, s, clock, storetest.Granted("shop"))
+	_, err := s.Brakes.Freeze(t.Context(), lifecycle.Place{}, time.Hour, &brakes.Drain{In: time.Minute}, admin)
+	require.NoError(t, err)
+	clock.Pass(time.Hour)
+	view, err := s.RecoveryView(t.Context())
+	require.NoError(t, err)
+	require.True(t, view.Clusters[row.ID].Drained)
+	require.NoError(t, s.Brakes.Undrain(t.Context(), []string{row.ID}, admin))
+	require.Equal(t, lifecycle.Present, storetest.Step(t, s, row.ID).Next.Desired)
+}
