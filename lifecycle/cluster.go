@@ -139,14 +139,14 @@ func (e Ends) Latest() time.Time {
 
 // first computes the same as the generated column clusters.destroy_at, with the reason.
 func (e Ends) first() (at time.Time, why Reason) {
-	if at, why = e.undrained(); !e.Drain.IsZero() && e.Drain.Before(at) {
+	if at, why = e.firstOfRest(); !e.Drain.IsZero() && e.Drain.Before(at) {
 		return e.Drain, e.DrainWhy
 	}
 	return at, why
 }
 
-// undrained is first as if nobody drained.
-func (e Ends) undrained() (at time.Time, why Reason) {
+// firstOfRest is first as if nobody drained.
+func (e Ends) firstOfRest() (at time.Time, why Reason) {
 	at, why = e.Max, Reason{Code: ReasonMaximum}
 	for _, end := range []struct {
 		at  time.Time

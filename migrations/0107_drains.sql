@@ -15,9 +15,6 @@ ALTER TABLE clusters ADD COLUMN end_drain timestamptz,
     ADD CONSTRAINT clusters_drain CHECK ((end_drain IS NULL) = (drain_why = '{}'));
 ALTER TABLE clusters ADD CONSTRAINT clusters_end_within_max CHECK (end_ttl <= end_max AND destroy_at <= end_max AND end_max > created_at);
 CREATE INDEX clusters_past_end ON clusters (destroy_at) WHERE destroyed_at IS NULL;
-CREATE INDEX clusters_counted ON clusters (team) INCLUDE (id, requested_by, repo, desired, status, needs_turn, needs_approval, destroy_at,
-    hourly_cents, coming_cents, nodes, workers, workers_base, workers_wanted, meter_since, meter_cents, meter_nodes, meter_month, month_amount,
-    month_node_hours) WHERE destroyed_at IS NULL;
 CREATE INDEX clusters_due ON clusters (least(coalesce(wake_at, '-infinity'::timestamptz), destroy_at))
     WHERE destroyed_at IS NULL AND status = 'READY';
 CREATE TRIGGER clusters_usage_changed AFTER UPDATE ON clusters FOR EACH ROW WHEN (
@@ -63,9 +60,6 @@ ALTER TABLE clusters DROP COLUMN end_drain, DROP COLUMN drain_why,
         end_run_finished, end_claim, end_idle)))) STORED;
 ALTER TABLE clusters ADD CONSTRAINT clusters_end_within_max CHECK (end_ttl <= end_max AND destroy_at <= end_max AND end_max > created_at);
 CREATE INDEX clusters_past_end ON clusters (destroy_at) WHERE destroyed_at IS NULL;
-CREATE INDEX clusters_counted ON clusters (team) INCLUDE (id, requested_by, repo, desired, status, needs_turn, needs_approval, destroy_at,
-    hourly_cents, coming_cents, nodes, workers, workers_base, workers_wanted, meter_since, meter_cents, meter_nodes, meter_month, month_amount,
-    month_node_hours) WHERE destroyed_at IS NULL;
 CREATE INDEX clusters_due ON clusters (least(coalesce(wake_at, '-infinity'::timestamptz), destroy_at))
     WHERE destroyed_at IS NULL AND status = 'READY';
 CREATE TRIGGER clusters_usage_changed AFTER UPDATE ON clusters FOR EACH ROW WHEN (

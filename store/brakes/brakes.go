@@ -52,7 +52,7 @@ func (s *Store) Freeze(ctx context.Context, where lifecycle.Place, length time.D
 		if err := reconcileWaiting(ctx, c); err != nil || drained == nil {
 			return err
 		}
-		return drain(ctx, c, b, d) // afterwards, because what began meanwhile lives now
+		return drainPlace(ctx, c, b, d) // afterwards, because what began meanwhile lives now
 	})
 	if err != nil {
 		return lifecycle.Brake{}, fmt.Errorf("freeze: %w", err)

@@ -61,8 +61,8 @@ func longestGrace(ctx context.Context, c *db.Tx, where lifecycle.Place) (time.Du
 	return most, nil
 }
 
-// drain sets the end of what lives where a new freeze applies.
-func drain(ctx context.Context, c *db.Tx, b lifecycle.Brake, d clusters.Origin) error {
+// drainPlace sets the end of what lives where a new freeze applies.
+func drainPlace(ctx context.Context, c *db.Tx, b lifecycle.Brake, d clusters.Origin) error {
 	ids, err := lockWhere(ctx, c, living+` AND `+Covers("@", "clusters.", "clusters.team"), placeArgs(b.Where))
 	if err != nil {
 		return err

@@ -33,7 +33,7 @@ func TestADrainEndsWhatLivesThereAndThawTakesItBack(t *testing.T) {
 	s, clock := storetest.Open(t)
 	elsewhere := storetest.Granted("elsewhere")
 	elsewhere.Row.Region = "eu-west-1"
-	other := ready(t, s, clock, elsewhere)
+	other := storetest.Usable(t, s, storetest.Accept(t, s, elsewhere))
 	lives := ready(t, s, clock, storetest.Granted("lives"))
 	installs, _ := storetest.Claimed(t, s, "installs")
 	waits := storetest.Accept(t, s, storetest.Granted("waits"))
@@ -60,7 +60,7 @@ func TestADrainEndsWhatLivesThereAndThawTakesItBack(t *testing.T) {
 		require.Zero(t, storetest.Read(t, s, row.ID).Ends.Drain)
 	}
 	require.Empty(t, storetest.Step(t, s, waits.ID).Open, "it waits, and nothing of it ends")
-	require.Equal(t, 2, storetest.Count(t, s, `SELECT count(*) FROM audit_log WHERE action = 'end_set' AND meta ->> 'end' = 'drain'`))
+	require.Equal(t, 2, storetest.Count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'end_set' AND metadata ->> 'end' = 'drain'`))
 
 	clock.Pass(time.Hour - 30*time.Second)
 	require.Positive(t, storetest.Step(t, s, lives.ID).Warn, "its people are warned")
@@ -71,7 +71,7 @@ func TestADrainEndsWhatLivesThereAndThawTakesItBack(t *testing.T) {
 	for _, row := range []clusters.Row{lives, installs} {
 		require.Zero(t, storetest.Read(t, s, row.ID).Ends.DrainWhy)
 	}
-	require.Equal(t, 2, storetest.Count(t, s, `SELECT count(*) FROM audit_log WHERE action = 'end_lifted' AND meta ->> 'end' = 'drain'`))
+	require.Equal(t, 2, storetest.Count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'end_lifted' AND metadata ->> 'end' = 'drain'`))
 
 	brake, err = s.Brakes.Freeze(t.Context(), where, time.Hour, &brakes.Drain{In: time.Minute}, admin)
 	require.NoError(t, err)
