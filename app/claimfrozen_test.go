@@ -7,7 +7,6 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
-	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 )
 
@@ -31,14 +30,7 @@ func TestAClaimDuringAFreezeWaitsForNothing(t *testing.T) {
 	require.Contains(t, elsewhere.Text(), "It waits: Will", "with a name it is made anew")
 	require.Equal(t, brake.Until.UTC(), elsewhere.StartsAt.UTC())
 
-	drain, err := h.Service.Freeze(t.Context(), will, app.FreezeRequest{Where: lifecycle.Place{Team: "platform"}, Until: "2h", DrainBy: "1h"}, app.Origin{Source: policy.SourceAPI, Why: "x"})
-	require.NoError(t, err)
 	made, err := h.Service.Create(t.Context(), maya, from("stock"))
-	require.NoError(t, err)
-	require.True(t, made.Row.ClaimedAt.IsZero(), "nobody gets what is about to end")
-	_, err = h.Service.Thaw(t.Context(), will, drain.ID, app.Origin{Source: policy.SourceAPI})
-	require.NoError(t, err)
-	made, err = h.Service.Create(t.Context(), maya, from("stock"))
 	require.NoError(t, err)
 	require.False(t, made.Row.ClaimedAt.IsZero())
 	require.Equal(t, "Accepted.", made.Verdict.Text())

@@ -9,6 +9,7 @@ import (
 	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
+	"github.com/ocpctl/ocpctl/store/storetest"
 )
 
 func TestAnAdminFreezesAndARequestHearsThatItWillWait(t *testing.T) {
@@ -61,7 +62,7 @@ func TestAFreezeWithoutAnEndAReasonOrAPlaceIsRefused(t *testing.T) {
 
 func TestADrainedClusterCannotBeKeptPastItsEnd(t *testing.T) {
 	h := newFixture(t)
-	row := h.Usable()
+	row := storetest.Usable(t, h.store, h.accept("shop", "platform"))
 	wrong := h.refused(http.MethodPost, "/api/v1/brakes", h.as(oidc.Admin), v1.FreezeRequest{Until: "4h", DrainBy: "5h", Reason: "x"}, http.StatusUnprocessableEntity)
 	require.Equal(t, "drainBy", wrong.Errors[0].Field)
 	wrong = h.refused(http.MethodPost, "/api/v1/brakes", h.as(oidc.Admin), v1.FreezeRequest{Until: "1m", Drain: true, Reason: "x"}, http.StatusUnprocessableEntity)
