@@ -71,7 +71,7 @@ func (s *Service) Freeze(ctx context.Context, who policy.Principal, r FreezeRequ
 	if errors.As(err, &short) {
 		return lifecycle.Brake{}, &Error{Kind: Invalid, Message: "Nothing was frozen.", Fields: []Field{ProblemOf("until", messages.Problem{
 			Detail: fmt.Sprintf("clusters there have a grace of %s, and the freeze would be over before their end", duration.Format(short.Grace)),
-			Accept: []string{duration.Format(short.Grace) + " or more", "an earlier end, in drainBy"},
+			Accept: []string{duration.Typed(short.Grace) + " or more", "an earlier end, in drainBy"},
 		})}}
 	}
 	return brake, err
