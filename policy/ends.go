@@ -59,9 +59,9 @@ func JudgeHold(e lifecycle.Ends, until, now time.Time) Check {
 	return check
 }
 
-// isPastDrain reports that an end would be later than the one that a drain sets.
+// isPastDrain reports that an end would be later than the one that a drain sets. People type minutes, and what is beyond that has no effect.
 func isPastDrain(e lifecycle.Ends, end time.Time) bool {
-	return !e.Drain.IsZero() && end.After(e.Drain)
+	return !e.Drain.IsZero() && end.Sub(e.Drain) >= time.Minute
 }
 
 // sayDrained says that a cluster ends because an admin drains, and whom to ask.
