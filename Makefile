@@ -11,9 +11,9 @@ ON_REAL       := $(if $(filter real,$(INSTALLER)), -real $(DEMO_DIR)/real)
 PROGRAMS  := ./cmd/ocpctl-server ./cmd/ocpctl-runner ./cmd/ocpctl ./devstack/cmd/ocpctl-demo ./devstack/installer/cmd/openshift-install ./devstack/installer/cmd/ccoctl ./devstack/installer/cmd/oc
 TOOL      := go tool -modfile=tools/go.mod
 # Packages whose tests wait most: make test begins with them, so that the others run beside them.
-LONG      := ./devstack ./store ./runner ./lifecycle ./controller
-# Tests that make test leaves to make test-stories: minutes of clusters' lives on a whole stack.
-STORIES   := AsAStory$$
+LONG      := ./store ./runner ./lifecycle ./controller ./app/pulls
+# The package of the tests on a whole stack, which make test leaves to make test-stack: they are a third of all.
+STACK     := ./devstack
 # Tests that both leave to make check, because they take minutes: short forms of make attack, make chaos and make takeover, thousands of changes, and mutants. Random lives are fewer with -short.
 HEAVY     := ShortFormOfMakeAttack|SampleOfTheCrashMatrix|TwoServersTakeOver|ThousandChanges|EveryMutantOf
 # Selects the packages whose tests start neither PostgreSQL nor the demo, from a list of packages with their dependencies.
@@ -134,7 +134,7 @@ attack: build ## attack a separate demo as a runner, a stranger and a user; prin
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) -attack -only "$(ONLY)"
 
 .PHONY: long-checks
-long-checks: test-stories build build-act ## the checks on a whole stack: make test-stories, and each in a folder of its own make attack, make demo-story, and two minutes of make chaos on each cloud (half an hour)
+long-checks: test-stack build build-act ## the checks on a whole stack: make test-stack, and each in a folder of its own make attack, make demo-story, and two minutes of make chaos on each cloud (half an hour)
 	@for check in attack demo-story chaos-aws chaos-ibmcloud; do \
 		mkdir -p $(DEMO_DIR)/checks/$$check && cp -al $(DEMO_DIR)/bin $(DEMO_DIR)/checks/$$check/ || exit 1; done
 	$(MAKE) attack DEMO_DIR=$(DEMO_DIR)/checks/attack
@@ -153,12 +153,12 @@ test: ## run the tests (make check runs them all)
 	@tools/setup.sh postgres node
 	@go -C tools/s3gateway tool -n s3gateway >/dev/null # built once here, not by each package that needs it
 	@# tests often wait, so three packages at once keep two cores busy. make check vets and looks for races: from a cold cache that takes minutes
-	go test -short -vet=off -p 3 -shuffle=on -timeout 30m -skip '$(HEAVY)|$(STORIES)' $(LONG) $$(go list ./... | grep -vxF "$$(go list $(LONG))")
+	go test -short -vet=off -p 3 -shuffle=on -timeout 30m -skip '$(HEAVY)' $(LONG) $$(go list ./... | grep -vxF "$$(go list $(LONG) $(STACK))")
 
-.PHONY: test-stories
-test-stories: ## the tests that make test leaves out, because each plays minutes of clusters' lives on a whole stack (ten minutes)
+.PHONY: test-stack
+test-stack: ## the tests that make test leaves out: clusters' lives on a whole stack, with servers, runners and stand-ins as processes (fifteen minutes)
 	@tools/setup.sh postgres
-	go test -short -vet=off -shuffle=on -timeout 30m -run '$(STORIES)' ./devstack
+	go test -short -vet=off -shuffle=on -timeout 30m -skip '$(HEAVY)' $(STACK)
 
 .PHONY: test-web
 test-web: ## the pages in Chromium on a whole stack: accessibility (axe) of each page as three roles, light and dark, in three widths; and how pages behave (ten minutes)

@@ -50,10 +50,11 @@ type ClusterRequest struct {
 	say    func(policy.Verdict, clusters.Row) *clusters.Reply // the answer that is saved with the result; nil: see Cause
 	once   *store.Once                                        // for a request that may be sent again; nil: it cannot
 
-	anew   bool                         // no pool serves it
-	brakes []lifecycle.Brake            // that hold now, anywhere
-	fits   map[policy.AccountRegion]int // how many more clusters fit where, as counted lately
-	fitsAt time.Time                    // when that was
+	anew     bool                         // no pool serves it
+	brakes   []lifecycle.Brake            // that hold now, anywhere
+	unproven map[string]policy.Unproven   // the accounts that get no new cluster, by the cloud's id
+	fits     map[policy.AccountRegion]int // how many more clusters fit where, as counted lately
+	fitsAt   time.Time                    // when that was
 
 	explain bool // the verdict has the rules that do not apply, too; only for a rehearsal
 }
@@ -174,7 +175,7 @@ func nameTaken(r ClusterRequest, g policy.Grant) *Error {
 // terms is what the request is judged by.
 func (s *Service) terms(r ClusterRequest, now time.Time) policy.Terms {
 	t := r.catalogue.Terms(now)
-	t.Explain, t.Claims, t.Brakes, t.Own = r.explain, r.claims(), r.brakes, map[string]string{}
+	t.Explain, t.Claims, t.Brakes, t.Unproven, t.Own = r.explain, r.claims(), r.brakes, r.unproven, map[string]string{}
 	for platform, cloud := range s.installs.Clouds {
 		t.Own[platform] = cloud.Account
 	}
@@ -201,6 +202,9 @@ func (s *Service) lookAround(ctx context.Context, r ClusterRequest) (ClusterRequ
 		return r, err
 	}
 	r.brakes = brakes
+	if r.unproven, err = s.listUnproven(ctx, r.catalogue.Catalogue); err != nil {
+		return r, err
+	}
 	if len(r.catalogue.Accounts) == 0 && !slices.ContainsFunc(r.catalogue.All(), profiles.Profile.FallsBack) {
 		return r, nil
 	}
@@ -345,7 +349,7 @@ func (s *Service) draftRow(r ClusterRequest, g policy.Grant, now time.Time) (clu
 	if f := r.Request.File; f != nil {
 		row.Spec.Mention, row.Spec.Notify = f.Notify.Mention, f.Notify.Slack
 	}
-	row.ID, row.JobID, row.AcceptedAt, row.Account = cluster, job, now, account.Name
+	row.ID, row.JobID, row.AcceptedAt, row.Account, row.Exclusive = cluster, job, now, account.Name, g.Exclusive
 	row.Name, row.Platform, row.Profile, row.Release = g.Name, g.Platform, g.Profile, g.Version
 	row.Region, row.BaseDomain, row.Generation = g.Region, g.BaseDomain, r.Request.Generation
 	row.Owner, row.Team, row.RequestedBy = g.Ownership.Owner, g.Ownership.Team, r.Request.Principal.ID

@@ -18,12 +18,35 @@ type AccountState struct {
 	Gone bool           // the catalogue no longer has it, and clusters are still there
 	Live int            // clusters that are not proven destroyed
 	Fits map[string]int // how many more fit, by region, where that was measured lately
+
+	Proof ProofState
 }
 
 // VisibleAccounts returns the accounts that the principal's teams may use, by name. Whoever reads everything sees those that are gone, too.
 func (s *Service) VisibleAccounts(ctx context.Context, who policy.Principal) ([]AccountState, error) {
 	if err := MayForEverybody(who, policy.ActProfiles, "see the cloud accounts"); err != nil {
 		return nil, err
+	}
+	_, every := who.Teams()
+	return s.listAccounts(ctx, every, who.SeesAccount)
+}
+
+// AccountLevels returns every account of the catalogue, and what was measured of all, for the metrics.
+func (s *Service) AccountLevels(ctx context.Context) ([]AccountState, []RoomState, error) {
+	everything := func(profiles.Account) bool { return true }
+	states, err := s.listAccounts(ctx, false, everything)
+	if err != nil || len(states) == 0 {
+		return nil, nil, err
+	}
+	rooms, err := s.listRooms(ctx, true, everything)
+	return states, rooms, err
+}
+
+// listAccounts returns the accounts that are seen, by name, if gone with those that are gone.
+func (s *Service) listAccounts(ctx context.Context, gone bool, sees func(profiles.Account) bool) ([]AccountState, error) {
+	inForce := s.catalogue()
+	if len(inForce.Accounts) == 0 && !gone {
+		return nil, nil
 	}
 	counted, err := s.store.CountAccounts(ctx)
 	if err != nil {
@@ -33,14 +56,19 @@ func (s *Service) VisibleAccounts(ctx context.Context, who policy.Principal) ([]
 	if err != nil {
 		return nil, err
 	}
+	proofs, err := s.store.Scans.Proofs(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var out []AccountState
-	inForce := s.catalogue()
 	for _, a := range inForce.Accounts {
-		if who.SeesAccount(a) {
-			out = append(out, stateOf(a, counted, fits))
+		if sees(a) {
+			one := stateOf(a, counted, fits)
+			one.Proof = judgeProof(a, proofs)
+			out = append(out, one)
 		}
 	}
-	if _, every := who.Teams(); every {
+	if gone {
 		used, err := s.store.UsedAccounts(ctx)
 		if err != nil {
 			return nil, err
@@ -48,9 +76,9 @@ func (s *Service) VisibleAccounts(ctx context.Context, who policy.Principal) ([]
 		for _, u := range used {
 			_, known := inForce.Account(u.Name)
 			if !known && !slices.ContainsFunc(out, func(a AccountState) bool { return a.Name == u.Name }) {
-				gone := stateOf(profiles.Account{Name: u.Name, Platform: u.Platform, Number: u.Number}, counted, fits)
-				gone.Gone = true
-				out = append(out, gone)
+				left := stateOf(profiles.Account{Name: u.Name, Platform: u.Platform, Number: u.Number}, counted, fits)
+				left.Gone = true
+				out = append(out, left)
 			}
 		}
 	}
@@ -95,6 +123,8 @@ func (a AccountState) State() string {
 		return "gone"
 	case a.Maintenance:
 		return "maintenance"
+	case !a.Proof.IsProven():
+		return "unproven"
 	case a.Cap > 0 && a.Live >= a.Cap:
 		return "full"
 	}

@@ -337,7 +337,7 @@ func breadth(p profiles.Pool) int {
 
 // claims reports whether a request may be served from a pool.
 func (r ClusterRequest) claims() bool {
-	return !r.anew && r.pool == nil && r.Request.Pool != policy.NoPool && r.sshKey == "" && r.Request.Name == "" && len(r.catalogue.Pools) > 0
+	return !r.anew && r.pool == nil && r.Request.Pool != policy.NoPool && r.sshKey == "" && r.Request.Name == "" && r.Request.Account != profiles.ExclusiveAccount && len(r.catalogue.Pools) > 0
 }
 
 // claimAccounts returns the accounts in which a waiting cluster may be: those that the team may use, and the installation's own unless one is named.

@@ -21,6 +21,11 @@ func (s *Service) VisibleRooms(ctx context.Context, who policy.Principal) ([]Roo
 	if err := MayForEverybody(who, policy.ActProfiles, "see the room in the cloud accounts"); err != nil {
 		return nil, err
 	}
+	return s.listRooms(ctx, who.HasAnywhere(policy.PlatformAdmin, policy.Auditor), who.SeesAccount)
+}
+
+// listRooms returns what was measured of the accounts that are seen; admin: of profiles for admins alone, too.
+func (s *Service) listRooms(ctx context.Context, admin bool, sees func(profiles.Account) bool) ([]RoomState, error) {
 	_, rooms, _, err := s.store.Room(ctx)
 	if err != nil {
 		return nil, err
@@ -29,7 +34,7 @@ func (s *Service) VisibleRooms(ctx context.Context, who policy.Principal) ([]Roo
 	var out []RoomState
 	for _, r := range rooms {
 		p, _ := inForce.Get(r.Profile)
-		if !s.Offers(r.Profile, r.Region) || p.AdminOnly && !who.HasAnywhere(policy.PlatformAdmin, policy.Auditor) {
+		if !s.Offers(r.Profile, r.Region) || p.AdminOnly && !admin {
 			continue
 		}
 		own := s.installs.Clouds[r.Platform].Account
@@ -37,7 +42,7 @@ func (s *Service) VisibleRooms(ctx context.Context, who policy.Principal) ([]Roo
 		switch {
 		case at < 0 && (own == "" || own == r.Account): // without a configured account, the scanned one is it
 			out = append(out, RoomState{Room: r})
-		case at >= 0 && who.SeesAccount(inForce.Accounts[at]):
+		case at >= 0 && sees(inForce.Accounts[at]):
 			out = append(out, RoomState{r, inForce.Accounts[at].Name})
 		}
 	}

@@ -28,7 +28,7 @@ func ToPolicyUsage(u usage.Usage) policy.Usage {
 }
 
 func toAccountUsage(u usage.Accounts) policy.AccountUsage {
-	out := policy.AccountUsage{Live: u.Live, Unasked: toRegions(u.Unasked)}
+	out := policy.AccountUsage{Live: u.Live, Kept: u.Kept, Unasked: toRegions(u.Unasked)}
 	for _, a := range u.Asked {
 		out.Asked = append(out.Asked, policy.AccountAsk(a))
 	}

@@ -23,6 +23,7 @@ import (
 type Accounts struct {
 	Wanted func(context.Context) ([]scans.Wanted, error) // nil: none
 	Every  time.Duration                                 // zero: only on request
+	Prove  func() []scans.WantedProof                    // those of the catalogue, which have to be proven; nil: none
 	Exempt []orphans.Rule
 	Prices func(platform string) orphans.Prices // in force now; nil: no price is known
 }
@@ -53,7 +54,7 @@ func (a Accounts) price(platform, kind, region, detail string) (cents float64, k
 
 const (
 	// runScansEvery is how often the open scan is seen to.
-	runScansEvery = 30 * time.Second
+	runScansEvery = 15 * time.Second
 
 	// longestScan is how long a scan may take once it is its turn, and mostScanRunners how many runners it may lose, before it has failed.
 	longestScan     = 4 * time.Hour
@@ -81,6 +82,9 @@ func (c *Controller) oneRound(ctx context.Context, kind string, round func(conte
 }
 
 func (c *Controller) runScans(ctx context.Context) error {
+	if err := c.runProofs(ctx); err != nil { // before scans: whoever wants a cluster waits for them
+		return err
+	}
 	if c.Accounts.Every > 0 {
 		accounts, err := c.Accounts.listWanted(ctx)
 		if err != nil {
@@ -115,9 +119,12 @@ func (c *Controller) seeTo(ctx context.Context, scan scans.Scan) error {
 	if err != nil {
 		return err
 	}
-	turn, err := c.Store.Scans.Turn(ctx, scan)
-	if err != nil {
-		return err
+	turn, longest := scan.OpenedAt, longestProof
+	if !scans.IsProof(scan.ID) {
+		longest = longestScan
+		if turn, err = c.Store.Scans.Turn(ctx, scan); err != nil {
+			return err
+		}
 	}
 	seen, err := c.Dispatcher.Observe(ctx, scan.ID)
 	if err != nil {
@@ -125,8 +132,8 @@ func (c *Controller) seeTo(ctx context.Context, scan scans.Scan) error {
 		seen = dispatch.Observation{}
 	}
 	switch {
-	case now.Sub(turn) >= longestScan:
-		return c.giveUp(ctx, scan, "TimedOut", fmt.Sprintf("it did not end within %s", duration.Format(longestScan)))
+	case now.Sub(turn) >= longest:
+		return c.giveUp(ctx, scan, "TimedOut", fmt.Sprintf("it did not end within %s", duration.Format(longest)))
 	case c.isLost(scan, seen.Sighting, now) && scan.Runner >= mostScanRunners:
 		return c.giveUp(ctx, scan, "RunnerLost", fmt.Sprintf("%d runners were lost", scan.Runner))
 	case c.isLost(scan, seen.Sighting, now):
@@ -190,12 +197,16 @@ func (w *launchScanWorker) Work(ctx context.Context, job *river.Job[queue.Launch
 	if err != nil || scan.Runner != job.Args.Runner || scan.ClosedAt != nil || scan.ClaimedAt != nil {
 		return err
 	}
+	kind, deadline := contract.KindScan, longestScan
+	if scans.IsProof(scan.ID) {
+		kind, deadline = contract.KindProve, longestProof
+	}
 	raw, err := w.c.Signer.Sign(scan.ID, scan.TokenID, w.c.Now())
 	if err != nil {
 		return fmt.Errorf("sign the token of scan %s: %w", scan.ID, err)
 	}
 	err = w.c.Dispatcher.Start(ctx, dispatch.Job{
-		Attempt: scan.ID, Number: scan.Runner, Kind: contract.KindScan, Token: raw, Job: scan.JobID(), Platform: scan.Platform, Deadline: longestScan, ServiceAccounts: scan.Spec.ServiceAccounts,
+		Attempt: scan.ID, Number: scan.Runner, Kind: kind, Token: raw, Job: scan.JobID(), Platform: scan.Platform, Deadline: deadline, ServiceAccounts: scan.Spec.ServiceAccounts,
 	})
 	var refusal *dispatch.Refusal
 	if errors.As(err, &refusal) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack"
+	"github.com/ocpctl/ocpctl/devstack/aws"
 )
 
 // Two accounts of AWS. When the first one is full as measured, the next cluster goes to the second, which is then removed from the catalogue: its
@@ -21,6 +22,10 @@ func TestAFullAccountSendsTheNextClusterToAnother(t *testing.T) {
 	file := filepath.Join(l.Dir, "catalogue", "accounts", "aws-two.yaml")
 	const vpcs = "L-F678F1CE"
 	require.NoError(t, l.AWS.SetLimitIn(devstack.Account, vpcs, 1))
+	proofs := func() int { return l.count(`SELECT count(*) FROM proofs WHERE verdict = 'proven'`) }
+	require.Equal(t, 2, proofs(), "both are proven before the first cluster")
+	require.Equal(t, v1.AccountStateOpen, ask[v1.Account](l.as("admin"), http.MethodPost, "/api/v1/accounts/aws-one/prove", struct{}{}, http.StatusAccepted).State, "it goes on while a runner looks again")
+	l.runUntil("its room is measured again", time.Minute, func() bool { return proofs() == 3 })
 	in := func(number int) (account string) {
 		require.NoError(t, l.pool.QueryRow(l.ctx, `SELECT account FROM clusters WHERE pr_number = $1`, number).Scan(&account))
 		return account
@@ -63,4 +68,29 @@ func TestAFullAccountSendsTheNextClusterToAnother(t *testing.T) {
 	l.runUntil("both are released", 2*time.Minute, l.every("released"))
 	l.assertNothingLeft()
 	l.assertSettled()
+}
+
+// Credentials that stop working are found when an account is proven again. Nobody is sent there until they work.
+func TestAnAccountWhoseProofFailsGetsNoCluster(t *testing.T) {
+	t.Parallel()
+	l := newLifeOf(t, devstack.Config{Hour: time.Hour, Accounts: true})
+	prove := func(name string) {
+		ask[v1.Account](l.as("admin"), http.MethodPost, "/api/v1/accounts/"+name+"/prove", struct{}{}, http.StatusAccepted)
+	}
+	show := func(name string) v1.Account {
+		return ask[v1.Account](l.as("requester"), http.MethodGet, "/api/v1/accounts/"+name, nil, http.StatusOK)
+	}
+	l.AWS.Refuse("route53:ListHostedZonesByName", -1, aws.Denied)
+	prove("aws-one")
+	l.runUntil("its proof failed", time.Minute, func() bool { return show("aws-one").State == v1.AccountStateUnproven })
+	found := show("aws-one").Proof
+	require.Equal(t, []any{v1.AccountProofVerdictLacking, "NotAnswered"}, []any{found.Verdict, found.Reason}, "%+v", found)
+	require.Contains(t, found.Next, "route53:ListHostedZonesByName")
+	l.AWS.Lift("route53:ListHostedZonesByName")
+	number := l.labelledWith(label, "Where it works")
+	l.runUntil("it is made in the other account", 90*time.Second, func() bool {
+		return l.count(`SELECT count(*) FROM clusters WHERE pr_number = $1 AND account = 'aws-two'`, number) == 1
+	})
+	prove("aws-one")
+	l.runUntil("it is proven again", time.Minute, func() bool { return show("aws-one").State == v1.AccountStateOpen })
 }

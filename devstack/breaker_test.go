@@ -11,7 +11,7 @@ import (
 )
 
 // Installs fail until a breaker opens, a label waits for it and says why, one cluster is tried at a time, and the first that succeeds lets all go on.
-func TestABreakerOpensByFailingInstallsAndClosesByItselfAsAStory(t *testing.T) {
+func TestABreakerOpensByFailingInstallsAndClosesByItself(t *testing.T) {
 	t.Parallel()
 	l := newLifeOf(t, devstack.Config{Hour: time.Minute, Breaker: 3})
 	require.NoError(t, installer.WriteFaults(l.Faults(), installer.Faults{"create": {

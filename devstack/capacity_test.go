@@ -13,7 +13,7 @@ import (
 )
 
 // A new account has capacity for five VPCs and five public addresses. Ten people ask at once.
-func TestTenLabelsAtOnceNeverAskForMoreThanTheAccountHasAsAStory(t *testing.T) {
+func TestTenLabelsAtOnceNeverAskForMoreThanTheAccountHas(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, time.Hour)
 	for code, limit := range aws.RealLimits() {

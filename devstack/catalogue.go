@@ -43,6 +43,9 @@ func (h *Stack) catalogue() (err error) {
 		{"profiles", product}, {"addons", product}, {"identities", product},
 		{"identities", ours}, {"people", ours}, {"teams", ours}, {"quotas", ours}, {"policies", ours},
 	}
+	if h.Scarce {
+		kinds = append(kinds, kind{"profiles", ours})
+	}
 	if h.Pools {
 		kinds = append(kinds, kind{"pools", ours})
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	ibmpolicies "github.com/ocpctl/ocpctl/deploy/ibmcloud/policies"
 	"github.com/ocpctl/ocpctl/deploy/terraform/policies"
 	"github.com/ocpctl/ocpctl/devstack/aws"
@@ -33,7 +35,30 @@ func (h *Stack) startAWS(ctx context.Context) (err error) {
 		}, h.Callers...),
 		Roles: []aws.Role{{Name: bucketRole, Policy: parts}}, Boundaries: limits, Buckets: h.S3.URL(), TagBuckets: h.Real != "", Others: []string{SecondAccount},
 	})
+	if h.Scarce && err == nil {
+		for _, zone := range []string{"a", "b", "c", "d"} {
+			h.AWS.Refuse("ec2:RunInstances/us-west-2"+zone, -1, aws.NoCapacity)
+		}
+	}
 	return err
+}
+
+// awaitProofs waits until the catalogue's accounts are proven, so that the first label gets a cluster. If one is not within a minute, the pages say why.
+func (h *Stack) awaitProofs(ctx context.Context) (err error) {
+	if !h.Accounts || h.NoServer || h.Old != "" {
+		return nil
+	}
+	defer must.Catch(&err)
+	database := must.Get(pgx.Connect(ctx, h.DatabaseURL()))
+	defer database.Close(ctx)
+	for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(100 * time.Millisecond) {
+		var open bool
+		must.Do(database.QueryRow(ctx, `SELECT count(*) FILTER (WHERE verdict <> '') < 2 FROM proofs`).Scan(&open))
+		if !open {
+			return nil
+		}
+	}
+	return nil
 }
 
 // tombstone is how long the cloud lists deleted resources: an hour as in AWS, or, for stacks with hundreds of clusters, just long

@@ -180,7 +180,7 @@ func (l *life) withToken(domain, token string, args ...string) (printed string, 
 }
 
 // From a label to a session in the console, as somebody who has an account of their own, and to the refusal after the revocation.
-func TestAReaderOpensTheConsoleAsThemselvesUntilTheyAreRevokedAsAStory(t *testing.T) {
+func TestAReaderOpensTheConsoleAsThemselvesUntilTheyAreRevoked(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, time.Minute)
 	login, err := l.StartLogin(l.ctx, 0)
@@ -284,7 +284,7 @@ func (l *life) signInAtPages(login *devstack.Login, who string) browser {
 }
 
 // From a label to a session in the console with the sign-in to the pages, and to the refusal after the revocation.
-func TestAReaderSignsInToTheConsoleThroughThePagesUntilTheyAreRevokedAsAStory(t *testing.T) {
+func TestAReaderSignsInToTheConsoleThroughThePagesUntilTheyAreRevoked(t *testing.T) {
 	t.Parallel()
 	l := newLifeOf(t, devstack.Config{Hour: time.Minute, OpenID: true})
 	login, err := l.StartLogin(l.ctx, 0)

@@ -20,7 +20,7 @@ import (
 
 // Somebody copied snapshots of a cluster to a region in which the cluster never was. The one that kept all tags is deleted with the cluster, the
 // other one blocks its teardown and says where it is, what it costs and who must act. A region that cannot be asked is in the proof.
-func TestWhatIsLeftInAnotherRegionIsRemovedOrNamedAsAStory(t *testing.T) {
+func TestWhatIsLeftInAnotherRegionIsRemovedOrNamed(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, time.Hour)
 	pr, err := l.GitHub.Open("Copies", "maya")
@@ -50,7 +50,7 @@ func TestWhatIsLeftInAnotherRegionIsRemovedOrNamedAsAStory(t *testing.T) {
 	l.assertSettled()
 }
 
-func TestWhatIsLeftInAnotherRegionOfIBMCloudIsRemovedOrNamedAsAStory(t *testing.T) {
+func TestWhatIsLeftInAnotherRegionOfIBMCloudIsRemovedOrNamed(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, time.Hour)
 	pr, err := l.GitHub.Open("Copies", "maya")

@@ -15,7 +15,7 @@ import (
 
 const byName = "%removed without the installer: "
 
-func TestEveryClassOfLeaksOnIBMCloudIsRemovedOrNamedAndForeignThingsStandAsAStory(t *testing.T) {
+func TestEveryClassOfLeaksOnIBMCloudIsRemovedOrNamedAndForeignThingsStand(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, time.Hour)
 	var foreign []ibmcloud.Resource

@@ -25,9 +25,9 @@ type ibmLeftovers struct {
 	stand              []ibmcloud.Resource
 }
 
-// The story of AWS (TestWhatScansFindIsReportedAndRemovedOnlyIfThatIsAllowedAsAStory), told of IBM Cloud where the clouds differ: names own
+// The story of AWS (TestWhatScansFindIsReportedAndRemovedOnlyIfThatIsAllowed), told of IBM Cloud where the clouds differ: names own
 // resources there, and not tags. What the setting removes by itself is decided alike, and is told there alone.
-func TestAnOrphanOnIBMCloudIsReportedAndRemovedAfterAnApprovalAsAStory(t *testing.T) {
+func TestAnOrphanOnIBMCloudIsReportedAndRemovedAfterAnApproval(t *testing.T) {
 	t.Parallel()
 	w := &ibmLeftovers{life: newLife(t, time.Hour)}
 	w.left.pr, w.living.pr = w.labelledWith(ibmLabel, "Left"), w.labelledWith(ibmLabel, "Living")

@@ -24,7 +24,7 @@ import (
 
 // Nobody uses a cluster. Before anything follows from that, a runner reads from its API server whether people do. Maya's requests keep it awake.
 // Without them it is put to sleep. Once its API does not answer, she is told that its use is unknown, and the reason for its sleep says so.
-func TestRequestsOfPeopleKeepAnIdleClusterAwakeAsAStory(t *testing.T) {
+func TestRequestsOfPeopleKeepAnIdleClusterAwake(t *testing.T) {
 	t.Parallel()
 	l := newIdleCluster(t)
 	maya := l.cli("requester")

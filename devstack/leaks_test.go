@@ -34,7 +34,7 @@ type leaky struct {
 // leftThing is a resource that is left of a cluster.
 type leftThing struct{ Type, ID, Name string }
 
-func TestEveryClassOfLeaksIsRemovedOrNamedAndForeignThingsStandAsAStory(t *testing.T) {
+func TestEveryClassOfLeaksIsRemovedOrNamedAndForeignThingsStand(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, time.Hour)
 	cloud := leaky{

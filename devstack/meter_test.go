@@ -14,7 +14,7 @@ import (
 
 // What the reports say that clusters cost is what their cloud's own meter counts for what they were made of, within 1 %: awake, scaled, asleep in
 // both ways, and after the teardown, on both clouds. Hours pass at each rest, so installs and teardowns take no part of it that could be seen.
-func TestTheReportAgreesWithTheCloudsMetersAsAStory(t *testing.T) {
+func TestTheReportAgreesWithTheCloudsMeters(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, time.Hour)
 	robot := l.byAWS()

@@ -19,7 +19,7 @@ import (
 
 // The database is restored to a state in which only one cluster exists. Since then that one was destroyed, one was created, one is in the
 // middle of its install, and of one nothing exists yet but what ccoctl made.
-func TestADatabaseRestoredFromABackupForgetsNoClusterAsAStory(t *testing.T) {
+func TestADatabaseRestoredFromABackupForgetsNoCluster(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, time.Hour)
 	old := l.labelled("Before the backup")

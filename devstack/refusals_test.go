@@ -90,7 +90,7 @@ func (l *life) blocks(c refusedTeardown) {
 	require.Zero(l.t, l.count("SELECT count(*) FROM clusters WHERE id = $1 AND stuck_reason <> ''", id))
 }
 
-func TestAProtectedInstanceEndsTheTeardownWithTheCommandThatHelpsAsAStory(t *testing.T) {
+func TestAProtectedInstanceEndsTheTeardownWithTheCommandThatHelps(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, time.Hour)
 	instance := ""
@@ -110,7 +110,7 @@ func TestAProtectedInstanceEndsTheTeardownWithTheCommandThatHelpsAsAStory(t *tes
 	l.assertNothingLeft()
 }
 
-func TestAProtectedLoadBalancerEndsTheTeardownWithTheCommandThatHelpsAsAStory(t *testing.T) {
+func TestAProtectedLoadBalancerEndsTheTeardownWithTheCommandThatHelps(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, time.Hour)
 	balancer := ""
@@ -130,7 +130,7 @@ func TestAProtectedLoadBalancerEndsTheTeardownWithTheCommandThatHelpsAsAStory(t 
 	l.assertNothingLeft()
 }
 
-func TestAServiceControlPolicyEndsTheTeardownWithTheActionThatItDeniesAsAStory(t *testing.T) {
+func TestAServiceControlPolicyEndsTheTeardownWithTheActionThatItDenies(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, time.Hour)
 	l.blocks(refusedTeardown{
@@ -173,7 +173,7 @@ func TestAnUntaggedRoleWithTheClustersPrefixIsKeptAndSaysWhoMustAct(t *testing.T
 	l.assertNothingLeft()
 }
 
-func TestAnErrorOfIBMCloudItselfIsRepeatedAndNobodyElseIsBlamedAsAStory(t *testing.T) {
+func TestAnErrorOfIBMCloudItselfIsRepeatedAndNobodyElseIsBlamed(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, time.Hour)
 	l.blocks(refusedTeardown{

@@ -37,7 +37,7 @@ type subject struct {
 // The account is looked through after clusters were called destroyed, and after the database was restored from a backup that does not know
 // two of them. Without scan.remove everything is reported, and nothing is touched before an administrator approves it; with it, ocpctl
 // removes what is certainly its own. What belongs to others, or only looks like ours, stands to the end.
-func TestWhatScansFindIsReportedAndRemovedOnlyIfThatIsAllowedAsAStory(t *testing.T) {
+func TestWhatScansFindIsReportedAndRemovedOnlyIfThatIsAllowed(t *testing.T) {
 	t.Parallel()
 	w := newLeftovers(t)
 	first := w.plantLeft(w.left, true)

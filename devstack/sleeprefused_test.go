@@ -34,7 +34,7 @@ type powerCloud struct {
 	deniedOne   string // of a stop of one machine
 }
 
-func TestARefusedSleepAndAnIncompleteWakeOnAWSAsAStory(t *testing.T) {
+func TestARefusedSleepAndAnIncompleteWakeOnAWS(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, time.Hour)
 	l.playPower(powerCloud{
@@ -52,7 +52,7 @@ func TestARefusedSleepAndAnIncompleteWakeOnAWSAsAStory(t *testing.T) {
 	})
 }
 
-func TestARefusedSleepAndAnIncompleteWakeOnIBMCloudAsAStory(t *testing.T) {
+func TestARefusedSleepAndAnIncompleteWakeOnIBMCloud(t *testing.T) {
 	t.Parallel()
 	l := newLife(t, time.Hour)
 	l.playPower(powerCloud{

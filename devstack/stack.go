@@ -65,6 +65,7 @@ type Config struct {
 	Real     string
 	Pools    bool // the catalogue has pools, whose clusters nobody asked for
 	Accounts bool // the catalogue has two accounts of AWS
+	Scarce   bool // a region of AWS has no machines, and the catalogue a profile that prefers it: aws-fallback-test
 	Breaker  int  // so many creates in a row that fail open a breaker; 0: none ever opens
 	OpenID   bool // clusters sign readers in through the pages, which are then at PagesURL alone
 	Fast     bool // PostgreSQL does not wait for the disk, and stand-ins keep nothing across a restart: only for tests
@@ -170,6 +171,7 @@ func Start(ctx context.Context, cfg Config) (h *Stack, err error) {
 		{"the line to the Status API", h.startStatus},
 		{"the load balancers", h.startBalancers},
 		{"ocpctl-server", h.startFirst},
+		{"the proof of the cloud accounts", h.awaitProofs},
 	} {
 		if err := step.run(ctx); err != nil {
 			return h, fmt.Errorf("start %s: %w", step.name, err)

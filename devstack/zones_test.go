@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/devstack"
 	"github.com/ocpctl/ocpctl/devstack/aws"
 )
 
@@ -31,4 +32,22 @@ func TestAClusterIsMadeInAnotherZoneIfItsOwnHasNoCapacity(t *testing.T) {
 		return l.count(`SELECT count(*) FROM clusters WHERE status <> 'DESTROYED'`) == 0
 	})
 	l.assertNothingLeft()
+}
+
+// A region without any machines costs two clusters: then its breaker is open, and the next request is served in the profile's other region.
+func TestARegionWithoutCapacityGivesWayToAnother(t *testing.T) {
+	t.Parallel()
+	l := newLifeOf(t, devstack.Config{Hour: time.Minute, Scarce: true, Breaker: 3})
+	const scarce = "ocp/aws-fallback-test"
+	l.labelledWith(scarce, "One")
+	l.labelledWith(scarce, "Two")
+	l.runUntil("its breaker is open", 3*time.Minute, func() bool {
+		return l.count(`SELECT count(*) FROM breakers WHERE closed_at IS NULL AND region = 'us-west-2' AND code = 'AWSInsufficientCapacity'`) == 1
+	})
+	require.NotZero(t, l.count(`SELECT count(*) FROM attempts WHERE kind = 'create' AND outcome = 'failed' AND zone = 'us-west-2b'`), "another zone was tried first")
+	third := l.labelledWith(scarce, "Three")
+	l.runUntil("the next one is ready elsewhere", 2*time.Minute, func() bool {
+		return l.count(`SELECT count(*) FROM clusters WHERE pr_number = $1 AND status = 'READY' AND region = 'us-east-1'`, third) == 1
+	})
+	require.True(t, l.comments(third, "us-west-2 gets no new cluster now"))
 }

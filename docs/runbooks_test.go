@@ -85,7 +85,7 @@ func knowsEveryReason(t *testing.T, page, want string) {
 // named are the reasons that stand in the first column of a table, by which links reach them.
 func named(t *testing.T) map[string]bool {
 	out := map[string]bool{}
-	for _, page := range []string{"failed-create.md", "destroy-blocked.md", "access-not-revoked.md", "scan-failing.md"} {
+	for _, page := range []string{"failed-create.md", "destroy-blocked.md", "access-not-revoked.md", "scan-failing.md", "account-unproven.md"} {
 		raw, err := fs.ReadFile(docs.Runbooks(), page)
 		require.NoError(t, err)
 		for line := range strings.Lines(string(raw)) {

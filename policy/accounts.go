@@ -19,6 +19,7 @@ type AccountRegion struct{ Number, Region, Profile string }
 // AccountUsage is what the cloud accounts hold, counted under the request's locks.
 type AccountUsage struct {
 	Live map[string]int        // clusters, by the account's name
+	Kept map[string]bool       // for one cluster alone, by the account's name
 	Fits map[AccountRegion]int // how many more fit as measured; without an entry it is not known
 
 	Unasked map[AccountRegion]int // of the live ones, those that were accepted and for which nothing is set aside yet; without a profile
@@ -47,10 +48,12 @@ func (u AccountUsage) taken(number, region string) int {
 // AccountWish is what a cluster needs of its cloud account.
 type AccountWish struct {
 	Name       string // the only one that it may be; empty: any
+	Exclusive  bool   // no other cluster may be there
 	Team       string
 	Profile    profiles.Profile
 	Region     string
 	BaseDomain string                                  // as requested; empty: none was
+	Unproven   map[string]Unproven                     // as in Terms
 	Brake      func(profiles.Account) *lifecycle.Brake // that keeps a new cluster from an account; nil: none does anywhere
 }
 
@@ -58,6 +61,7 @@ type AccountWish struct {
 type AccountFit struct {
 	profiles.Account
 	Why   string           // why it gets no new cluster; empty: it may get this one
+	Next  string           // what to do about that; empty: to wait, or to ask an admin
 	Room  int              // how many more clusters it may get
 	Known bool             // Room is known
 	Brake *lifecycle.Brake // for which it would wait; nil: for none
@@ -98,6 +102,12 @@ func fitAccount(a profiles.Account, w AccountWish, u AccountUsage) AccountFit {
 		f.Why = "only for " + a.BaseDomain
 	case a.Maintenance:
 		f.Why = "in maintenance"
+	case w.Unproven[a.Number].Why != "":
+		f.Why, f.Next = w.Unproven[a.Number].Why, w.Unproven[a.Number].Next
+	case u.Kept[a.Name]:
+		f.Why = "one cluster has it for itself"
+	case w.Exclusive && u.Live[a.Name] > 0:
+		f.Why = fmt.Sprintf("not empty: it has %d", u.Live[a.Name])
 	case a.Cap > 0 && u.Live[a.Name] >= a.Cap:
 		f.Why = fmt.Sprintf("%d of %d clusters", u.Live[a.Name], a.Cap)
 	}
@@ -140,10 +150,19 @@ func (f AccountFit) brakeText() string {
 // accountWish is what the cluster needs of its account in a region. declared: the catalogue has accounts of the platform.
 func (j judging) accountWish(region string) (w AccountWish, declared bool) {
 	version := orDefault(j.r.Version, j.profile.Versions.Default)
-	w = AccountWish{Name: j.r.Account, Team: j.own.Team, Profile: j.profile, Region: region, BaseDomain: j.r.BaseDomain, Brake: func(a profiles.Account) *lifecycle.Brake {
+	name := j.r.Account
+	if name == profiles.ExclusiveAccount {
+		name = ""
+	}
+	w = AccountWish{Name: name, Exclusive: j.isExclusive(), Team: j.own.Team, Profile: j.profile, Region: region, BaseDomain: j.r.BaseDomain, Unproven: j.terms.Unproven, Brake: func(a profiles.Account) *lifecycle.Brake {
 		return j.terms.BrakeFor(a, j.profile.Platform, region, j.profile.Name, j.own.Team, version)
 	}}
 	return w, slices.ContainsFunc(j.terms.Catalogue.Accounts, func(a profiles.Account) bool { return a.Platform == j.profile.Platform })
+}
+
+// isExclusive reports whether the cluster is to have its account for itself.
+func (j judging) isExclusive() bool {
+	return j.r.Account == profiles.ExclusiveAccount || j.profile.Account == profiles.ExclusiveAccount
 }
 
 // SeesAccount reports whether the principal may read about the account: a team of theirs may use it, or they read everything.
@@ -158,7 +177,7 @@ func (j judging) chooseAccount() judging {
 		return j
 	}
 	w, declared := j.accountWish(j.region)
-	if _, offered := j.profile.Region(w.Region); !offered || !declared && w.Name == "" {
+	if _, offered := j.profile.Region(w.Region); !offered || !declared && w.Name == "" && !w.Exclusive {
 		return j
 	}
 	ranked := RankAccounts(j.terms.Catalogue.Accounts, w, j.usage.Accounts)
@@ -179,8 +198,11 @@ func (j judging) chooseAccount() judging {
 	case ranked[0].Why == "":
 		j.account = ranked[0].Account
 		check.Result, check.Next, check.Message = Pass, "", "A new cluster is made in the account "+j.account.Name
-		if text := ranked[0].roomText(); text != "" {
+		if text := ranked[0].roomText(); text != "" && !w.Exclusive {
 			check.Message += " (" + text + ")"
+		}
+		if w.Exclusive {
+			check.Message += ", which it has for itself as long as it lives"
 		}
 		if check.Message += "."; list != "" {
 			check.Message += " The others: " + list + "."
@@ -191,6 +213,9 @@ func (j judging) chooseAccount() judging {
 		j.claimOnly = true
 	default:
 		check.Message = "No account takes a new cluster: " + list + "."
+		if i := slices.IndexFunc(ranked, func(f AccountFit) bool { return f.Next != "" }); i >= 0 {
+			check.Next = ranked[i].Next
+		}
 	}
 	j.accountCheck = &check
 	return j

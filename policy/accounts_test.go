@@ -103,6 +103,37 @@ func TestAnAccountThatDoesNotFitSaysWhy(t *testing.T) {
 	}
 }
 
+func TestAnAccountForOneClusterAlone(t *testing.T) {
+	with := ofAWS(t, profiles.Account{Name: "one", Number: "1", Priority: 2}, profiles.Account{Name: "two", Number: "2", Priority: 1}, profiles.Account{Name: "xyz", Number: "3"})
+	used := Usage{Accounts: AccountUsage{Live: map[string]int{"one": 2, "two": 1}, Kept: map[string]bool{"two": true}}}
+	shared := Evaluate(validRequest(), used, with, Settings{})
+	require.Equal(t, "one", shared.Grant.Account)
+	require.False(t, shared.Grant.Exclusive)
+	require.Contains(t, find(t, shared, "account").Message, "two (one cluster has it for itself)")
+
+	r := validRequest()
+	r.Account = profiles.ExclusiveAccount
+	alone := Evaluate(r, used, with, Settings{})
+	require.True(t, alone.Grant.Exclusive)
+	require.Equal(t, "A new cluster is made in the account xyz, which it has for itself as long as it lives. The others: one (not empty: it has 2), two (one cluster has it for itself).", find(t, alone, "account").Message)
+	used.Accounts.Live["xyz"] = 1
+	require.Contains(t, find(t, Evaluate(r, used, with, Settings{}), "account").Message, "No account takes a new cluster: ")
+	none := find(t, Evaluate(r, Usage{}, terms(t), Settings{}), "account")
+	require.Equal(t, []any{Fail, "Team shop may use no account of AWS."}, []any{none.Result, none.Message}, "the installation's own is for everybody")
+}
+
+func TestAnUnprovenAccountSaysWhoCanMendIt(t *testing.T) {
+	with := ofAWS(t, profiles.Account{Name: "one", Number: "1"}, profiles.Account{Name: "two", Number: "2"})
+	with.Unproven = map[string]Unproven{"1": {Why: "not proven: there is no zone", Next: "Ask the DNS administrator."}}
+	v := Evaluate(validRequest(), Usage{}, with, Settings{})
+	require.Equal(t, "two", v.Grant.Account)
+	require.Contains(t, find(t, v, "account").Message, "The others: one (not proven: there is no zone).")
+	with.Unproven["2"] = Unproven{Why: "not proven yet"}
+	check := find(t, Evaluate(validRequest(), Usage{}, with, Settings{}), "account")
+	require.Equal(t, []any{Fail, "Ask the DNS administrator."}, []any{check.Result, check.Next})
+	require.Contains(t, check.Message, "two (not proven yet)")
+}
+
 func TestWithoutAccountsOfThePlatformNothingIsChosen(t *testing.T) {
 	with := terms(t)
 	with.Catalogue.Accounts = []profiles.Account{{Name: "ibm", Platform: "ibmcloud"}}

@@ -137,6 +137,7 @@ func (j judging) fillGrant() Grant {
 		Version:     orDefault(r.Version, p.Versions.Default),
 		BaseDomain:  j.baseDomain(),
 		Account:     j.account.Name,
+		Exclusive:   j.isExclusive(),
 		TTL:         s.Scale(ttlOf(r, p)),
 		MaxTTL:      s.Scale(p.MaxTTL),
 		Grace:       j.gracePeriod(),

@@ -12,10 +12,17 @@ type Terms struct {
 	Catalogue profiles.Catalogue
 	Rules     Rules // nil: none
 	Now       time.Time
-	Brakes    []lifecycle.Brake // that hold now, anywhere
-	Own       map[string]string // the installation's own cloud account, by platform
-	Claims    bool              // a pool may serve the request, so that it needs no account with room
-	Explain   bool              // the check of the rules names those that do not apply, too, with what they read
+	Brakes    []lifecycle.Brake   // that hold now, anywhere
+	Own       map[string]string   // the installation's own cloud account, by platform
+	Unproven  map[string]Unproven // cloud accounts that get no new cluster, by the cloud's id; nil: each is proven
+	Claims    bool                // a pool may serve the request, so that it needs no account with room
+	Explain   bool                // the check of the rules names those that do not apply, too, with what they read
+}
+
+// Unproven says why an account is not known to take clusters.
+type Unproven struct {
+	Why  string // as part of a sentence
+	Next string // what to do about it, and who can; empty: to wait
 }
 
 // Rules are the catalogue's compiled policies. They never panic, and never allow what they could not evaluate.

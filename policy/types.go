@@ -88,7 +88,7 @@ type Request struct {
 	Anew string `json:"anew,omitempty"` // its name if nobody chose one and none of a pool is taken
 	Pool string `json:"pool,omitempty"` // from which a waiting cluster is taken if one fits; empty: from any that is open to the team; NoPool: from none
 
-	Account string `json:"account,omitempty"` // the catalogue's name of the cloud account; empty: the one with the most room
+	Account string `json:"account,omitempty"` // the catalogue's name of the cloud account, or profiles.ExclusiveAccount; empty: the one with the most room
 
 	OffHours *bool `json:"offHours,omitempty"` // whether it sleeps outside working hours; nil: as the repository's file or the profile says
 
@@ -206,8 +206,9 @@ type Grant struct {
 	Weight       int               `json:"weight"`             // the team's share of turns
 	Priority     int               `json:"priority,omitempty"` // who waits with a higher one comes first, whatever the team
 	Addons       []string          `json:"addons,omitempty"`
-	OffHours     bool              `json:"offHours,omitempty"` // it sleeps outside working hours
-	Account      string            `json:"account,omitempty"`  // the catalogue's name of the cloud account; empty: the installation's own
+	OffHours     bool              `json:"offHours,omitempty"`  // it sleeps outside working hours
+	Account      string            `json:"account,omitempty"`   // the catalogue's name of the cloud account; empty: the installation's own
+	Exclusive    bool              `json:"exclusive,omitempty"` // nobody else's cluster is made in its account as long as it lives
 
 	ClaimFrom ClaimTerms `json:"claimFrom,omitzero"` // which waiting cluster of a pool may be taken in its place
 }

@@ -1,6 +1,8 @@
 package profiles
 
 import (
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -27,8 +29,17 @@ type Account struct {
 	BaseDomain  string   // of its clusters; empty: as the request or the profile says
 }
 
+// ExclusiveAccount stands in a profile or request in place of an account's name: any in which there is no other cluster, as long as this one lives.
+const ExclusiveAccount = "exclusive"
+
 // MayUse reports whether a team's clusters may be made there.
 func (a Account) MayUse(team string) bool { return len(a.Teams) == 0 || FitsAny(a.Teams, team) }
+
+// Version identifies what a proof of the account depends on: with another one it has to be proven again.
+func (a Account) Version() string {
+	raw, _ := json.Marshal([]any{a.Platform, a.Number, a.CredentialsRef, a.ServiceAccounts, a.Regions, a.BaseDomain}) // plain values
+	return fmt.Sprintf("%x", sha256.Sum256(raw))[:12]
+}
 
 // Account looks an account up by its exact name.
 func (c Catalogue) Account(name string) (Account, bool) {
@@ -88,6 +99,9 @@ func accountFields(r *reader, a *Account) []field {
 
 // compareAccount checks that an account's values are those of its cloud.
 func compareAccount(r *reader, a Account) {
+	if a.Name == ExclusiveAccount {
+		r.failAt("name", fmt.Sprintf("%q, which requests write for an account of their own", a.Name), "another name")
+	}
 	on, known := platforms[a.Platform]
 	if !known || !r.good("platform") {
 		return

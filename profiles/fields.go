@@ -84,6 +84,7 @@ func profileFields(r *reader, p *Profile) []field {
 		idle(r, &p.Idle),
 		optional(choice("ttlFrom", &p.TTLFrom, TTLFromAccepted, TTLFromActivity)),
 		optional(r.inner("sleep", choice("mode", &p.Sleep, SleepWorkers, SleepStopped, SleepNever))),
+		optional(choice("account", &p.Account, ExclusiveAccount)),
 		spot(r, &p.Spot),
 		allowList(r, "versions", &p.Versions, "a version such as \"4.20.3\", in quotes", versionForm.MatchString),
 		allowList(r, "baseDomains", &p.BaseDomains, "a lowercase DNS domain", domain),

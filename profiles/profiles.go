@@ -31,6 +31,7 @@ type Profile struct {
 	ControlPlane ControlPlane
 	Workers      Workers
 	Sleep        string // how its clusters sleep: SleepWorkers, SleepStopped or SleepNever
+	Account      string // ExclusiveAccount: each of its clusters has a cloud account for itself; empty: none has
 	Spot         string // SpotWorkers: their workers are spot machines of AWS; empty: none of their machines is
 
 	WorkHours workhours.Schedule // when people work with its clusters; empty: as the team says

@@ -107,10 +107,11 @@ func (a *attempt) checkProblems(ctx context.Context, look surroundings) error {
 	var messages, next []string
 	var reason, whose string
 	for _, p := range look.problems {
-		a.noteLine("preflight: %s: %s; %s", p.Code, p.Message, p.Next)
 		if !p.Block {
+			a.noteLine("preflight: %s: %s; the install continues; %s", p.Code, p.Message, p.Next)
 			continue
 		}
+		a.noteLine("preflight: %s: %s; %s", p.Code, p.Message, p.Next)
 		if reason == "" {
 			reason, whose = p.Code, cmp.Or(p.Whose, contract.WhoseUser)
 		}

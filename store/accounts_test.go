@@ -95,6 +95,33 @@ func TestNoAccountGetsMoreThanItsCap(t *testing.T) {
 	require.Equal(t, map[string]int{"one": most, "two": most}, counted)
 }
 
+// Of requests that arrive together, judged in groups or alone, one gets an account for itself.
+func TestAnAccountForOneClusterAloneGetsNoOther(t *testing.T) {
+	t.Parallel()
+	s, _ := storetest.Open(t)
+	var all sync.WaitGroup
+	for i := range 12 {
+		all.Go(func() {
+			ask, g := inAccount(fmt.Sprintf("c-%d", i), "one", "")
+			g.Row.Exclusive = i%2 == 0
+			g.Row.RequestedBy = fmt.Sprintf("github:p%d", i%5)
+			ask.Scope.Person, ask.Principal, ask.Claims = g.Row.RequestedBy, g.Row.RequestedBy, i%3 == 0
+			_, _ = s.Judge(t.Context(), ask, func(u usage.Usage) (store.Judgement, error) {
+				if u.Accounts.Kept["one"] || g.Row.Exclusive && u.Accounts.Live["one"] > 0 {
+					return store.Judgement{Verdict: []byte(`{"allowed":false}`)}, nil
+				}
+				return g, nil
+			})
+		})
+	}
+	all.Wait()
+	live, kept := storetest.Count(t, s, `SELECT count(*) FROM clusters`), storetest.Count(t, s, `SELECT count(*) FROM clusters WHERE exclusive`)
+	require.NotZero(t, live)
+	if kept > 0 {
+		require.Equal(t, []int{1, 1}, []int{live, kept})
+	}
+}
+
 func TestRoomIsWhatWasMeasuredWithoutWhatOthersHold(t *testing.T) {
 	t.Parallel()
 	s, clock := storetest.Open(t)

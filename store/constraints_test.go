@@ -37,12 +37,12 @@ func TestTheMigrationsGoUpDownAndUpAgain(t *testing.T) {
 	}
 	_, err = p.Up(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, 81, tables())
+	require.Equal(t, 82, tables())
 	_, err = p.Down(t.Context()) // the newest
 	require.NoError(t, err)
 	_, err = p.Up(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, 81, tables())
+	require.Equal(t, 82, tables())
 	_, err = p.DownTo(t.Context(), 0)
 	require.NoError(t, err)
 	require.Zero(t, tables())
@@ -267,4 +267,27 @@ func TestTheTableAndTheHeartAgreeWhenAClusterEnds(t *testing.T) {
 			null(ends.Claim), null(ends.Hold), null(ends.Idle), null(ends.Drain)).Scan(&at))
 		require.Equal(t, ends.DestroyAt(), at.UTC(), "%+v", ends)
 	})
+}
+
+// Whoever upgrades has accounts in which there are clusters. They go on until a proof says otherwise.
+func TestAnUpgradeMarksTheAccountsThatAreUsed(t *testing.T) {
+	t.Parallel()
+	url := pgtest.New(t)
+	s := storetest.OpenAt(t, url, db.Options{Limits: storetest.Limits, Lease: time.Minute})
+	ask, g := inAccount("one", "aws-one", "111111111111")
+	_, err := storetest.Judge(s, ask, g)
+	require.NoError(t, err)
+	raw, err := sql.Open("pgx", url)
+	require.NoError(t, err)
+	defer raw.Close()
+	p, err := goose.NewProvider(goose.DialectPostgres, raw, migrations.FS)
+	require.NoError(t, err)
+	_, err = p.DownTo(t.Context(), 107)
+	require.NoError(t, err)
+	_, err = p.Up(t.Context())
+	require.NoError(t, err)
+	known, err := s.Scans.Proofs(t.Context())
+	require.NoError(t, err)
+	require.Len(t, known, 1)
+	require.Equal(t, []any{"aws", "111111111111", "", true, false}, []any{known[0].Platform, known[0].Account, known[0].Version, known[0].Used, known[0].Open})
 }

@@ -282,7 +282,7 @@ func judgeInTurn(ctx context.Context, c *db.Tx, all []*pending, tally *usage.Tal
 					continue
 				}
 				names[at] = p
-				counted.Add(p.ask.Scope, fill(c, p.out.Judgement).Cluster, row.Nodes, row.HourlyCents, row.Account, usage.AccountRegion{Number: row.Spec.Account, Region: row.Region})
+				counted.Add(p.ask.Scope, fill(c, p.out.Judgement).Cluster, row.Nodes, row.HourlyCents, row.Account, usage.AccountRegion{Number: row.Spec.Account, Region: row.Region}, row.Exclusive)
 			}
 			judged = append(judged, p)
 		}

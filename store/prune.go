@@ -70,6 +70,11 @@ var passing = []struct{ what, sql string }{
 		DELETE FROM scans WHERE id IN (
 			SELECT s.id FROM scans s WHERE s.closed_at < @before AND s.judged_at IS NOT NULL AND 10 <= (
 				SELECT count(*) FROM scans n WHERE n.platform = s.platform AND n.account = s.account AND n.round > s.round) LIMIT @batch)`},
+	// What was found out last of an account's document stays.
+	{"proofs", `
+		DELETE FROM proofs WHERE id IN (
+			SELECT p.id FROM proofs p WHERE p.closed_at < @before AND EXISTS (
+				SELECT FROM proofs n WHERE (n.platform, n.account) = (p.platform, p.account) AND n.round > p.round AND n.verdict <> '') LIMIT @batch)`},
 	{"resources that are gone", `
 		DELETE FROM seen WHERE (platform, account, id) IN (SELECT platform, account, id FROM seen WHERE gone_at < @before LIMIT @batch)`},
 	// What people were told of stays for as long as a report can look back from its end.

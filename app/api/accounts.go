@@ -1,12 +1,14 @@
 package api
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 	"slices"
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/api/v1"
+	"github.com/ocpctl/ocpctl/policy"
 )
 
 // ListAccounts implements GET /api/v1/accounts.
@@ -33,6 +35,16 @@ func (s *server) GetAccount(w http.ResponseWriter, r *http.Request, name string)
 	writeOK(w, toAccount(a))
 }
 
+// ProveAccount implements POST /api/v1/accounts/{name}/prove.
+func (s *server) ProveAccount(w http.ResponseWriter, r *http.Request, name string) {
+	a, err := s.App.ProveAccount(r.Context(), principal(r), name, app.Origin{Source: policy.SourceAPI})
+	if err != nil {
+		s.writeError(w, r, err)
+		return
+	}
+	writeReply(w, jsonType, http.StatusAccepted, toAccount(a))
+}
+
 // ListRooms implements GET /api/v1/rooms.
 func (s *server) ListRooms(w http.ResponseWriter, r *http.Request) {
 	list, err := s.App.VisibleRooms(r.Context(), principal(r))
@@ -54,6 +66,10 @@ func toAccount(a app.AccountState) v1.Account {
 	out := v1.Account{
 		Name: a.Name, Platform: a.Platform, Number: a.Number, State: v1.AccountState(a.State()), Regions: a.Regions, Teams: a.Teams,
 		Live: a.Live, Cap: a.Cap, Priority: a.Priority, BaseDomain: a.BaseDomain,
+	}
+	if !a.Gone {
+		p := a.Proof
+		out.Proof = v1.AccountProof{Verdict: v1.AccountProofVerdict(p.Verdict), At: when(p.At), Running: p.Open, Reason: p.Reason, Message: cmp.Or(p.Why, p.Message), Next: cmp.Or(p.Unproven.Next, p.Proof.Next)}
 	}
 	for _, region := range slices.Sorted(maps.Keys(a.Fits)) {
 		out.Room = append(out.Room, v1.AccountRoom{Region: region, Clusters: a.Fits[region]})

@@ -17,6 +17,8 @@ type operations interface {
 	ListAccounts(w http.ResponseWriter, r *http.Request)
 	// GetAccount Show a cloud account.
 	GetAccount(w http.ResponseWriter, r *http.Request, name string)
+	// ProveAccount Have a cloud account proven again now (requesters of a team that has it for itself, and platform admins of every team).
+	ProveAccount(w http.ResponseWriter, r *http.Request, name string)
 	// ListApprovals List approvals, newest first.
 	ListApprovals(w http.ResponseWriter, r *http.Request, params v1.ListApprovalsParams)
 	// GetApproval Get one approval with its votes.
@@ -496,6 +498,9 @@ func routes(s operations, add func(method, path string, handle func(w http.Respo
 	})
 	add(http.MethodGet, "/api/v1/accounts/{name}", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		s.GetAccount(w, r, r.PathValue("name"))
+	})
+	add(http.MethodPost, "/api/v1/accounts/{name}/prove", func(w http.ResponseWriter, r *http.Request, p *parameters) {
+		s.ProveAccount(w, r, r.PathValue("name"))
 	})
 	add(http.MethodGet, "/api/v1/rooms", func(w http.ResponseWriter, r *http.Request, p *parameters) {
 		s.ListRooms(w, r)

@@ -9,6 +9,9 @@ import (
 	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/devstack/oidc"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/scans"
 	"github.com/ocpctl/ocpctl/store/storetest"
 )
 
@@ -84,13 +87,21 @@ func TestADrainedClusterCannotBeKeptPastItsEnd(t *testing.T) {
 }
 
 func TestAnAccountIsFrozenByItsName(t *testing.T) {
-	h := fixtureWith(t, servicetest.Catalogue(t, map[string]string{"accounts/two.yaml": "name: two\nplatform: aws\nnumber: \"210987654321\"\n"}), nil)
+	terms := servicetest.Catalogue(t, map[string]string{"accounts/two.yaml": "name: two\nplatform: aws\nnumber: \"210987654321\"\n"})
+	h := fixtureWith(t, terms, nil)
 	var brake v1.Brake
 	h.does(http.MethodPost, "/api/v1/brakes", h.as(oidc.Admin), v1.FreezeRequest{Account: "two", Until: "4h", Reason: "its owners pay no more"}, http.StatusCreated, &brake)
 	require.Equal(t, "210987654321", brake.Account)
 	var two v1.Account
 	h.does(http.MethodGet, "/api/v1/accounts/two", h.as(oidc.Admin), nil, http.StatusOK, &two)
 	require.Equal(t, brake.Account, two.Number)
+	h.does(http.MethodPost, "/api/v1/accounts/two/prove", h.as(oidc.Admin), nil, http.StatusAccepted, &two)
+	require.Equal(t, v1.AccountStateUnproven, two.State)
+	require.True(t, two.Proof.Running)
+	h.refused(http.MethodPost, "/api/v1/accounts/two/prove", h.as(oidc.Requester), nil, http.StatusForbidden)
+	storetest.Prove(t, h.store, "aws", two.Number, terms.Accounts[0].Version(), scans.ResultRow{Outcome: lifecycle.Succeeded, Proof: contract.ProofProven})
+	h.does(http.MethodGet, "/api/v1/accounts/two", h.as(oidc.Admin), nil, http.StatusOK, &two)
+	require.Equal(t, v1.AccountStateOpen, two.State)
 	var verdict v1.Verdict
 	body := map[string]any{"name": "frozen", "profile": "aws-minimal-test", "team": "platform", "costCenter": "x", "environment": "test"}
 	h.does(http.MethodPost, "/api/v1/dry-run", h.as(oidc.Requester), body, http.StatusOK, &verdict)

@@ -119,6 +119,7 @@ func (s *server) ClaimScan(w http.ResponseWriter, r *http.Request, id string) {
 		return
 	}
 	spec := scanSpec(row, parts, s.Runner)
+	spec.Proof = scans.IsProof(id)
 	spec.Plans = s.App.ScanPlans(row.Platform, row.Spec.Regions)
 	writeOK(w, contract.ClaimedScan{Spec: spec, Answer: answer})
 }

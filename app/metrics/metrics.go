@@ -27,7 +27,8 @@ type Config struct {
 
 	Token secret.Text // shows names of teams and profiles to whoever sends it; empty: nobody sees them
 
-	Pools func(context.Context) ([]PoolLevel, error) // nil: not measured
+	Pools    func(context.Context) ([]PoolLevel, error)    // nil: not measured
+	Accounts func(context.Context) ([]AccountLevel, error) // nil: not measured
 
 	ProcessOnly bool // nothing is read from the database's rows, because another process shows them
 }
@@ -37,6 +38,21 @@ type PoolLevel struct {
 	Pool         string
 	Clusters     map[string]int // by state, and how many are wanted: desired, and running of them
 	WaitingCents int64          // what waiting cost this month
+}
+
+// AccountLevel is how a cloud account of the catalogue stands.
+type AccountLevel struct {
+	Account       string
+	Clusters, Cap int // Cap 0: no limit
+	Room          []AccountRoom
+	Unproven      bool // it gets no new cluster
+	Failed        bool // … or its last proof failed
+}
+
+// AccountRoom is how many more clusters of a profile fit into a region.
+type AccountRoom struct {
+	Region, Profile string
+	Clusters        int
 }
 
 // Metrics are one process's metrics. They are safe for concurrent use.

@@ -80,6 +80,36 @@ func TestTheLabelsThatAreNotOpenAreNamesThatPeopleChose(t *testing.T) {
 		}
 	}
 	for label, is := range hidden {
-		require.Equal(t, label == "team" || label == "profile" || label == "pool", is, label)
+		require.Equal(t, slices.Contains([]string{"team", "profile", "pool", "account", "region"}, label), is, label)
 	}
+}
+
+func TestAnAccountIsShownAsItStandsToWhoHasTheToken(t *testing.T) {
+	r := newRows(Config{})
+	r.clouds = []AccountLevel{
+		{Account: "platform-own", Clusters: 2, Cap: 3, Unproven: true, Failed: true, Room: []AccountRoom{{"us-east-1", "small", 4}}},
+		{Account: "shared", Clusters: 1},
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(shown{r})
+	_, named := scrape(t, newHandler(registry, secret.New("s3cr3t")), "Bearer s3cr3t")
+	for _, line := range []string{
+		`ocpctl_account_clusters{account="platform-own"} 2`, `ocpctl_account_cap{account="platform-own"} 3`, `ocpctl_account_room{account="platform-own",profile="small",region="us-east-1"} 4`,
+		`ocpctl_account_unproven{account="platform-own"} 1`, `ocpctl_account_proof_failed{account="platform-own"} 1`, `ocpctl_account_unproven{account="shared"} 0`,
+	} {
+		require.Contains(t, named, line+"\n")
+	}
+	_, sums := scrape(t, newHandler(registry, secret.New("s3cr3t")), "")
+	require.NotContains(t, sums, "platform-own")
+	require.Contains(t, sums, "ocpctl_account_clusters 3\n")
+	require.Contains(t, sums, "ocpctl_account_unproven 1\n")
+}
+
+// shown shows the rows that a test sets.
+type shown struct{ *rows }
+
+func (s shown) Collect(out chan<- prometheus.Metric) {
+	s.showCensus(func(d *prometheus.Desc, value float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	})
 }

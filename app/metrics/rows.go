@@ -28,6 +28,7 @@ type rows struct {
 	census store.Census
 	levels []measures.Level
 	pools  []PoolLevel
+	clouds []AccountLevel
 	counts []*counted
 }
 
@@ -53,12 +54,17 @@ var (
 	allowedDesc      = prometheus.NewDesc("ocpctl_github_calls_allowed", "GitHub's primary rate limit per hour.", []string{"installation", "resource"}, nil)
 	poolDesc         = prometheus.NewDesc("ocpctl_pool_clusters", "Clusters of a pool by state: waiting (awake), asleep, making, claimed; and how many are to wait (desired), running of them awake.", []string{"pool", "state"}, nil)
 	poolCostDesc     = prometheus.NewDesc("ocpctl_pool_waiting_cost_dollars", "What the pool's waiting clusters cost this calendar month (UTC), by list prices.", []string{"pool"}, nil)
+	accountDesc      = prometheus.NewDesc("ocpctl_account_clusters", "Clusters in a cloud account of the catalogue that are not proven destroyed.", []string{"account"}, nil)
+	capDesc          = prometheus.NewDesc("ocpctl_account_cap", "The most clusters at once in a cloud account of the catalogue that has such a limit.", []string{"account"}, nil)
+	roomDesc         = prometheus.NewDesc("ocpctl_account_room", "How many more clusters of a profile fit into a region of a cloud account by its own limits, as measured in the last day.", []string{"account", "region", "profile"}, nil)
+	unprovenDesc     = prometheus.NewDesc("ocpctl_account_unproven", "1 if a cloud account gets no new cluster because it is not proven that clusters can be made there.", []string{"account"}, nil)
+	proofDesc        = prometheus.NewDesc("ocpctl_account_proof_failed", "1 if the last proof of a cloud account found that something is wrong.", []string{"account"}, nil)
 	awayDesc         = prometheus.NewDesc("ocpctl_github_away_seconds", "Seconds since GitHub stopped responding; 0 if it responds.", []string{"installation"}, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (r *rows) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{upDesc, clustersDesc, jobsDesc, reservationsDesc, againDesc, findingsDesc, leftDesc, allowedDesc, awayDesc, poolDesc, poolCostDesc} {
+	for _, d := range []*prometheus.Desc{upDesc, clustersDesc, jobsDesc, reservationsDesc, againDesc, findingsDesc, leftDesc, allowedDesc, awayDesc, poolDesc, poolCostDesc, accountDesc, capDesc, roomDesc, unprovenDesc, proofDesc} {
 		out <- d
 	}
 	for _, d := range r.gauges {
@@ -112,6 +118,11 @@ func (r *rows) refreshRows() (err error) {
 			return err
 		}
 	}
+	if r.Accounts != nil {
+		if r.clouds, err = r.Accounts(ctx); err != nil {
+			return err
+		}
+	}
 	for _, c := range r.counts {
 		if err := c.refreshCounts(ctx, r.Store.Measures); err != nil {
 			return err
@@ -140,6 +151,9 @@ func (r *rows) showCensus(gauge func(*prometheus.Desc, float64, ...string)) {
 		}
 		gauge(poolCostDesc, float64(p.WaitingCents)/100, p.Pool)
 	}
+	for _, a := range r.clouds {
+		a.showLevel(gauge)
+	}
 	for kind, n := range r.census.Findings {
 		gauge(findingsDesc, float64(n), string(kind))
 	}
@@ -150,5 +164,23 @@ func (r *rows) showCensus(gauge func(*prometheus.Desc, float64, ...string)) {
 	}
 	for installation, away := range r.census.Away {
 		gauge(awayDesc, away.Seconds(), strconv.FormatInt(installation, 10))
+	}
+}
+
+// showLevel shows how an account stands.
+func (a AccountLevel) showLevel(gauge func(*prometheus.Desc, float64, ...string)) {
+	gauge(accountDesc, float64(a.Clusters), a.Account)
+	if a.Cap > 0 {
+		gauge(capDesc, float64(a.Cap), a.Account)
+	}
+	for _, r := range a.Room {
+		gauge(roomDesc, float64(r.Clusters), a.Account, r.Region, r.Profile)
+	}
+	for desc, is := range map[*prometheus.Desc]bool{unprovenDesc: a.Unproven, proofDesc: a.Failed} {
+		value := 0.0
+		if is {
+			value = 1
+		}
+		gauge(desc, value, a.Account)
 	}
 }

@@ -73,9 +73,10 @@ type fixture struct {
 	streams  *eventstream.Places
 	live     liveTimes
 
-	cohort string          // of all teams of the catalogue; empty: none
-	proves bool            // people prove on GitHub that an account is theirs; else the account types a code
-	github *standin.Server // with proves
+	clouds []profiles.Account // of the catalogue
+	cohort string             // of all teams of the catalogue; empty: none
+	proves bool               // people prove on GitHub that an account is theirs; else the account types a code
+	github *standin.Server    // with proves
 
 	identities *atomic.Pointer[[]profiles.Identity] // of the catalogue; nil: those of the terms
 }
@@ -99,6 +100,7 @@ func newFixtureWith(t testing.TB, change func(*fixture)) *fixture {
 	t.Cleanup(func() { require.NoError(t, h.provider.Stop()) })
 	h.issuer = servicetest.Issuer(t)
 	terms := ownCatalogue(t)
+	terms.Accounts = h.clouds
 	if h.cohort != "" {
 		for i := range terms.Teams {
 			terms.Teams[i].Cohort = h.cohort

@@ -16,6 +16,7 @@ type limitsView struct {
 	Budgets   []budgetView
 	Profiles  []profiles.Profile
 	Rooms     []app.RoomState
+	Accounts  []app.AccountState
 	MayCreate bool
 	Cohorts   bool // some line has a cohort
 }
@@ -68,8 +69,17 @@ func (p *pages) limitsOf(ctx context.Context, who policy.Principal) (limitsView,
 	if v.Profiles, _, err = p.Admin.Profiles(who); err != nil {
 		return v, err
 	}
+	if v.Accounts, err = p.App.VisibleAccounts(ctx, who); err != nil {
+		return v, err
+	}
 	v.Rooms, err = p.App.VisibleRooms(ctx, who)
 	return v, err
+}
+
+// proveAccount has a cloud account proven again.
+func (p *pages) proveAccount(w http.ResponseWriter, r *http.Request, who policy.Principal) {
+	_, err := p.App.ProveAccount(r.Context(), who, r.PathValue("name"), originOf(r))
+	p.answerForm(w, r, who, "/limits", "A runner looks whether clusters can be made in the account. What it finds out appears here.", err)
 }
 
 // quotaLines returns one quota's limits, one line each.

@@ -12,12 +12,14 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/app/costs"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
+	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/reports"
 	"github.com/ocpctl/ocpctl/store/scans"
+	"github.com/ocpctl/ocpctl/store/storetest"
 )
 
 func TestTheNavigationShowsWhatOneMaySee(t *testing.T) {
@@ -62,6 +64,28 @@ func TestLimitsShowWhatIsUsedOfThem(t *testing.T) {
 	require.NotContains(t, page, "team payments")
 	_, page, _ = h.as("ada").get("/limits")
 	require.NotContains(t, page, "/new?profile", "an auditor creates nothing")
+}
+
+func TestLimitsShowAccountsAndTheirProof(t *testing.T) {
+	own := profiles.Account{Name: "own", Platform: "aws", Number: "111111111111", Teams: []string{"platform"}, Cap: 3}
+	h := newFixtureWith(t, func(h *fixture) {
+		h.clouds = []profiles.Account{own, {Name: "theirs", Platform: "aws", Number: "222222222222", Teams: []string{"payments"}}}
+	})
+	storetest.Prove(t, h.store, "aws", own.Number, own.Version(), scans.ResultRow{Outcome: lifecycle.Failure, Proof: contract.ProofRefused, Message: "there is <no> zone", Next: "ask the DNS administrator"})
+	_, page, _ := h.as("maya").get("/limits")
+	for _, want := range []string{"<code>own</code>", "0 of 3", ">unproven</span>", "Not proven: there is &lt;no&gt; zone.", "Ask the DNS administrator.", `action="/accounts/own/prove"`} {
+		require.Contains(t, page, want)
+	}
+	require.NotContains(t, page, "theirs")
+	_, page, _ = h.as("maya").post("/accounts/theirs/prove", nil)
+	require.NotContains(t, page, "222222222222")
+	require.Contains(t, page, "The account theirs does not exist")
+	_, page, _ = h.as("maya").post("/accounts/own/prove", nil)
+	require.Contains(t, says(page), "A runner looks")
+	storetest.Prove(t, h.store, "aws", own.Number, own.Version(), scans.ResultRow{Outcome: lifecycle.Succeeded, Proof: contract.ProofProven})
+	_, page, _ = h.as("maya").get("/limits")
+	require.Contains(t, page, "Proven <time datetime=")
+	require.Contains(t, page, ">open</span>")
 }
 
 func TestLimitsShowWhatACohortLends(t *testing.T) {

@@ -242,6 +242,7 @@ func (p *pages) officeRoutes() map[string]handler {
 		"POST /orphans/exempt":              p.exemptOrphans,
 		"GET /admin/orphans":                p.listOrphans,
 		"POST /admin/scans":                 p.scanNow,
+		"POST /accounts/{name}/prove":       p.proveAccount,
 		"GET /deliveries":                   p.listDeliveries,
 		"GET /deliveries/{id}":              p.showDelivery,
 		"POST /deliveries/{id}/replay":      p.replayDelivery,

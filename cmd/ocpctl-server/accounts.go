@@ -68,9 +68,9 @@ func (in inner) listScanAccounts(ctx context.Context) ([]scans.Wanted, error) {
 	return scanAccounts(in.cfg, in.catalogue.Current(), used), err
 }
 
-// scanAccounts returns what the controller looks through.
-func (in inner) scanAccounts() controller.Accounts {
-	out := controller.Accounts{Wanted: in.listScanAccounts, Every: in.cfg.Scan.Every, Prices: in.resourcePrices}
+// scanAccounts returns what the controller looks through, and what it proves.
+func (in inner) scanAccounts(prove func() []scans.WantedProof) controller.Accounts {
+	out := controller.Accounts{Wanted: in.listScanAccounts, Prove: prove, Every: in.cfg.Scan.Every, Prices: in.resourcePrices}
 	for _, e := range in.cfg.Scan.Exempt {
 		out.Exempt = append(out.Exempt, orphans.Rule{Account: e.Account, Identity: e.Identity, Name: e.Name, TagKey: e.TagKey, Why: e.Why})
 	}

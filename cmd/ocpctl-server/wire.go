@@ -131,7 +131,8 @@ func (s *server) buildParts(ctx context.Context, cfg config.Config, r config.Rol
 			status := in.catalogue.Status()
 			return status.LoadedAt, status.Err
 		},
-		Pools: func(ctx context.Context) ([]metrics.PoolLevel, error) { return poolLevels(ctx, core) },
+		Pools:    func(ctx context.Context) ([]metrics.PoolLevel, error) { return poolLevels(ctx, core) },
+		Accounts: func(ctx context.Context) ([]metrics.AccountLevel, error) { return accountLevels(ctx, core) },
 	})
 	core = app.New(in.appConfig(nil))
 	s.wireProbes(cfg, in.metrics)

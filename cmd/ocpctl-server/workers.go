@@ -196,16 +196,16 @@ func (in inner) notKept(installation int64, err error) {
 	}
 }
 
-func (in inner) wireController(client *github.Client, pools controller.Pools, catalogue controller.Catalogue, changes controller.CatalogueChanges) (*controller.Controller, error) {
+func (in inner) wireController(client *github.Client, core *app.Service, catalogue controller.Catalogue, changes controller.CatalogueChanges) (*controller.Controller, error) {
 	cfg := in.cfg
 	dispatcher, err := wireDispatcher(cfg)
 	if err != nil {
 		return nil, err
 	}
 	return controller.New(controller.Config{
-		Store: in.store, Dispatcher: dispatcher, GitHub: client, Catalogue: catalogue, Changes: changes, CataloguePath: strings.Trim(cfg.Catalogue.Path, "/"), Spool: in.bucket, Remover: in.bucket, Archives: in.bucket, Cleanup: in.wireCleanup(), Pools: pools, Signer: in.signer,
+		Store: in.store, Dispatcher: dispatcher, GitHub: client, Catalogue: catalogue, Changes: changes, CataloguePath: strings.Trim(cfg.Catalogue.Path, "/"), Spool: in.bucket, Remover: in.bucket, Archives: in.bucket, Cleanup: in.wireCleanup(), Pools: core, Signer: in.signer,
 		Bucket: cfg.Artifacts.Bucket, Installation: cfg.Installation,
-		Limits: cfg.Lifecycle(), Hours: in.hoursOf, FindingLimits: cfg.FindingLimits(), Breaker: cfg.Breaker(), Accounts: in.scanAccounts(), Links: chatops.Links{UI: cfg.UIURL}, Log: in.log,
+		Limits: cfg.Lifecycle(), Hours: in.hoursOf, FindingLimits: cfg.FindingLimits(), Breaker: cfg.Breaker(), Accounts: in.scanAccounts(core.WantedProofs), Links: chatops.Links{UI: cfg.UIURL}, Log: in.log,
 		Wake: cfg.Limits.Wake, FindEvery: cfg.Limits.Findings, Keep: cfg.Limits.Keep, Retention: cfg.Artifacts.Retention,
 		RepositoryFile: profiles.RepositoryFilePath, Pace: cfg.GitHub.WritePace(), Progress: cfg.GitHub.Progress,
 	}), nil

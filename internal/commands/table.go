@@ -40,7 +40,7 @@ var Table = []Command{
 			{"off-hours", "", "", "the cluster sleeps outside working hours; --off-hours=false: it stays awake; default: as its profile says"},
 			{"pool", "", "aws-ready", "the `pool` from which a waiting cluster is taken if one fits; default: any that is open to the team"},
 			{"no-pool", "", "", "make a new cluster, and take none from a pool"},
-			{"account", "", "aws-two", "the cloud `account` in which it is made; default: of those that your team may use, the one with the most room"},
+			{"account", "", "aws-two", "the cloud `account` in which it is made, or exclusive for one without another cluster; default: of those that your team may use, the one with the most room"},
 			{"reuse", "", "run", "in a pipeline, which existing cluster to take: `none`, run (the run's own in this slot) or pull-request"},
 			{"slot", "", "e2e-1", "in a pipeline, the `name` of this one of the run's clusters; default: the only one"},
 			{"lifetime", "", "job", "in a pipeline, what ends it besides its lifetime: the `run`, the job, or nothing (ttl)"},

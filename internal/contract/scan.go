@@ -6,6 +6,9 @@ import "time"
 // /api/v1/status/scans/{id}/claim and reports to …/report and …/result. It reads, and changes nothing.
 const KindScan = "scan"
 
+// KindProve is a scan with Proof set: it finds out whether clusters can be made in an account, with the credentials that make them.
+const KindProve = "prove"
+
 // ScanSpec is everything that a scan's runner gets.
 type ScanSpec struct {
 	Scan         string `json:"scan"` // id, part of the Status API's path
@@ -23,6 +26,9 @@ type ScanSpec struct {
 
 	// Plans are the clusters for which the account's limits are measured, after everything was listed.
 	Plans []ScanPlan `json:"plans,omitempty"`
+
+	// Proof: nothing is listed. The runner looks for what would keep clusters of the plans from being made, and says so in the result.
+	Proof bool `json:"proof,omitempty"`
 
 	CallsPerSecond int           `json:"callsPerSecond"` // at most, in each service and region
 	Heartbeat      time.Duration `json:"heartbeat"`
@@ -103,4 +109,13 @@ type ScanResult struct {
 	Regions []string       `json:"regions"`         // that were looked through
 	Calls   map[string]int `json:"calls,omitempty"` // by service
 	Slowed  int            `json:"slowed"`          // calls that the cloud throttled
+
+	Proof string `json:"proof,omitempty"` // one of the values below; empty: it was no proof, or nothing was found out
 }
+
+// What a proof found out about an account.
+const (
+	ProofProven  = "proven"
+	ProofLacking = "lacking" // something is missing without which an install may still succeed, such as a permission to read
+	ProofRefused = "refused" // every install would fail
+)

@@ -13,6 +13,9 @@ import (
 // KindScan is the kind of a job that looks through a cloud account. It belongs to no cluster: its id stands in Attempt.
 const KindScan = "scan"
 
+// KindProve is the kind of a job that looks whether clusters can be made in an account, with the identity that makes them. Else it is like a scan.
+const KindProve = "prove"
+
 // Job is one attempt to start, or one scan.
 type Job struct {
 	Attempt string // id; starting the same one again has no effect, unless it was forgotten after its end
@@ -69,17 +72,20 @@ func (r *Refusal) Error() string { return r.Trouble.Message + ": " + r.Err.Error
 // Unwrap returns the dispatcher's error.
 func (r *Refusal) Unwrap() error { return r.Err }
 
-// Check returns what is wrong with a job: only a scan has no cluster.
+// IsOfAccount reports that jobs of a kind belong to a cloud account, and to no cluster.
+func IsOfAccount(kind string) bool { return kind == KindScan || kind == KindProve }
+
+// Check returns what is wrong with a job: only scans and proofs have no cluster.
 func (j Job) Check() error {
-	if (j.Kind == KindScan) != (j.Cluster == "") {
-		return fmt.Errorf("the job %s of kind %q names the cluster %q; a scan has none, and everything else has one", j.Attempt, j.Kind, j.Cluster)
+	if IsOfAccount(j.Kind) != (j.Cluster == "") {
+		return fmt.Errorf("the job %s of kind %q names the cluster %q; a scan or proof has none, and everything else has one", j.Attempt, j.Kind, j.Cluster)
 	}
 	return nil
 }
 
 // Arguments returns the runner's command line for the job.
 func (j Job) Arguments(statusURL, tokenFile, workDir, installers string) []string {
-	if j.Kind == KindScan {
+	if IsOfAccount(j.Kind) {
 		return []string{"--server", statusURL, "--scan", j.Attempt, "--token-file", tokenFile}
 	}
 	return []string{"--server", statusURL, "--attempt", j.Attempt, "--token-file", tokenFile, "--work-dir", workDir, "--installers", installers}

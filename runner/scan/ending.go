@@ -68,6 +68,9 @@ func (s *scan) endScan(ctx context.Context, err error) contract.ScanResult {
 	default:
 		out.Outcome, f = s.judgeCompleteness()
 	}
+	if s.spec.Proof && out.Outcome != stopped {
+		out.Proof = s.proof
+	}
 	out.Reason, out.Message, out.Next = f.Reason, s.cfg.Redact.Text(f.Message), s.cfg.Redact.Text(f.Next)
 	return out
 }

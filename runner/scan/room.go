@@ -24,6 +24,7 @@ func (s *scan) measureRoom(ctx context.Context) error {
 				s.cfg.Log.Warn("limits not measured", "profile", p.Profile, "region", p.Region, "err", err.Error())
 			}
 			measured[key] = quotas
+			s.noteUnread(p.Region, quotas)
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

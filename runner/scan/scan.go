@@ -40,12 +40,13 @@ type Inventory interface {
 	Slowed() int
 }
 
-// Meter measures the limits of an account.
+// Meter looks at an account as an attempt does before it creates anything.
 type Meter interface {
+	Preflight(ctx context.Context, t cloud.Target, zones, instanceTypes []string) ([]cloud.Problem, error)
 	Quotas(ctx context.Context, t cloud.Target, plan cloud.Plan) ([]contract.Quota, error)
 }
 
-// OpenMeter opens a region of an account to measure its limits.
+// OpenMeter opens a region of an account for a Meter.
 type OpenMeter func(ctx context.Context, region string, keys cloud.Keys) (Meter, error)
 
 // Open opens the account of a scan. Empty keys: what the platform's own chain finds.
@@ -117,7 +118,7 @@ func Run(ctx context.Context, cfg Config) error {
 	defer span.End()
 	cfg.Log = tracing.Logger(work, cfg.Log.With("scan", cfg.Scan))
 	api.SetLog(cfg.Log)
-	cfg.Log.Info("scan claimed", "account", spec.Account, "done", len(spec.Done))
+	cfg.Log.Info("scan claimed", "account", spec.Account, "done", len(spec.Done), "proof", spec.Proof)
 
 	s := &scan{cfg: cfg, spec: spec, api: api}
 	result := s.runScan(work)

@@ -185,10 +185,23 @@ func (s *server) run(ctx context.Context) error {
 	})
 }
 
-type meter struct{ measured []cloud.Plan }
+type meter struct {
+	measured []cloud.Plan
+	asked    []cloud.Target
+	problems map[string][]cloud.Problem // by region and base domain
+	unread   bool                       // no limit can be read
+}
+
+func (m *meter) Preflight(_ context.Context, t cloud.Target, zones, types []string) ([]cloud.Problem, error) {
+	m.asked = append(m.asked, t)
+	return m.problems[t.Region+" "+t.BaseDomain], nil
+}
 
 func (m *meter) Quotas(_ context.Context, t cloud.Target, plan cloud.Plan) ([]contract.Quota, error) {
 	m.measured = append(m.measured, plan)
+	if m.unread {
+		return []contract.Quota{{Service: "vpc", Code: "L-F678F1CE", Unknown: "allow the runner servicequotas:GetServiceQuota", Need: 1}}, nil
+	}
 	if t.Region == "eu-west-1" {
 		return nil, errors.New("Service Quotas was not answered")
 	}

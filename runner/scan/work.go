@@ -43,6 +43,9 @@ type scan struct {
 
 	mu         sync.Mutex
 	incomplete []failedPart
+
+	proof  string   // contract.ProofProven and so on
+	unread []string // regions of which no limit could be read, with the reason
 }
 
 // failedPart is a part that was not answered completely.
@@ -66,6 +69,9 @@ func (s *scan) runScan(ctx context.Context) contract.ScanResult {
 func (s *scan) lookThrough(ctx context.Context) error {
 	if err := s.openAccount(ctx); err != nil {
 		return err
+	}
+	if s.spec.Proof {
+		return s.proveAccount(ctx)
 	}
 	if err := s.compareAccount(ctx); err != nil {
 		return err
@@ -108,9 +114,10 @@ func (s *scan) openAccount(ctx context.Context) (err error) {
 			keys, err = s.platform.ParseKeys(document)
 		}
 		if err != nil {
+			s.proof = contract.ProofRefused
 			return failure{
 				Reason: "InvalidCloudCredentials", Message: fmt.Sprintf("the credentials for the account cannot be used: %v", err),
-				Next: "ask an administrator of this installation to correct the secret behind credentials_ref of the account in scan.accounts",
+				Next: "ask an administrator of this installation to correct the secret behind credentials.ref of the account's document, or credentials_ref in scan.accounts",
 			}
 		}
 		s.cfg.Redact.Add(keys.Secret, keys.Token)

@@ -36,7 +36,7 @@ func insertOf(which []column) db.Insert {
 	const (
 		kinds = `name text, generation integer, platform text, version text, profile text, region text, base_domain text, owner text, team text, cost_center text, ` +
 			`environment text, requested_by text, source text, ttl interval, hourly_cents integer, request_tags jsonb, effective_tags jsonb, spec jsonb, installation bigint, ` +
-			`repo text, pr_number integer, pr_head text, weight integer, priority integer, nodes integer, asleep_cents integer, worker_micros integer, on_demand_cents integer, retry_of text, pool_digest text, account text, created_at timestamptz, updated_at timestamptz`
+			`repo text, pr_number integer, pr_head text, weight integer, priority integer, nodes integer, asleep_cents integer, worker_micros integer, on_demand_cents integer, retry_of text, pool_digest text, account text, exclusive boolean, created_at timestamptz, updated_at timestamptz`
 		repoID = `coalesce((SELECT p.repo_id FROM pull_requests p WHERE p.repo = given.repo AND p.number = given.pr_number), 0)`
 	)
 	var names, given, values []string
@@ -94,7 +94,7 @@ func QueueRow(b *db.Batch, row Row, asked map[string]string, weight int, retryOf
 	if retryOf != "" {
 		of = &retryOf
 	}
-	b.Insert(into, append(values, weight, row.Priority, row.Nodes, row.ListAsleep, row.WorkerMicros, row.OnDemandCents, of, row.PoolDigest, row.Account, row.AcceptedAt, now)...)
+	b.Insert(into, append(values, weight, row.Priority, row.Nodes, row.ListAsleep, row.WorkerMicros, row.OnDemandCents, of, row.PoolDigest, row.Account, row.Exclusive, row.AcceptedAt, now)...)
 }
 
 // Written returns the row of a new cluster as a read returns it that was made with the batch.
@@ -120,7 +120,7 @@ func (row Row) Written(now time.Time) Row {
 		Lifecycle: LifecycleRecord{c}, MeterRecord: usage.MeterRecord{MeterAt: new(db.Round(now))},
 		Name: row.Name, Platform: row.Platform, Version: row.Release, Profile: row.Profile, Region: row.Region, BaseDomain: row.BaseDomain, Generation: row.Generation,
 		Owner: row.Owner, Team: row.Team, CostCenter: row.CostCenter, Environment: row.Environment, RequestedBy: row.RequestedBy, Source: row.Source,
-		TTL: row.TTL.Truncate(time.Microsecond), HourlyCents: row.HourlyCents, PoolDigest: row.PoolDigest, Account: row.Account, Priority: row.Priority, EffectiveTags: orEmpty(row.Tags), Spec: row.Spec.read(), Nodes: row.Nodes,
+		TTL: row.TTL.Truncate(time.Microsecond), HourlyCents: row.HourlyCents, PoolDigest: row.PoolDigest, Account: row.Account, Exclusive: row.Exclusive, Priority: row.Priority, EffectiveTags: orEmpty(row.Tags), Spec: row.Spec.read(), Nodes: row.Nodes,
 		DestroyAt: c.Ends.DestroyAt(), CreatedAt: db.Round(row.AcceptedAt), UpdatedAt: db.Round(now), AsleepCents: row.ListAsleep, WorkerMicros: row.WorkerMicros, OnDemandCents: row.OnDemandCents,
 		JobID: row.JobID, Identities: []string{},
 	}

@@ -21,6 +21,7 @@ type Row struct {
 	OnDemandCents           *int      // list price of an hour without spot machines, US cents; nil: it was to have none
 	Outputs                 *Outputs  // nil until a create succeeded
 	Account                 string    // the catalogue's name of the cloud account in which it is; empty: the installation's own
+	Exclusive               bool      // nobody else's cluster is made in the account as long as it lives
 	Priority                int       // who waits with a higher one comes first
 	PoolDigest              string    // of what the clusters of its pool were made from then; empty: it is of none
 	MadeAt                  time.Time // accepted as it was made: for a claimed cluster, as its pool's

@@ -94,13 +94,15 @@ func ScanResult(r contract.ScanResult) (scans.ResultRow, error) {
 	how := []lifecycle.Outcome{lifecycle.Succeeded, lifecycle.Failure, lifecycle.Stopped}
 	bad.check(!slices.Contains(how, lifecycle.Outcome(r.Outcome)), "outcome", fmt.Sprintf("%.40q is not an outcome of a scan", r.Outcome), toStrings(how)...)
 	bad.check(r.Reason != "" && !plainReason.MatchString(r.Reason), "reason", fmt.Sprintf("%.80q is not one word", r.Reason), "one word of at most 64 letters and digits")
+	verdicts := []string{"", contract.ProofProven, contract.ProofLacking, contract.ProofRefused}
+	bad.check(!slices.Contains(verdicts, r.Proof), "proof", fmt.Sprintf("%.40q is not what a proof finds out", r.Proof), verdicts[1:]...)
 	bad.check(r.Slowed < 0 || r.Slowed > maxNumber, "slowed", "it is not a number of calls", "0, 1, 2 …")
 	bad.check(len(r.Regions) > maxRegions, "regions", fmt.Sprintf("there are %d", len(r.Regions)), fmt.Sprintf("at most %d", maxRegions))
 	bad.check(len(r.Calls) > maxServices, "calls", fmt.Sprintf("there are %d services", len(r.Calls)), fmt.Sprintf("at most %d", maxServices))
 	if len(bad) > 0 {
 		return scans.ResultRow{}, bad
 	}
-	out := scans.ResultRow{Outcome: lifecycle.Outcome(r.Outcome), Reason: r.Reason, Message: sentence(r.Message), Next: sentence(r.Next), Slowed: r.Slowed, Calls: map[string]int{}}
+	out := scans.ResultRow{Outcome: lifecycle.Outcome(r.Outcome), Reason: r.Reason, Message: sentence(r.Message), Next: sentence(r.Next), Slowed: r.Slowed, Proof: r.Proof, Calls: map[string]int{}}
 	for _, region := range r.Regions {
 		out.Regions = append(out.Regions, sentence(region))
 	}

@@ -117,7 +117,7 @@ func scanKnown(row pgx.CollectableRow) (lifecycle.KnownCluster, error) {
 func (s *Store) ClosedFor(ctx context.Context, attempts []string, long time.Duration) ([]string, error) {
 	var closed []string
 	err := s.db.Pool().QueryRow(ctx, `
-		SELECT coalesce(array_agg(id ORDER BY id), '{}') FROM (SELECT id, closed_at FROM attempts UNION ALL SELECT id, closed_at FROM scans) AS runners
+		SELECT coalesce(array_agg(id ORDER BY id), '{}') FROM (SELECT id, closed_at FROM attempts UNION ALL SELECT id, closed_at FROM scans UNION ALL SELECT id, closed_at FROM proofs) AS runners
 		WHERE id = ANY ($1) AND closed_at <= coalesce($2::timestamptz, clock_timestamp()) - $3::interval`,
 		attempts, s.db.Fixed(), long).Scan(&closed)
 	if err != nil {

@@ -90,9 +90,10 @@ func open(ctx context.Context, c *db.Tx, w Wanted, by string) (id string, alread
 const scanColumns = `id, platform, account, round, asked_by, spec, opened_at, runner, runner_since, token_id, launched_at, launch_trouble,
 	claimed_by, claimed_at, lease_until, regions, calls, slowed, resources, closed_at, outcome, reason, message, next, judged_at`
 
-// Scan returns one scan. ErrNotFound: there is none of that id.
+// Scan returns one scan, or the run of a proof. ErrNotFound: there is none of that id.
 func (s *Store) Scan(ctx context.Context, id string) (Scan, error) {
-	scan, err := db.One[Scan](ctx, s.db.Pool(), `SELECT `+scanColumns+` FROM scans WHERE id = $1`, id)
+	table, columns := rowOf(id)
+	scan, err := db.One[Scan](ctx, s.db.Pool(), `SELECT `+columns+` FROM `+table+` WHERE id = $1`, id)
 	if err != nil {
 		return Scan{}, fmt.Errorf("read scan %s: %w", id, err)
 	}

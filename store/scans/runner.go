@@ -19,8 +19,9 @@ import (
 // Launched stores that a runner was started.
 func (s *Store) Launched(ctx context.Context, id string, runner int) error {
 	err := s.db.Write(ctx, func(c *db.Tx) error {
+		table, _ := rowOf(id)
 		_, err := c.Exec(ctx, `
-			UPDATE scans SET launched_at = coalesce(launched_at, $3), launch_trouble = NULL WHERE id = $1 AND runner = $2 AND closed_at IS NULL`, id, runner, c.Now)
+			UPDATE `+table+` SET launched_at = coalesce(launched_at, $3), launch_trouble = NULL WHERE id = $1 AND runner = $2 AND closed_at IS NULL`, id, runner, c.Now)
 		return err
 	})
 	if err != nil {
@@ -32,8 +33,9 @@ func (s *Store) Launched(ctx context.Context, id string, runner int) error {
 // LaunchTroubled stores why a runner could not be started, or does not come up.
 func (s *Store) LaunchTroubled(ctx context.Context, id string, runner int, why lifecycle.Trouble) error {
 	err := s.db.Write(ctx, func(c *db.Tx) error {
+		table, _ := rowOf(id)
 		_, err := c.Exec(ctx, `
-			UPDATE scans SET launch_trouble = $3 WHERE id = $1 AND runner = $2 AND closed_at IS NULL AND launch_trouble IS DISTINCT FROM $3`, id, runner, why)
+			UPDATE `+table+` SET launch_trouble = $3 WHERE id = $1 AND runner = $2 AND closed_at IS NULL AND launch_trouble IS DISTINCT FROM $3`, id, runner, why)
 		return err
 	})
 	if err != nil {
@@ -46,8 +48,9 @@ func (s *Store) LaunchTroubled(ctx context.Context, id string, runner int, why l
 // fenced. It does nothing if the scan has another runner, or ended.
 func (s *Store) Replace(ctx context.Context, id string, runner int) error {
 	err := s.db.Write(ctx, func(c *db.Tx) error {
+		table, _ := rowOf(id)
 		tag, err := c.Exec(ctx, `
-			UPDATE scans SET runner = runner + 1, runner_since = $3, token_id = $4, launched_at = NULL, launch_trouble = NULL,
+			UPDATE `+table+` SET runner = runner + 1, runner_since = $3, token_id = $4, launched_at = NULL, launch_trouble = NULL,
 				claimed_by = NULL, claimed_at = NULL, lease_until = NULL
 			WHERE id = $1 AND runner = $2 AND closed_at IS NULL`, id, runner, c.Now, ulid.Make().String())
 		if err == nil && tag.RowsAffected() == 1 {
@@ -69,7 +72,8 @@ type locked struct {
 
 // lock locks the scan of a runner. ErrFenced: the token is not its newest runner's.
 func lock(ctx context.Context, c *db.Tx, id, token string) (locked, error) {
-	scan, err := db.One[Scan](ctx, c, `SELECT `+scanColumns+` FROM scans WHERE id = $1 FOR UPDATE`, id)
+	table, columns := rowOf(id)
+	scan, err := db.One[Scan](ctx, c, `SELECT `+columns+` FROM `+table+` WHERE id = $1 FOR UPDATE`, id)
 	switch {
 	case err != nil:
 		return locked{}, err
@@ -101,7 +105,8 @@ func (s *Store) Claim(ctx context.Context, id, token, pod string) (lease attempt
 			return fmt.Errorf("it is claimed by %s: %w", *scan.ClaimedBy, db.ErrFenced)
 		}
 		lease = attempts.Lease{Until: leaseEnd(c)}
-		_, err = c.Exec(ctx, `UPDATE scans SET claimed_by = $2, claimed_at = coalesce(claimed_at, $3), lease_until = $4 WHERE id = $1`, id, pod, c.Now, lease.Until)
+		table, _ := rowOf(id)
+		_, err = c.Exec(ctx, `UPDATE `+table+` SET claimed_by = $2, claimed_at = coalesce(claimed_at, $3), lease_until = $4 WHERE id = $1`, id, pod, c.Now, lease.Until)
 		return err
 	})
 	if err != nil {
@@ -154,28 +159,37 @@ func (s *Store) Report(ctx context.Context, id, token string, r ReportRow) (leas
 		case scan.ClaimedBy == nil:
 			return fmt.Errorf("nobody claimed it: %w", db.ErrFenced)
 		}
-		tag, err := c.Exec(ctx, `INSERT INTO scan_reports (scan_id, runner, seq) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, id, scan.Runner, r.Seq)
-		if err != nil {
+		if err := keepReport(ctx, c, scan, r); err != nil {
 			return err
 		}
-		if r.Part != nil && tag.RowsAffected() == 1 {
-			if err := keepPart(ctx, c, scan, *r.Part); err != nil {
-				return err
-			}
-		}
-		if r.Room != nil && tag.RowsAffected() == 1 {
-			if err := keepRoom(ctx, c, scan, *r.Room); err != nil {
-				return err
-			}
-		}
 		lease = attempts.Lease{Until: leaseEnd(c)}
-		_, err = c.Exec(ctx, `UPDATE scans SET lease_until = $2 WHERE id = $1`, id, lease.Until)
+		table, _ := rowOf(id)
+		_, err = c.Exec(ctx, `UPDATE `+table+` SET lease_until = $2 WHERE id = $1`, id, lease.Until)
 		return err
 	})
 	if err != nil {
 		return attempts.Lease{}, fmt.Errorf("report %d of scan %s: %w", r.Seq, id, err)
 	}
 	return lease, nil
+}
+
+// keepReport writes what a report shows, once. A proof shows no parts, and what it measures may come twice.
+func keepReport(ctx context.Context, c *db.Tx, scan locked, r ReportRow) error {
+	if !IsProof(scan.ID) {
+		tag, err := c.Exec(ctx, `INSERT INTO scan_reports (scan_id, runner, seq) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, scan.ID, scan.Runner, r.Seq)
+		if err != nil || tag.RowsAffected() == 0 {
+			return err
+		}
+		if r.Part != nil {
+			if err := keepPart(ctx, c, scan, *r.Part); err != nil {
+				return err
+			}
+		}
+	}
+	if r.Room != nil {
+		return keepRoom(ctx, c, scan, *r.Room)
+	}
+	return nil
 }
 
 func keepRoom(ctx context.Context, c *db.Tx, scan locked, r RoomRow) error {
@@ -239,6 +253,7 @@ type ResultRow struct {
 	Regions               []string
 	Calls                 map[string]int
 	Slowed                int
+	Proof                 string // what a proof found out; empty: nothing
 }
 
 // Result ends the scan, and asks for a comparison of what it saw with what is known. A repeated result changes nothing.
@@ -266,7 +281,8 @@ func (s *Store) Result(ctx context.Context, id, token string, r ResultRow) (leas
 // Close ends a scan whose runner does not. It does nothing if the scan has another runner, or ended.
 func (s *Store) Close(ctx context.Context, id string, runner int, r ResultRow) error {
 	err := s.db.Write(ctx, func(c *db.Tx) error {
-		scan, err := db.One[Scan](ctx, c, `SELECT `+scanColumns+` FROM scans WHERE id = $1 AND runner = $2 AND closed_at IS NULL FOR UPDATE`, id, runner)
+		table, columns := rowOf(id)
+		scan, err := db.One[Scan](ctx, c, `SELECT `+columns+` FROM `+table+` WHERE id = $1 AND runner = $2 AND closed_at IS NULL FOR UPDATE`, id, runner)
 		if errors.Is(err, db.ErrNotFound) {
 			return nil
 		}
@@ -296,6 +312,9 @@ const lookedAt = `
 			WHERE l.scan_id = @id AND split_part(l.name, '/', 1) = split_part(p.name, '/', 1))`
 
 func end(ctx context.Context, c *db.Tx, scan Scan, r ResultRow) error {
+	if IsProof(scan.ID) {
+		return endProof(ctx, c, scan, r)
+	}
 	if r.Regions == nil {
 		r.Regions = []string{}
 	}

@@ -58,3 +58,19 @@ func Sees(t *testing.T, s *store.Store, parts map[string][]string) scans.Scan {
 	require.True(t, lease.Closed)
 	return scan
 }
+
+// Prove has a proof of a version of an account's document find something out.
+func Prove(t testing.TB, s *store.Store, platform, number, version string, found scans.ResultRow) {
+	t.Helper()
+	require.NoError(t, s.Scans.AskProof(t.Context(), scans.WantedProof{Version: version, Wanted: scans.Wanted{Platform: platform, Account: number}}, BySchedule))
+	runs, err := s.Scans.OpenRuns(t.Context())
+	require.NoError(t, err)
+	for _, run := range runs {
+		if run.Account == number {
+			_, err = s.Scans.Claim(t.Context(), run.ID, run.TokenID, "pod-1")
+			require.NoError(t, err)
+			_, err = s.Scans.Result(t.Context(), run.ID, run.TokenID, found)
+			require.NoError(t, err)
+		}
+	}
+}

@@ -16,6 +16,7 @@ type AccountRegion struct{ Number, Region, Profile string }
 // Accounts is what the catalogue's cloud accounts hold.
 type Accounts struct {
 	Live    map[string]int        // clusters that are not proven destroyed, by the catalogue's name of their account
+	Kept    map[string]bool       // for one of these clusters alone, by the same name
 	Unasked map[AccountRegion]int // of these, the accepted ones that have not asked for capacity yet; without a profile
 	Asked   []Asked               // of these, the ones that first asked for capacity in the last minutes
 }
@@ -31,16 +32,20 @@ const lately = 5 * time.Minute
 
 // readAccounts counts what the accounts hold.
 func readAccounts(ctx context.Context, from db.Source, now time.Time) (Accounts, error) {
-	out := Accounts{Live: map[string]int{}, Unasked: map[AccountRegion]int{}}
+	out := Accounts{Live: map[string]int{}, Kept: map[string]bool{}, Unasked: map[AccountRegion]int{}}
 	live, err := db.All[struct {
 		Name string
 		Live int
-	}](ctx, from, `SELECT account AS name, count(*)::int AS live FROM clusters WHERE account <> '' AND destroyed_at IS NULL GROUP BY 1`)
+		Kept bool
+	}](ctx, from, `SELECT account AS name, count(*)::int AS live, bool_or(exclusive) AS kept FROM clusters WHERE account <> '' AND destroyed_at IS NULL GROUP BY 1`)
 	if err != nil {
 		return out, fmt.Errorf("count the clusters of each account: %w", err)
 	}
 	for _, l := range live {
 		out.Live[l.Name] = l.Live
+		if l.Kept {
+			out.Kept[l.Name] = true
+		}
 	}
 	unasked, err := db.All[struct { // the specification, which is large, is read of these alone
 		Number, Region string
@@ -65,14 +70,15 @@ func readAccounts(ctx context.Context, from db.Source, now time.Time) (Accounts,
 }
 
 // add counts a cluster that was accepted after the count.
-func (a Accounts) add(name string, at AccountRegion) {
+func (a Accounts) add(name string, at AccountRegion, exclusive bool) {
 	if a.Live == nil {
 		return
 	}
 	a.Live[name]++
+	a.Kept[name] = a.Kept[name] || exclusive
 	a.Unasked[at]++
 }
 
 func (a Accounts) clone() Accounts {
-	return Accounts{maps.Clone(a.Live), maps.Clone(a.Unasked), a.Asked}
+	return Accounts{maps.Clone(a.Live), maps.Clone(a.Kept), maps.Clone(a.Unasked), a.Asked}
 }

@@ -143,10 +143,10 @@ func (c *Cohort) counters() (all []counter) {
 }
 
 // Add counts a cluster that was accepted after the tally was read. nodes and cents are its machines and its list price of an hour; account is the
-// catalogue's name of where it is made, empty: in none of these.
-func (t *Tally) Add(s Scope, c lifecycle.Cluster, nodes, cents int, account string, at AccountRegion) {
+// catalogue's name of where it is made, empty: in none of these. exclusive: nobody else gets it.
+func (t *Tally) Add(s Scope, c lifecycle.Cluster, nodes, cents int, account string, at AccountRegion, exclusive bool) {
 	if account != "" {
-		t.accounts.add(account, at)
+		t.accounts.add(account, at, exclusive)
 	}
 	one := sum{
 		live: number(!c.NeedsTurn || c.NeedsApproval), creating: number(!c.NeedsTurn && !c.NeedsApproval), waiting: number(c.NeedsTurn && !c.NeedsApproval),

@@ -20,6 +20,11 @@ func (c *Client) GetAccount(ctx context.Context, name string) (*http.Response, e
 	return c.send(ctx, http.MethodGet, pathOf("/api/v1/accounts/%s", name), nil, nil)
 }
 
+// ProveAccount Have a cloud account proven again now (requesters of a team that has it for itself, and platform admins of every team).
+func (c *Client) ProveAccount(ctx context.Context, name string) (*http.Response, error) {
+	return c.send(ctx, http.MethodPost, pathOf("/api/v1/accounts/%s/prove", name), nil, nil)
+}
+
 // ListApprovals List approvals, newest first.
 func (c *Client) ListApprovals(ctx context.Context, params *v1.ListApprovalsParams) (*http.Response, error) {
 	return c.send(ctx, http.MethodGet, pathOf("/api/v1/approvals"), params, nil)

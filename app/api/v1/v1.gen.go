@@ -36,6 +36,14 @@ const (
 	AccountStateGone        AccountState = "gone"
 	AccountStateMaintenance AccountState = "maintenance"
 	AccountStateOpen        AccountState = "open"
+	AccountStateUnproven    AccountState = "unproven"
+)
+
+// Defines values for AccountProofVerdict.
+const (
+	AccountProofVerdictLacking AccountProofVerdict = "lacking"
+	AccountProofVerdictProven  AccountProofVerdict = "proven"
+	AccountProofVerdictRefused AccountProofVerdict = "refused"
 )
 
 // Defines values for ApprovalKind.
@@ -472,21 +480,48 @@ type Account struct {
 	Platform string `json:"platform" yaml:"platform"`
 	Priority int    `json:"priority" yaml:"priority"`
 
+	// Proof What a runner found out with the account's credentials, for the document as it is now.
+	Proof AccountProof `json:"proof,omitempty,omitzero" yaml:"proof,omitempty"`
+
 	// Regions In which clusters are made there; absent: every region.
 	Regions []string `json:"regions,omitempty,omitzero" yaml:"regions,omitempty"`
 
 	// Room Where it was measured in the last day.
 	Room []AccountRoom `json:"room,omitempty,omitzero" yaml:"room,omitempty"`
 
-	// State gone: the catalogue no longer has it, and clusters are still there.
+	// State unproven: it gets no new cluster, for which proof has the reason; gone: the catalogue no longer has it, and clusters are still there.
 	State AccountState `json:"state" yaml:"state"`
 
 	// Teams Whose clusters are made there: teams or globs; absent: every team.
 	Teams []string `json:"teams,omitempty,omitzero" yaml:"teams,omitempty"`
 }
 
-// AccountState gone: the catalogue no longer has it, and clusters are still there.
+// AccountState unproven: it gets no new cluster, for which proof has the reason; gone: the catalogue no longer has it, and clusters are still there.
 type AccountState string
+
+// AccountProof What a runner found out with the account's credentials, for the document as it is now.
+type AccountProof struct {
+	// At When.
+	At time.Time `json:"at,omitempty,omitzero" yaml:"at,omitempty"`
+
+	// Message What is wrong, or why it gets no new cluster.
+	Message string `json:"message,omitempty,omitzero" yaml:"message,omitempty"`
+
+	// Next What to do about it, and who can.
+	Next string `json:"next,omitempty,omitzero" yaml:"next,omitempty"`
+
+	// Reason One word, such as ZoneMissing.
+	Reason string `json:"reason,omitempty,omitzero" yaml:"reason,omitempty"`
+
+	// Running A runner looks now.
+	Running bool `json:"running" yaml:"running"`
+
+	// Verdict lacking: something is missing without which an install may still succeed; refused: every install would fail; absent: nothing was found out yet.
+	Verdict AccountProofVerdict `json:"verdict,omitempty,omitzero" yaml:"verdict,omitempty"`
+}
+
+// AccountProofVerdict lacking: something is missing without which an install may still succeed; refused: every install would fail; absent: nothing was found out yet.
+type AccountProofVerdict string
 
 // AccountRoom defines model for AccountRoom.
 type AccountRoom struct {

@@ -297,7 +297,7 @@ func (s *suite) scans() {
 	require.Equal(s, dispatch.Running, s.see(s.d, first.Attempt))
 
 	wrong := s.job(1, dispatch.KindScan, "polite")
-	require.ErrorContains(s, s.d.Start(s.Context(), wrong), "a scan has none")
+	require.ErrorContains(s, s.d.Start(s.Context(), wrong), "a scan or proof has none")
 	wrong = s.job(1, "create", "polite")
 	wrong.Cluster = ""
 	require.ErrorContains(s, s.d.Start(s.Context(), wrong), "everything else has one")

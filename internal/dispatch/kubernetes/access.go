@@ -128,7 +128,7 @@ func describeRight(a authorizationv1.ResourceAttributes) string {
 // tryJob has the API server check the Job of a first attempt.
 func (d *Dispatcher) tryJob(ctx context.Context, kind string) KindOutcome {
 	asked := dispatch.Job{Attempt: "att_doctor", Cluster: "clu_doctor", Number: 1, Kind: kind}
-	if kind == dispatch.KindScan {
+	if dispatch.IsOfAccount(kind) {
 		asked.Attempt, asked.Cluster = "scn_doctor", ""
 	}
 	job, err := d.cfg.jobOf(asked)

@@ -16,7 +16,7 @@ import (
 )
 
 // kinds are the kinds of attempt by which some settings are given.
-var kinds = []string{"create", "destroy", "scale", "configure", "access", "sleep", "wake", "observe", "tag", "inform", "prepare", dispatch.KindScan}
+var kinds = []string{"create", "destroy", "scale", "configure", "access", "sleep", "wake", "observe", "tag", "inform", "prepare", dispatch.KindScan, dispatch.KindProve}
 
 // Check returns everything that is wrong, each with its field in the section runner.kubernetes and what would be accepted.
 func (s Settings) Check() []error {

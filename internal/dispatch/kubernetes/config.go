@@ -168,7 +168,7 @@ func (s *Settings) serviceAccount(kind string) string {
 		"create": a.Create, "destroy": a.Destroy, "scale": cmp.Or(a.Scale, a.Create), "configure": cmp.Or(a.Configure, a.Create),
 		"access": cmp.Or(a.Access, a.Configure, a.Create), "sleep": cmp.Or(a.Scale, a.Create), "wake": cmp.Or(a.Scale, a.Create),
 		"observe": cmp.Or(a.Access, a.Configure, a.Create), "tag": cmp.Or(a.Scale, a.Create), "inform": cmp.Or(a.Access, a.Configure, a.Create), "prepare": cmp.Or(a.Scale, a.Create),
-		dispatch.KindScan: a.Scan,
+		dispatch.KindScan: a.Scan, dispatch.KindProve: a.Create,
 	}[kind]
 }
 

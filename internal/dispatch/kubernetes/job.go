@@ -23,7 +23,7 @@ const (
 	LabelCluster      = "ocpctl/cluster" // id
 	LabelAttempt      = "ocpctl/attempt" // number
 	LabelAttemptID    = "ocpctl/attempt-id"
-	LabelKind         = "ocpctl/kind" // create, destroy, scale, configure, access, sleep, wake or scan
+	LabelKind         = "ocpctl/kind" // create, destroy, scale, configure, access, sleep, wake, scan or prove
 	LabelInstallation = "ocpctl/installation"
 	LabelJob          = "ocpctl/job" // id of the public job
 	LabelTeam         = "ocpctl/team"

@@ -102,6 +102,9 @@ func TestEachKindHasItsServiceAccountAndThatOfTheCloudAccountFirst(t *testing.T)
 	}
 	_, err := c.jobOf(dispatch.Job{Attempt: "scn_1", Number: 1, Kind: dispatch.KindScan, ServiceAccounts: own})
 	require.ErrorContains(t, err, "no service account", "never the installation's in another account")
+	proof, err := c.jobOf(dispatch.Job{Attempt: "prf_1", Number: 1, Kind: dispatch.KindProve, ServiceAccounts: own})
+	require.NoError(t, err)
+	require.Equal(t, "two-create", proof.Spec.Template.Spec.ServiceAccountName, "a proof has the identity that creates")
 }
 
 func TestOnlyAScanOnIBMCloudHasATokenForItsTrustedProfile(t *testing.T) {
@@ -160,8 +163,9 @@ func TestTheJobAndTheSecretOfAnAttempt(t *testing.T) {
 func TestAJobsNameIsALabelForEveryKind(t *testing.T) {
 	for _, kind := range kinds {
 		job := attempt(99999, kind)
-		if kind == dispatch.KindScan {
+		if dispatch.IsOfAccount(kind) {
 			job = scan(99999)
+			job.Kind = kind
 		}
 		name, err := jobName(job)
 		require.NoError(t, err)
@@ -179,7 +183,7 @@ func TestAJobsNameIsALabelForEveryKind(t *testing.T) {
 	cfg.ServiceAccounts.Scan = ""
 	_, err := cfg.jobOf(scan(1))
 	require.ErrorContains(t, err, `no service account is configured for attempts of kind "scan"`, "no other account may read a whole account")
-	require.Equal(t, []string{"create", "destroy", "scale", "configure", "access", "sleep", "wake", "observe", "tag", "inform", "prepare"}, cfg.listServedKinds())
+	require.Equal(t, []string{"create", "destroy", "scale", "configure", "access", "sleep", "wake", "observe", "tag", "inform", "prepare", "prove"}, cfg.listServedKinds())
 	_, err = cfg.jobOf(attempt(1, "unknown"))
 	require.ErrorContains(t, err, `no service account is configured for attempts of kind "unknown"`)
 }

@@ -32,10 +32,10 @@ func (c *Client) Preflight(ctx context.Context, t cloud.Target, zones, instanceT
 func notAnswered(err error) cloud.Problem {
 	p := cloud.Problem{
 		Code: "NotAnswered", Whose: contract.WhoseCloud, Message: "the cloud did not answer: " + err.Error(),
-		Next: "the install continues; you need not do anything unless it fails because of this",
+		Next: "you need not do anything unless an install fails because of this",
 	}
 	if isForbidden(err) {
-		p.Whose, p.Next = contract.WhoseOurs, "the install continues; ask an administrator of the account to give the runner's credentials access to this service"
+		p.Whose, p.Next = contract.WhoseOurs, "ask an administrator of the account to give the runner's credentials access to this service"
 	}
 	return p
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -25,6 +26,12 @@ func (a *app) newCloudAccountCommands() []*cobra.Command {
 			Use: "show ACCOUNT", Short: "Show a cloud account", Args: rangeArgs(1, 1), ValidArgsFunction: completeFirst(a.completeCloudAccounts),
 			RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 				return a.printAccount(api.GetAccount(ctx, args[0]))
+			}),
+		},
+		&cobra.Command{
+			Use: "prove ACCOUNT", Short: "Have a runner look now whether clusters can be made in a cloud account", Args: rangeArgs(1, 1), ValidArgsFunction: completeFirst(a.completeCloudAccounts),
+			RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
+				return a.printAccount(api.ProveAccount(ctx, args[0]))
 			}),
 		},
 	}
@@ -64,6 +71,25 @@ func accountCell(one v1.Account) table.Cell {
 	return table.Cell{Text: string(one.State), Paint: paint}
 }
 
+// proofText says what is known of whether clusters can be made there.
+func proofText(one v1.Account, now time.Time) string {
+	p := one.Proof
+	if one.State == v1.AccountStateGone {
+		return ""
+	}
+	text := p.Message
+	if text == "" && p.Verdict == v1.AccountProofVerdictProven {
+		text = "proven " + humanize.When(p.At, now)
+	}
+	switch {
+	case p.Running && text == "":
+		return "a runner looks now"
+	case p.Running:
+		return text + "; a runner looks again"
+	}
+	return text
+}
+
 func accountClusters(one v1.Account) string {
 	if one.Cap == 0 {
 		return fmt.Sprint(one.Live)
@@ -85,6 +111,8 @@ func (a *app) printAccount(res *http.Response, err error) error {
 		fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(humanize.Line(one.Name), table.Bold), s.Painted(state.Text, state.Paint))
 		f := s.Facts()
 		f.Add("account", fmt.Sprintf("%s on %s", one.Number, price.PlatformText(one.Platform)))
+		f.Add("proof", proofText(one, s.Now))
+		f.Add("next", one.Proof.Next)
 		f.Add("clusters", accountClusters(one))
 		f.Add("room", accountRoom(one))
 		f.Add("regions", cmp.Or(strings.Join(one.Regions, ", "), "every region"))

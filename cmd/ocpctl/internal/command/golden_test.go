@@ -59,7 +59,7 @@ var typed = map[string][]string{
 	"catalog":     {"catalog profiles", "catalog profiles aws-minimal-test", "catalog teams", "catalog quotas", "catalogue status"},
 	"report":      {"report usage --by costCenter --from 28d --to 2025-03-01", "report forecast", "report forecast --by repository -o wide", "report actual --from 2025-03-01", "report summary --from 30d --team team-a"},
 	"audit":       {"audit list --actor maya --from 7d", "audit verify"},
-	"account":     {"account list", "account room", "account show aws-one"},
+	"account":     {"account list", "account room", "account show aws-one", "account prove aws-one"},
 	"pool":        {"pool list", "pool show stock", "pool advise stock", "pool pause stock --reason again", "pool resize stock many"},
 	"admin":       {"admin deliveries list --state failed", "admin deliveries show 17", "admin deliveries replay 17 --reason again", "admin findings --all", "admin orphans --class released", "admin orphans -o wide", "admin orphans approve orp_01J9ZQ0M7V3N6WZ6M4C8Q2K5S3 --dry-run", "admin orphans exempt orp_01J9ZQ0M7V3N6WZ6M4C8Q2K5S3 --reason kept", "admin scan --account 123456789012 --reason x", "admin scans", "admin scans scn_01J9ZQ0M7V3N6WZ6M4C8Q2K5S1", "admin orphans orp_01J9ZQ0M7V3N6WZ6M4C8Q2K5S2", "admin reload-catalogue", "admin labels acme/shop --reason rollout", "admin freeze --region us-east-1 --until 4h --reason outage", "admin freeze --account 210987654321 --until 3d --drain --drain-by 2h --reason closed", "admin freeze --reason outage", "admin brakes", "admin thaw frz_01J9ZQ0M7V3N6WZ6M4C8Q2K5S3", "admin thaw"},
 	"context":     {"context list", "version", "version --check"},

@@ -101,6 +101,7 @@ var acts = []act{
 	{line: "account list", want: "0 0 0 0 0 0 3 3 3 3 3"},
 	{line: "account room", want: "0 0 0 0 0 0 3 3 3 3 3"},
 	{line: "account show none", want: "4 4 4 4 4 4 3 3 3 3 3"},
+	{line: "account prove none", want: "4 4 4 4 4 4 3 3 3 3 3"},
 	{line: "pool list", want: "0 0 0 0 0 0 3 3 3 3 3"},
 	{line: "pool show none", want: "4 4 4 4 4 4 3 3 3 3 3"},
 	{line: "pool advise none", want: "4 4 4 4 4 4 3 3 3 3 3"},

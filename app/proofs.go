@@ -1,0 +1,124 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
+	"github.com/ocpctl/ocpctl/store/scans"
+)
+
+// ProofState is what is known of whether clusters can be made in an account.
+type ProofState struct {
+	scans.Proof
+	policy.Unproven // empty: it is proven
+}
+
+// IsProven reports whether the account gets clusters.
+func (p ProofState) IsProven() bool { return p.Why == "" }
+
+// HasFailed reports whether the last proof that found something out found that something is wrong.
+func (p ProofState) HasFailed() bool {
+	return p.Verdict == contract.ProofLacking || p.Verdict == contract.ProofRefused
+}
+
+// judgeProof says what the proofs of an account mean for its document as it is now. In one that had clusters before proofs began, only what would
+// make every install fail stops new ones.
+func judgeProof(a profiles.Account, all []scans.Proof) ProofState {
+	i := slices.IndexFunc(all, func(p scans.Proof) bool { return p.Platform == a.Platform && p.Account == a.Number })
+	if i < 0 {
+		return ProofState{scans.Proof{Platform: a.Platform, Account: a.Number}, policy.Unproven{Why: "not proven yet"}}
+	}
+	p := ProofState{Proof: all[i]}
+	switch {
+	case p.Used && p.Version == "":
+	case p.Version != a.Version():
+		p.Verdict, p.Reason, p.Message, p.Proof.Next = "", "", "", ""
+		p.Why = "not proven since its document changed"
+	case p.Verdict == contract.ProofProven, p.Used && p.Verdict != contract.ProofRefused:
+	case p.Verdict != "":
+		p.Why = "not proven: " + strings.TrimSuffix(p.Message, ".")
+		p.Unproven.Next = messages.Sentence(strings.TrimSuffix(p.Proof.Next, ".")) + fmt.Sprintf(". It is proven again within minutes, or at once by: ocpctl account prove %s", a.Name)
+	case p.Trouble != "":
+		p.Why = "not proven yet: " + strings.TrimSuffix(p.Trouble, ".")
+	default:
+		p.Why = "not proven yet"
+	}
+	return p
+}
+
+// listUnproven returns the accounts of a catalogue that get no new cluster.
+func (s *Service) listUnproven(ctx context.Context, c profiles.Catalogue) (map[string]policy.Unproven, error) {
+	if len(c.Accounts) == 0 {
+		return nil, nil
+	}
+	all, err := s.store.Scans.Proofs(ctx)
+	out := map[string]policy.Unproven{}
+	for _, a := range c.Accounts {
+		if p := judgeProof(a, all); !p.IsProven() {
+			out[a.Number] = p.Unproven
+		}
+	}
+	return out, err
+}
+
+// WantedProofs returns what has to be proven of the catalogue's accounts, those with an enabled profile.
+func (s *Service) WantedProofs() (wanted []scans.WantedProof) {
+	inForce := s.catalogue()
+	for _, a := range inForce.Accounts {
+		var domains []string
+		var home string
+		for _, p := range inForce.All() {
+			if p.Enabled && p.Platform == a.Platform {
+				home, domains = p.DefaultRegion, append(domains, p.BaseDomains.Default)
+			}
+		}
+		if home == "" {
+			continue
+		}
+		if a.BaseDomain != "" {
+			domains = []string{a.BaseDomain}
+		}
+		slices.Sort(domains)
+		spec := scans.Spec{
+			Installation: s.policy.Installation, HomeRegion: home, Regions: a.Regions, BaseDomains: slices.Compact(domains),
+			CloudCredentialsRef: a.CredentialsRef, ServiceAccounts: a.ServiceAccounts,
+		}
+		if a.CredentialsRef == "" && len(a.ServiceAccounts) == 0 {
+			spec.CloudCredentialsRef = s.installs.Clouds[a.Platform].CredentialsRef
+		}
+		wanted = append(wanted, scans.WantedProof{Version: a.Version(), Wanted: scans.Wanted{Platform: a.Platform, Account: a.Number, Spec: spec}})
+	}
+	return wanted
+}
+
+// ProveAccount has an account proven again now. Whoever may create clusters in an account that is only for their teams may ask, and platform admins.
+func (s *Service) ProveAccount(ctx context.Context, who policy.Principal, name string, origin Origin) (AccountState, error) {
+	a, err := s.VisibleAccount(ctx, who, name)
+	if err != nil {
+		return AccountState{}, err
+	}
+	teams := who.TeamsFor(policy.ActCreate)
+	if own := len(a.Teams) > 0 && (teams == nil || slices.ContainsFunc(teams, a.MayUse)); !own {
+		if err := MayForEverybody(who, policy.ActScan, "have an account proven that is not your team's own"); err != nil {
+			return AccountState{}, err
+		}
+	}
+	if origin, err = CheckReason(origin, false); err != nil {
+		return AccountState{}, err
+	}
+	all := s.WantedProofs()
+	i := slices.IndexFunc(all, func(w scans.WantedProof) bool { return w.Platform == a.Platform && w.Account == a.Number })
+	if a.Gone || i < 0 {
+		return AccountState{}, Fail(Conflict, fmt.Sprintf("No cluster can be made in the account %s: the catalogue no longer has it, or has no enabled profile for it. Nothing is to be proven.", name))
+	}
+	if err := s.store.Scans.AskProof(ctx, all[i], s.StoreOrigin(origin, who)); err != nil {
+		return AccountState{}, err
+	}
+	return s.VisibleAccount(ctx, who, name)
+}

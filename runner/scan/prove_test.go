@@ -1,0 +1,49 @@
+package scan_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/runner/cloud"
+)
+
+func TestAProofLooksForWhatWouldKeepClustersFromBeingMade(t *testing.T) {
+	noZone := func(domain string) cloud.Problem {
+		return cloud.Problem{Code: "ZoneMissing", Block: true, Message: "no zone for " + domain, Next: "create it"}
+	}
+	denied := cloud.Problem{Code: "NotAnswered", Whose: contract.WhoseOurs, Message: "the cloud did not answer: denied", Next: "allow it"}
+	silent := cloud.Problem{Code: "NotAnswered", Whose: contract.WhoseCloud, Message: "the cloud did not answer: timeout", Next: "nothing"}
+	for name, c := range map[string]struct {
+		problems map[string][]cloud.Problem
+		unread   bool
+		proof    string
+		reason   string
+		message  string
+	}{
+		"nothing":                      {nil, false, contract.ProofProven, "", ""},
+		"hints":                        {map[string][]cloud.Problem{"us-east-1 a.example.com": {{Code: "NameInUse", Block: true}, {Code: "ServiceRoleMissing"}}}, false, contract.ProofProven, "", ""},
+		"a zone of one profile":        {map[string][]cloud.Problem{"us-east-1 a.example.com": {noZone("a")}}, false, contract.ProofProven, "", ""},
+		"no zone at all":               {map[string][]cloud.Problem{"us-east-1 a.example.com": {noZone("a")}, "us-east-1 b.example.com": {noZone("b")}}, false, contract.ProofRefused, "ZoneMissing", "no zone for a; no zone for b"},
+		"another account, and a right": {map[string][]cloud.Problem{"us-east-1 a.example.com": {denied, {Code: "WrongAccount", Block: true, Message: "it is another one"}}}, false, contract.ProofRefused, "WrongAccount", "it is another one"},
+		"a right elsewhere":            {map[string][]cloud.Problem{"us-west-2 a.example.com": {denied, silent}}, false, contract.ProofLacking, "NotAnswered", denied.Message},
+		"an outage":                    {map[string][]cloud.Problem{"us-west-2 a.example.com": {silent}}, false, "", "NotAnswered", silent.Message},
+		"limits":                       {nil, true, contract.ProofLacking, "LimitsUnread", "the account's limits could not be read in us-east-1 (allow the runner servicequotas:GetServiceQuota), us-west-2 (allow the runner servicequotas:GetServiceQuota)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t)
+			s.spec.Proof, s.spec.BaseDomains = true, []string{"a.example.com", "b.example.com"}
+			for _, region := range []string{"us-east-1", "us-west-2"} {
+				s.spec.Plans = append(s.spec.Plans, contract.ScanPlan{Profile: "small", Region: region, Zones: []string{region + "a"}, InstallConfig: "controlPlane: {replicas: 3}\n"})
+			}
+			s.meter.problems, s.meter.unread = c.problems, c.unread
+			require.NoError(t, s.run(t.Context()))
+			require.Equal(t, c.proof, s.result.Proof)
+			require.Equal(t, []string{c.reason, c.message}, []string{s.result.Reason, s.result.Message})
+			require.Empty(t, s.cloud.listed, "nothing is listed")
+			require.Len(t, s.meter.asked, 3, "every domain in the first region, and each region")
+			require.Equal(t, "123456789012", s.meter.asked[0].Account)
+		})
+	}
+}

@@ -1,0 +1,163 @@
+package scans
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/oklog/ulid/v2"
+
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/queue"
+	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/db"
+)
+
+// A proof is a run like that of a scan: everything that a runner does with its id works for both.
+const proofPrefix = "prf"
+
+// IsProof reports whether an id is that of a proof.
+func IsProof(id string) bool { return strings.HasPrefix(id, proofPrefix+"_") }
+
+// rowOf returns the table of a run, and what of it is read as a Scan.
+func rowOf(id string) (table, columns string) {
+	if IsProof(id) {
+		return "proofs", proofRun
+	}
+	return "scans", scanColumns
+}
+
+const proofRun = `id, platform, account, round, asked_by, spec, opened_at, runner, runner_since, token_id, launched_at, launch_trouble,
+	claimed_by, claimed_at, lease_until, '{}'::text[] AS regions, '{}'::jsonb AS calls, 0 AS slowed, 0 AS resources, closed_at, outcome, reason, message, next,
+	NULL::timestamptz AS judged_at`
+
+// WantedProof is an account that has to be proven, and the version of its document.
+type WantedProof struct {
+	Wanted
+	Version string
+}
+
+// Proof is what is known of an account, by the newest version of its document that a proof was begun for.
+type Proof struct {
+	Platform, Account, Version string
+	Used                       bool   // clusters were made there before proofs began, and the document has not changed since
+	Verdict                    string // of the last proof of this version that found something out, as in contract; empty: none did
+	At                         *time.Time
+	Reason, Message, Next      string // of that proof
+	Open                       bool   // one is under way
+	Trouble                    string // why the newest one found nothing out
+}
+
+// Proofs returns what is known of each account.
+func (s *Store) Proofs(ctx context.Context) ([]Proof, error) {
+	list, err := db.All[Proof](ctx, s.db.Pool(), `
+		SELECT n.platform, n.account, n.version, n.used, coalesce(v.verdict, '') AS verdict, v.closed_at AS at, coalesce(v.reason, '') AS reason,
+			coalesce(v.message, '') AS message, coalesce(v.next, '') AS next, n.closed_at IS NULL AS open,
+			CASE WHEN n.verdict = '' THEN coalesce(n.launch_trouble ->> 'message', n.message) ELSE '' END AS trouble
+		FROM (SELECT DISTINCT ON (platform, account) * FROM proofs ORDER BY platform, account, round DESC) AS n
+		LEFT JOIN LATERAL (SELECT * FROM proofs p WHERE (p.platform, p.account, p.version) = (n.platform, n.account, n.version) AND p.verdict <> ''
+			ORDER BY p.round DESC LIMIT 1) AS v ON true
+		ORDER BY n.platform, n.account`)
+	if err != nil {
+		return nil, fmt.Errorf("read which accounts are proven: %w", err)
+	}
+	return list, nil
+}
+
+// AskProof opens a proof of an account on somebody's request, unless one is open.
+func (s *Store) AskProof(ctx context.Context, w WantedProof, d clusters.Origin) error {
+	err := s.db.Write(ctx, func(c *db.Tx) error {
+		id, err := openProof(ctx, c, w, d.Actor)
+		if err != nil || id == "" {
+			return err
+		}
+		return clusters.RecordAction(c, d, "asked for a proof", "", clusters.Action{After: map[string]string{"proof": id, "platform": w.Platform, "account": w.Account}})
+	})
+	if err != nil {
+		return fmt.Errorf("open a proof of account %s: %w", w.Account, err)
+	}
+	return nil
+}
+
+// OpenProofs opens a proof of each account whose document has no proof, or whose last one ended that long ago and did not prove it.
+func (s *Store) OpenProofs(ctx context.Context, accounts []WantedProof, again time.Duration) error {
+	known, err := s.Proofs(ctx)
+	if err != nil {
+		return err
+	}
+	standing := map[string]Proof{}
+	for _, p := range known {
+		standing[p.Platform+p.Account] = p
+	}
+	err = s.db.Write(ctx, func(c *db.Tx) error {
+		for _, w := range accounts {
+			p, found := standing[w.Platform+w.Account]
+			if found && p.Version == w.Version && (p.Open || p.Verdict == contract.ProofProven && p.Trouble == "") {
+				continue
+			}
+			var ended *time.Time // the last one of this version
+			err := c.QueryRow(ctx, `SELECT max(closed_at) FROM proofs WHERE (platform, account, version) = ($1, $2, $3)`, w.Platform, w.Account, w.Version).Scan(&ended)
+			if err != nil {
+				return err
+			}
+			if found && p.Version == w.Version && ended != nil && c.Now.Sub(*ended) < again {
+				continue
+			}
+			if _, err := openProof(ctx, c, w, Schedule); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("open proofs of accounts: %w", err)
+	}
+	return nil
+}
+
+// openProof opens a proof in place of one of another version, and returns its id; empty: one of this version is open.
+func openProof(ctx context.Context, c *db.Tx, w WantedProof, by string) (id string, err error) {
+	args := pgx.NamedArgs{
+		"id": db.NewID(proofPrefix), "platform": w.Platform, "account": w.Account, "by": by, "spec": w.Spec, "now": c.Now, "token": ulid.Make().String(), "version": w.Version,
+	}
+	_, err = c.Exec(ctx, `
+		UPDATE proofs SET closed_at = @now, outcome = 'stopped', message = 'the account''s document changed'
+		WHERE platform = @platform AND account = @account AND version <> @version AND closed_at IS NULL`, args)
+	if err != nil {
+		return "", err
+	}
+	tag, err := c.Exec(ctx, `
+		INSERT INTO proofs (id, platform, account, round, version, used, asked_by, spec, opened_at, runner_since, token_id)
+		SELECT @id, @platform, @account, coalesce(max(round), 0) + 1, @version,
+			coalesce((SELECT p.used AND p.version IN ('', @version) FROM proofs p WHERE p.platform = @platform AND p.account = @account ORDER BY p.round DESC LIMIT 1), false),
+			@by, @spec, @now, @now, @token
+		FROM proofs WHERE platform = @platform AND account = @account
+		ON CONFLICT (platform, account) WHERE closed_at IS NULL DO NOTHING`, args)
+	if err != nil || tag.RowsAffected() == 0 {
+		return "", err
+	}
+	c.Enqueue(queue.RunScansArgs{News: "opened " + args["id"].(string)})
+	return args["id"].(string), nil
+}
+
+// OpenRuns returns the runs of the open proofs, the oldest first. They do not wait for each other.
+func (s *Store) OpenRuns(ctx context.Context) ([]Scan, error) {
+	list, err := db.All[Scan](ctx, s.db.Pool(), `SELECT `+proofRun+` FROM proofs WHERE closed_at IS NULL ORDER BY opened_at, id`)
+	if err != nil {
+		return nil, fmt.Errorf("look for open proofs: %w", err)
+	}
+	return list, nil
+}
+
+// endProof keeps what a proof found out. Pools may go on where an account is proven.
+func endProof(ctx context.Context, c *db.Tx, run Scan, r ResultRow) error {
+	_, err := c.Exec(ctx, `UPDATE proofs SET closed_at = @now, outcome = @outcome, verdict = @verdict, reason = @reason, message = @message, next = @next WHERE id = @id`,
+		pgx.NamedArgs{"id": run.ID, "now": c.Now, "outcome": r.Outcome, "verdict": r.Proof, "reason": r.Reason, "message": r.Message, "next": r.Next})
+	if err != nil {
+		return fmt.Errorf("keep what proof %s found out: %w", run.ID, err)
+	}
+	c.Enqueue(queue.PoolsArgs{})
+	return nil
+}
