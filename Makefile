@@ -3,11 +3,17 @@
 SHELL := /bin/bash
 
 DEMO_DIR  ?= .demo
+# INSTALLER=real uses the real openshift-install and ccoctl for what needs no machines, and INSTALLER=real-create also to create clusters on AWS, see docs/proof.md.
+REAL           := $(abspath $(DEMO_DIR))/real
+REAL_INSTALLER := $(filter real real-create,$(INSTALLER))
+REAL_CREATE    := $(filter real-create,$(INSTALLER))
+ifneq ($(REAL_CREATE),)
+export OCPCTL_STANDIN_REAL_CREATE := 1
+endif
 # KUBERNETES=1 makes runners Jobs of a Kubernetes cluster on this machine.
-DEMO_BUILD    := build $(if $(KUBERNETES),build-kubernetes) $(if $(filter real,$(INSTALLER)),$(if $(wildcard $(DEMO_DIR)/real/data),,build-installer))
+DEMO_BUILD    := build $(if $(KUBERNETES),build-kubernetes) $(if $(REAL_INSTALLER),$(if $(wildcard $(DEMO_DIR)/real/data),,build-installer)) $(if $(REAL_CREATE),$(if $(wildcard $(REAL)/openshift-install-create),,build-cluster-api))
 ON_KUBERNETES := $(if $(KUBERNETES),-kubernetes)
-# INSTALLER=real uses the real openshift-install and ccoctl for what needs no machines, see docs/proof.md.
-ON_REAL       := $(if $(filter real,$(INSTALLER)), -real $(DEMO_DIR)/real)
+ON_REAL       := $(if $(REAL_INSTALLER), -real $(DEMO_DIR)/real)
 PROGRAMS  := ./cmd/ocpctl-server ./cmd/ocpctl-runner ./cmd/ocpctl ./devstack/cmd/ocpctl-demo ./devstack/installer/cmd/openshift-install ./devstack/installer/cmd/ccoctl ./devstack/installer/cmd/oc
 TOOL      := go tool -modfile=tools/go.mod
 # Packages whose tests wait most: make test begins with them, so that the others run beside them.
@@ -83,10 +89,30 @@ build-installer: ## build the real openshift-install and ccoctl, which run behin
 	go run ./devstack/installer/cmd/pin $(DEMO_DIR)/real/openshift-install
 	ln -sfn "$$(go -C tools/installer list -m -f '{{.Dir}}' github.com/openshift/installer)/data/data" $(DEMO_DIR)/real/data
 
+.PHONY: build-cluster-api
+build-cluster-api: ## build what the real installer creates a cluster on AWS with, and one that has it within: Cluster API, its provider for AWS, etcd, kube-apiserver (after build-installer: ten minutes the first time, 1.3 GB)
+	@rm -rf $(REAL)/source && mkdir -p $(REAL)/source
+	go -C tools/installer build -ldflags '-s -w' -o $(REAL)/cluster-api sigs.k8s.io/cluster-api
+	go -C tools/installer build -ldflags '-s -w' -o $(REAL)/cluster-api-provider-aws sigs.k8s.io/cluster-api-provider-aws/v2
+	go -C tools/kubernetes build -ldflags '-s -w -X k8s.io/component-base/version.gitVersion=v1.34.4' -o $(REAL)/kube-apiserver k8s.io/kubernetes/cmd/kube-apiserver
+	go -C tools/kubernetes build -ldflags '-s -w' -o $(REAL)/etcd ./etcd
+	from=$$(go -C tools/installer list -m -f '{{.Dir}}' github.com/openshift/installer) && cp -r --no-preserve=mode $$from/go.mod $$from/cmd $$from/pkg $$from/data $(REAL)/source
+	go run ./devstack/installer/cmd/pin -archive $(REAL)/source/pkg/clusterapi/mirror/cluster-api.zip $(addprefix $(REAL)/,cluster-api cluster-api-provider-aws kube-apiserver etcd)
+	cp tools/installer/go.sum $(REAL)/create.sum && { cat tools/installer/go.mod; echo 'replace github.com/openshift/installer => $(REAL)/source'; } >$(REAL)/create.mod
+	go -C tools/installer build -modfile=$(REAL)/create.mod -ldflags '-s -w' -o $(REAL)/openshift-install-create github.com/openshift/installer/cmd/openshift-install
+	go run ./devstack/installer/cmd/pin $(REAL)/openshift-install-create
+	@rm -rf $(REAL)/source
+
 .PHONY: test-installer
 test-installer: ## run a cluster's life on each cloud with the real openshift-install and ccoctl, and compare them with the stand-ins (builds them the first time, see build-installer)
 	@[ -e $(DEMO_DIR)/real/data ] || $(MAKE) --no-print-directory build-installer
 	go test -count=1 -timeout 20m -tags installer -v ./devstack/installer/real
+
+.PHONY: test-cluster-api
+test-cluster-api: ## let the real openshift-install create, and destroy, a cluster on the stand-in AWS, whose API is a real one (builds what it needs the first time, see build-cluster-api; needs Linux)
+	@[ -e $(REAL)/data ] || $(MAKE) --no-print-directory build-installer
+	@[ -e $(REAL)/openshift-install-create ] || $(MAKE) --no-print-directory build-cluster-api
+	go test -count=1 -timeout 20m -tags installer,clusterapi -run Creates -v ./devstack/installer/real
 
 .PHONY: test-auditors
 test-auditors: ## let programs of others use the stand-in clouds: Kubernetes' own janitor, and the clouds' clients for Node.js (builds and fetches them: five minutes; needs Node.js 20)
@@ -232,7 +258,7 @@ format:
 .PHONY: vet
 vet:
 	go vet ./...
-	go vet -tags act,web,kubernetes,jenkins,install,installer,auditors ./...
+	go vet -tags act,web,kubernetes,jenkins,install,installer,clusterapi,auditors ./...
 	go -C tools/s3gateway vet ./...
 	go -C tools/act vet ./...
 	go -C tools/tekton vet ./...

@@ -54,7 +54,7 @@ func (h *Stack) realPrograms() []string {
 	if h.Gateway == nil {
 		return nil
 	}
-	return append(dispatch.Allowed(h.Gateway.Environment()), real.Variable+"="+h.Real, real.UsageVariable+"="+h.RealUsage())
+	return append(dispatch.Allowed(h.Gateway.Environment()), real.Variable+"="+h.Real, real.UsageVariable+"="+h.RealUsage(), real.CreateVariable+"="+os.Getenv(real.CreateVariable))
 }
 
 // RealUsage is the file in which each run of a real program has a line: how long it took, and its peak memory.

@@ -45,7 +45,7 @@ var kinds = joined(rareKinds(), map[string]kind{
 func EC2Types() []string { return slices.Sorted(maps.Keys(kinds)) }
 
 // ec2Calls are EC2's operations.
-var ec2Calls = joined(rareCalls(), map[string]handler{
+var ec2Calls = joined(joined(rareCalls(), attributeCalls()), map[string]handler{
 	"DescribeRegions": describeRegions, "DescribeAvailabilityZones": describeZones, "DescribeInstanceTypeOfferings": describeOfferings, "DescribeInstanceTypes": describeTypes,
 	"CreateTags": createTags, "DeleteTags": deleteTags,
 
@@ -65,7 +65,7 @@ var ec2Calls = joined(rareCalls(), map[string]handler{
 	"CreateVolume": createVolume, "DeleteVolume": remove("volume"), "DescribeVolumes": describe("volume"),
 	"AttachVolume": attachVolume, "DetachVolume": detachVolume,
 	"DescribeNetworkInterfaces": describe("network-interface"), "DeleteNetworkInterface": remove("network-interface"),
-	"CopyImage": copyImage, "DeregisterImage": deregisterImage, "DescribeImages": describe("image"),
+	"CopyImage": copyImage, "DeregisterImage": deregisterImage, "DescribeImages": describeImages,
 	"CreateSnapshot": createSnapshot, "DeleteSnapshot": remove("snapshot"), "DescribeSnapshots": describe("snapshot"),
 })
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/ocpctl/ocpctl/devstack/must"
 	"github.com/ocpctl/ocpctl/devstack/pick"
@@ -14,6 +15,7 @@ type launch struct {
 	kind, profile string
 	spot          bool
 	subnet        *Resource
+	public        bool // it gets an address on the Internet
 	groups        []string
 	count, gib    int
 	disk          string
@@ -28,6 +30,7 @@ func (c *call) launching() (launch, error) {
 	for _, face := range c.params.each("NetworkInterface") {
 		subnetID = cmp.Or(subnetID, face.get("SubnetId"))
 		l.groups = append(l.groups, face.list("SecurityGroupId")...)
+		l.public = face.get("AssociatePublicIpAddress") == "true"
 	}
 	if subnetID == "" {
 		return l, fault("VPCIdNotSpecified", "No default VPC for this user. GroupName is only supported for EC2-Classic and default VPC.")
@@ -96,17 +99,22 @@ func runInstances(c *call) ([]node, error) {
 	var items [][]node
 	for range l.count {
 		attrs := map[string]string{"instance-type": l.kind, "image-id": c.params.get("ImageId"), "subnet-id": l.subnet.ID,
-			"availability-zone": zone, "reservation-id": reservation, "profile": l.profile}
+			"availability-zone": zone, "reservation-id": reservation, "profile": l.profile, "user-data": c.params.get("UserData")}
 		if l.spot {
 			attrs["instance-lifecycle"] = "spot"
 		}
 		r := c.made("instance", Resource{VPC: l.subnet.VPC, Attrs: attrs})
 		r.Values["groups"] = l.groups
 		c.Move(r, "pending", "running")
-		face := c.face(r, l.subnet, "interface", "", l.groups, "")
+		r.setMetadataOptions(c.params, "MetadataOptions.")
+		if l.public {
+			r.Attrs["public-ip"] = fmt.Sprintf("198.18.%d.%d", r.Seq/250%250, 1+r.Seq%250)
+		}
+		face := c.face(r, l.subnet, "interface", "", l.groups, r.Attrs["public-ip"])
 		r.Attrs["private-ip-address"] = face.Attrs["private-ip-address"]
-		c.made("volume", Resource{Parent: r.ID, State: "in-use", Attrs: map[string]string{"size": strconv.Itoa(l.gib), "type": l.disk,
+		disk := c.made("volume", Resource{Parent: r.ID, State: "in-use", Attrs: map[string]string{"size": strconv.Itoa(l.gib), "type": l.disk,
 			"availability-zone": zone, "attachment.instance-id": r.ID}})
+		r.Values["interfaces"], r.Values["disks"] = []string{face.ID}, []string{disk.ID}
 		items = append(items, renderInstance(c, r))
 	}
 	return []node{el("reservationId", reservation), el("ownerId", c.Account), list("instancesSet", "item", items)}, nil
@@ -127,7 +135,30 @@ func renderInstance(_ *call, r *Resource) []node {
 		out = append(out, el("instanceLifecycle", lifecycle))
 	}
 	groups := pick.Map(r.vals("groups"), func(id string) []node { return []node{el("groupId", id)} })
-	return append(out, el("vpcId", r.VPC), el("subnetId", r.Attrs["subnet-id"]), el("privateIpAddress", r.Attrs["private-ip-address"]), list("groupSet", "item", groups), el("usageOperationUpdateTime", r.Created))
+	out = append(out, el("vpcId", r.VPC), el("subnetId", r.Attrs["subnet-id"]), el("privateIpAddress", r.Attrs["private-ip-address"]), list("groupSet", "item", groups),
+		el("usageOperationUpdateTime", r.Created), renderMetadataOptions(r))
+	if r.Attrs["profile"] != "" {
+		out = append(out, group("iamInstanceProfile", el("arn", "arn:aws:iam::"+r.Account+":instance-profile/"+r.Attrs["profile"])))
+	}
+	return append(out, renderAttached(r, groups)...)
+}
+
+// renderAttached returns the interface and the root volume that a machine was started with.
+func renderAttached(r *Resource, groups [][]node) (out []node) {
+	ip := r.Attrs["private-ip-address"]
+	name := "ip-" + strings.ReplaceAll(ip, ".", "-") + "." + r.Region + ".compute.internal"
+	for _, id := range r.vals("interfaces") {
+		face := []node{el("networkInterfaceId", id), el("status", "in-use"), el("privateIpAddress", ip), el("privateDnsName", name), list("groupSet", "item", groups)}
+		if public := r.Attrs["public-ip"]; public != "" {
+			face = append(face, group("association", el("publicIp", public), el("publicDnsName", "ec2-"+strings.ReplaceAll(public, ".", "-")+"."+r.Region+".compute.amazonaws.com")))
+			out = append(out, el("ipAddress", public))
+		}
+		out = append(out, el("privateDnsName", name), list("networkInterfaceSet", "item", [][]node{face}))
+	}
+	for _, id := range r.vals("disks") {
+		out = append(out, list("blockDeviceMapping", "item", [][]node{{el("deviceName", "/dev/xvda"), group("ebs", el("volumeId", id), el("status", "attached"), el("deleteOnTermination", true))}}))
+	}
+	return out
 }
 
 // reservations groups instances that were launched together.
@@ -246,8 +277,8 @@ func deregisterImage(c *call) ([]node, error) {
 }
 
 func renderImage(_ *call, r *Resource) []node {
-	device := []node{el("deviceName", "/dev/xvda"), group("ebs", el("snapshotId", r.Attrs["snapshot-id"]))}
-	return []node{el("imageId", r.ID), el("name", r.Attrs["name"]), el("imageState", r.State), el("imageOwnerId", r.Account), el("description", r.Attrs["description"]),
+	device := []node{el("deviceName", "/dev/xvda"), group("ebs", el("snapshotId", r.Attrs["snapshot-id"]), el("volumeSize", 16))}
+	return []node{el("imageId", r.ID), el("rootDeviceName", "/dev/xvda"), el("name", r.Attrs["name"]), el("imageState", r.State), el("imageOwnerId", r.Account), el("description", r.Attrs["description"]),
 		el("creationDate", r.Created.Format("2006-01-02T15:04:05.000Z")), list("blockDeviceMapping", "item", [][]node{device}), tagSet(r)}
 }
 

@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -42,12 +43,18 @@ func (c *call) rules() []string {
 	return out
 }
 
+// aboutRule is the prefix of the attribute with a rule's description.
+const aboutRule = "rule "
+
 func authorizeIngress(c *call) ([]node, error) {
 	r := must.Get(c.get("security-group", c.params.get("GroupId")))
 	for _, rule := range c.rules() {
 		must.EndIf(slices.Contains(r.vals("ingress"), rule), fault("InvalidPermission.Duplicate", "the specified rule \"%s\" already exists", rule))
 	}
 	r.Values["ingress"] = append(r.Values["ingress"], c.rules()...)
+	for rule, text := range c.about() {
+		r.Attrs[aboutRule+rule] = text
+	}
 	r.Uses = groupUses(r)
 	return []node{el("return", true)}, nil
 }
@@ -59,6 +66,7 @@ func revokeIngress(c *call) ([]node, error) {
 		return nil, fault("InvalidPermission.NotFound", "The specified rule does not exist in this security group.")
 	}
 	r.Values["ingress"] = slices.DeleteFunc(r.Values["ingress"], func(rule string) bool { return slices.Contains(revoked, rule) })
+	maps.DeleteFunc(r.Attrs, func(name, _ string) bool { return slices.Contains(revoked, strings.TrimPrefix(name, aboutRule)) })
 	r.Uses = groupUses(r)
 	return []node{el("return", true)}, nil
 }
@@ -82,11 +90,14 @@ func renderGroup(_ *call, r *Resource) []node {
 		if f[1] != "" {
 			one = append(one, el("fromPort", f[1]), el("toPort", f[2]))
 		}
+		set, source := "ipRanges", []node{el("cidrIp", f[3])}
 		if strings.HasPrefix(f[3], "sg-") {
-			one = append(one, list("groups", "item", [][]node{{el("groupId", f[3]), el("userId", r.Account)}}))
-		} else {
-			one = append(one, list("ipRanges", "item", [][]node{{el("cidrIp", f[3])}}))
+			set, source = "groups", []node{el("groupId", f[3]), el("userId", r.Account)}
 		}
+		if text := r.Attrs[aboutRule+rule]; text != "" {
+			source = append(source, el("description", text))
+		}
+		one = append(one, list(set, "item", [][]node{source}))
 		rules = append(rules, one)
 	}
 	return []node{el("groupId", r.ID), el("groupName", r.Attrs["group-name"]), el("groupDescription", r.Attrs["description"]), el("vpcId", r.VPC), el("ownerId", r.Account),

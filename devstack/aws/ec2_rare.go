@@ -23,7 +23,7 @@ func rareCalls() map[string]handler {
 		"DescribeVpcPeeringConnections":      describe("vpc-peering-connection"),
 		"DescribeEgressOnlyInternetGateways": describe("egress-only-internet-gateway"),
 		"DescribeCarrierGateways":            describe("carrier-gateway"),
-		"CreateDhcpOptions":                  createDHCP, "DeleteDhcpOptions": remove("dhcp-options"), "DescribeDhcpOptions": describe("dhcp-options"), "AssociateDhcpOptions": associateDHCP,
+		"CreateDhcpOptions":                  createDHCP, "DeleteDhcpOptions": remove("dhcp-options"), "DescribeDhcpOptions": describeDHCP, "AssociateDhcpOptions": associateDHCP,
 		"DescribeLaunchTemplates": describe("launch-template"),
 		"DescribePlacementGroups": describe("placement-group"),
 	}

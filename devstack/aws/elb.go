@@ -11,12 +11,12 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/pick"
 )
 
-var elbCalls = map[string]handler{
+var elbCalls = joined(targetCalls(), map[string]handler{
 	"CreateLoadBalancer": createBalancer, "DescribeLoadBalancers": describeBalancers, "DeleteLoadBalancer": deleteBalancer,
 	"CreateTargetGroup": createTargets, "DescribeTargetGroups": describeTargets, "DeleteTargetGroup": deleteTargets,
 	"CreateListener": createListener, "DescribeListeners": describeListeners, "DeleteListener": deleteListener,
 	"DescribeTags": describeTags, "AddTags": addTags,
-}
+})
 
 // balancing returns the living resources of one ELB type in the caller's account and region.
 func (c *call) balancing(typ string, match func(*Resource) bool) []*Resource {
@@ -83,14 +83,19 @@ func (c *call) subnets(ids []string) ([]*Resource, error) {
 }
 
 func renderBalancer(r *Resource) []node {
+	return []node{el("LoadBalancerArn", r.ID), el("LoadBalancerName", r.Name), el("DNSName", r.Attrs["dns"]), el("CanonicalHostedZoneId", balancerZone(r.Region)),
+		el("CreatedTime", r.Created), el("Scheme", r.Attrs["scheme"]), el("VpcId", r.VPC), el("Type", r.Attrs["type"]), group("State", el("Code", r.State)),
+		balancerPlaces(r), texts("SecurityGroups", "member", r.vals("groups")), el("IpAddressType", "ipv4")}
+}
+
+// balancerPlaces are the zones and subnets that a balancer is in.
+func balancerPlaces(r *Resource) node {
 	var zones [][]node
 	for _, z := range r.vals("zones") {
 		zone, sub, _ := strings.Cut(z, " ")
 		zones = append(zones, []node{el("ZoneName", zone), el("SubnetId", sub)})
 	}
-	return []node{el("LoadBalancerArn", r.ID), el("LoadBalancerName", r.Name), el("DNSName", r.Attrs["dns"]), el("CanonicalHostedZoneId", balancerZone(r.Region)),
-		el("CreatedTime", r.Created), el("Scheme", r.Attrs["scheme"]), el("VpcId", r.VPC), el("Type", r.Attrs["type"]), group("State", el("Code", r.State)),
-		list("AvailabilityZones", "member", zones), texts("SecurityGroups", "member", r.vals("groups")), el("IpAddressType", "ipv4")}
+	return list("AvailabilityZones", "member", zones)
 }
 
 // balancerZone is the zone of a region's network load balancers, to which alias records point
@@ -198,13 +203,15 @@ func createTargets(c *call) ([]node, error) {
 	must.EndIf(len(c.balancing("targetgroup", func(r *Resource) bool { return r.Name == name })) > 0,
 		fault("DuplicateTargetGroupName", "A target group with the same name '%s' exists, but with different settings", name))
 	r := c.Add(&Resource{Service: "elasticloadbalancing", Type: "targetgroup", ID: c.elbARN("targetgroup/" + name), Name: name, Region: c.region, VPC: c.params.get("VpcId"),
-		Tags: c.params.tags("Tags"), Attrs: map[string]string{"protocol": c.params.get("Protocol"), "port": c.params.get("Port"), "type": cmp.Or(c.params.get("TargetType"), "instance")}})
+		Tags: c.params.tags("Tags"), Attrs: map[string]string{"protocol": c.params.get("Protocol"), "port": c.params.get("Port"), "type": cmp.Or(c.params.get("TargetType"), "instance"),
+			"health protocol": c.params.get("HealthCheckProtocol"), "health port": c.params.get("HealthCheckPort"), "health path": c.params.get("HealthCheckPath")}})
 	return []node{list("TargetGroups", "member", [][]node{renderTargets(r)})}, nil
 }
 
 func renderTargets(r *Resource) []node {
 	return []node{el("TargetGroupArn", r.ID), el("TargetGroupName", r.Name), el("Protocol", r.Attrs["protocol"]), el("Port", cmp.Or(r.Attrs["port"], "0")), el("VpcId", r.VPC),
-		el("TargetType", r.Attrs["type"]), texts("LoadBalancerArns", "member", r.vals("balancers"))}
+		el("TargetType", r.Attrs["type"]), texts("LoadBalancerArns", "member", r.vals("balancers")), el("HealthCheckEnabled", true), el("HealthCheckProtocol", cmp.Or(r.Attrs["health protocol"], r.Attrs["protocol"])),
+		el("HealthCheckPort", cmp.Or(r.Attrs["health port"], "traffic-port")), el("HealthCheckPath", r.Attrs["health path"])}
 }
 
 func deleteTargets(c *call) ([]node, error) {

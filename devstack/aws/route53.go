@@ -24,7 +24,7 @@ var route53Calls = map[string]handler{
 	"ListHostedZones": listZones, "ListHostedZonesByName": listZonesByName,
 	"ChangeResourceRecordSets": changeRecords, "ListResourceRecordSets": listRecords,
 	"ChangeTagsForResource": changeZoneTags, "ListTagsForResource": listZoneTags,
-	"ListTagsForResources": listTagsOfZones,
+	"ListTagsForResources": listTagsOfZones, "GetChange": getChange,
 }
 
 // zone creates a hosted zone with the records that every zone has. It stores comment and caller reference: only they identify the
@@ -130,9 +130,14 @@ func delegation(c *call, z *Resource) node {
 	return node{name: "DelegationSet"}
 }
 
-func changeInfo(c *call) node {
-	return group("ChangeInfo", el("Id", "/change/"+newUpper("C", 20)), el("Status", "INSYNC"), el("SubmittedAt", c.Now()))
+func changeInfo(c *call) node { return renderChange(c, newUpper("C", 20)) }
+
+// renderChange returns a change, which every name server has at once.
+func renderChange(c *call, id string) node {
+	return group("ChangeInfo", el("Id", "/change/"+id), el("Status", "INSYNC"), el("SubmittedAt", c.Now()))
 }
+
+func getChange(c *call) ([]node, error) { return []node{renderChange(c, c.path[0])}, nil }
 
 func getZone(c *call) ([]node, error) {
 	z := must.Get(c.zoneAsked())

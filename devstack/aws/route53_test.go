@@ -126,6 +126,10 @@ func TestPrivateZones(t *testing.T) {
 	made, err := c.route53.CreateHostedZone(ctx, in)
 	require.NoError(t, err)
 	zone := made.HostedZone.Id
+	change, err := c.route53.GetChange(ctx, &route53.GetChangeInput{Id: made.ChangeInfo.Id})
+	require.NoError(t, err)
+	require.Equal(t, types.ChangeStatusInsync, change.ChangeInfo.Status)
+	require.Equal(t, *made.ChangeInfo.Id, *change.ChangeInfo.Id)
 	_, err = c.route53.CreateHostedZone(ctx, in)
 	refused(t, err, "HostedZoneAlreadyExists")
 	_, err = c.route53.ChangeTagsForResource(ctx, &route53.ChangeTagsForResourceInput{ResourceType: "hostedzone", ResourceId: sdk.String((*zone)[len("/hostedzone/"):]),

@@ -6,3 +6,6 @@ import "syscall"
 
 // EndWithParent does nothing here.
 func EndWithParent(*syscall.SysProcAttr, syscall.Signal) {}
+
+// Contain does nothing here.
+func Contain(*syscall.SysProcAttr) {}

@@ -6,6 +6,7 @@ package gateway
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httputil"
+	"net/url"
 	"path/filepath"
 	"sync"
 
@@ -31,6 +33,10 @@ type Config struct {
 	Next     *Next             // another gateway to which everything goes instead; nil: to the stand-ins
 	Log      *slog.Logger
 
+	// Tunnel returns the address on this machine of a host and port that speaks for itself, as a cluster's API does; false: it does not know
+	// it. An error answers for a host that cannot be reached yet. nil: there is none.
+	Tunnel func(hostPort string) (addr string, known bool, err error)
+
 	// Wrote is called after each successful write to a cloud, before its answer is passed on; nil: nobody asks.
 	Wrote func(service, action string)
 }
@@ -42,6 +48,8 @@ type Server struct {
 	addr  string
 	inner *tunnels
 	stops []func() error
+
+	running context.Context // ends with Stop
 }
 
 // Start serves until Stop is called or ctx ends.
@@ -56,7 +64,9 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 	s.addr = listener.Addr().String()
 	s.inner = &tunnels{conns: make(chan net.Conn), done: make(chan struct{}), addr: listener.Addr()}
 	secure := tls.NewListener(s.inner, &tls.Config{GetCertificate: s.ca.certificateFor, NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12})
-	s.stops = append(s.stops, listen.Serve(ctx, listener, http.HandlerFunc(s.connect), "the gateway"),
+	running, end := context.WithCancel(ctx)
+	s.running = running
+	s.stops = append(s.stops, func() error { end(); return nil }, listen.Serve(ctx, listener, http.HandlerFunc(s.connect), "the gateway"),
 		listen.Serve(ctx, secure, s.forward(), "the gateway's hosts"))
 	return s, nil
 }
@@ -83,12 +93,27 @@ func (s *Server) Environment() []string {
 	}
 }
 
+// Client is a client that sends everything through the gateway, as a program with Environment does.
+func (s *Server) Client() *http.Client {
+	roots := x509.NewCertPool()
+	roots.AddCert(s.ca.cert)
+	return &http.Client{Transport: &http.Transport{
+		Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: s.addr}), TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
+	}}
+}
+
 // connect opens a tunnel to a host that a stand-in plays.
 func (s *Server) connect(w http.ResponseWriter, r *http.Request) {
 	host, port, err := net.SplitHostPort(r.Host)
 	if r.Method != http.MethodConnect || err != nil {
 		http.Error(w, "the gateway is a proxy for https alone: ask it to CONNECT to a host and port 443", http.StatusMethodNotAllowed)
 		return
+	}
+	if s.cfg.Tunnel != nil {
+		if addr, known, err := s.cfg.Tunnel(r.Host); known {
+			s.splice(w, addr, err)
+			return
+		}
 	}
 	if _, known := s.find(host); !known || port != "443" {
 		s.cfg.Log.Warn("the gateway refused a host", "host", host, "port", port)
@@ -105,6 +130,34 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.inner.add(&tunnel{Conn: conn, first: buffered.Reader})
+}
+
+// splice connects the client with an address, whose TLS is not ended here.
+func (s *Server) splice(w http.ResponseWriter, addr string, err error) {
+	var far net.Conn
+	if err == nil {
+		far, err = (&net.Dialer{}).DialContext(s.running, "tcp", addr)
+	}
+	if err != nil {
+		http.Error(w, "the gateway: "+err.Error(), http.StatusBadGateway)
+		return
+	}
+	defer far.Close()
+	near, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	defer context.AfterFunc(s.running, func() { _ = near.Close(); _ = far.Close() })()
+	defer near.Close()
+	if _, err := io.WriteString(near, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
+		return // the client is gone
+	}
+	go func() {
+		_, _ = io.Copy(far, buffered)
+		_ = far.Close() // which ends the other direction too
+	}()
+	_, _ = io.Copy(near, far) // it ends with either side
 }
 
 // forward sends a request to the stand-in of its host. The Host header stays, because it is signed.

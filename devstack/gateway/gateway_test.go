@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -122,6 +123,33 @@ func TestABucketInFrontOfAHostOfObjectStorageComesIntoThePath(t *testing.T) {
 		resp.Body.Close()
 		require.Equal(t, want, <-paths, asked)
 	}
+}
+
+// A cluster's API ends TLS itself, with a certificate of the cluster.
+func TestATunnelLeadsToWhatSpeaksForItself(t *testing.T) {
+	api := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") }))
+	defer api.Close()
+	var away error
+	g := startGateway(t, gateway.Config{Tunnel: func(hostPort string) (string, bool, error) {
+		return api.Listener.Addr().String(), hostPort == "example.com:6443", away
+	}})
+	proxy, err := url.Parse(g.URL())
+	require.NoError(t, err)
+	client := api.Client() // which trusts the API's certificate, for example.com, and not the gateway's
+	client.Transport.(*http.Transport).Proxy = http.ProxyURL(proxy)
+	resp, err := client.Get("https://example.com:6443/readyz")
+	require.NoError(t, err)
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	resp.Body.Close()
+	require.Equal(t, "ok", string(body))
+
+	_, err = client.Get("https://example.com:6444/readyz")
+	require.ErrorContains(t, err, "Forbidden")
+	client.CloseIdleConnections()
+	away = errors.New("the machine does not run yet")
+	_, err = client.Get("https://example.com:6443/readyz")
+	require.ErrorContains(t, err, "Bad Gateway")
 }
 
 func TestAnyOtherHostIsRefusedByItsName(t *testing.T) {

@@ -40,7 +40,10 @@ func TestAKeyMayWhatItsPoliciesAllow(t *testing.T) {
 	_, err = runner.CreateBucket(t.Context(), &awss3.CreateBucketInput{Bucket: sdk.String("bootstrap")})
 	require.NoError(t, err)
 	require.NoError(t, put(runner, "bootstrap", "ignition"))
-	require.NoError(t, get(runner, "bootstrap", "ignition"))
+	const overTLS = `{"Version":"2012-10-17","Statement":[{"Sid":"ForceSSLOnlyAccess","Effect":"Deny","Principal":{"AWS":["*"]},"Action":["s3:*"],"Resource":["arn:aws:s3:::bootstrap/*"],"Condition":{"Bool":{"aws:SecureTransport":false}}}]}`
+	_, err = runner.PutBucketPolicy(t.Context(), &awss3.PutBucketPolicyInput{Bucket: sdk.String("bootstrap"), Policy: sdk.String(overTLS)})
+	require.NoError(t, err)
+	require.NoError(t, get(runner, "bootstrap", "ignition"), "TLS ends before the server")
 	listed, err := runner.ListBuckets(t.Context(), &awss3.ListBucketsInput{})
 	require.NoError(t, err)
 	require.Len(t, listed.Buckets, 2, "a key sees all buckets of its AWS account, whoever made them")

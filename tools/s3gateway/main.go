@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -49,7 +50,7 @@ func run() error {
 	if o.Remove {
 		defer os.RemoveAll(o.Dir) // a temporary directory that cannot be removed harms nobody
 	}
-	backend, err := store(o.Dir)
+	kept, err := store(o.Dir)
 	if err != nil {
 		return fmt.Errorf("open the buckets' directory: %w", err)
 	}
@@ -57,7 +58,7 @@ func run() error {
 	defer cancel()
 	served := make(chan error, 1)
 	go func() {
-		served <- embedgw.RunVersityGW(ctx, backend, &embedgw.Config{
+		served <- embedgw.RunVersityGW(ctx, secured{kept}, &embedgw.Config{
 			RootUserAccess: o.AccessKey, RootUserSecret: o.SecretKey, IAMService: accounts{owner: o.AccessKey, list: o.Accounts, sessionKey: o.SecretKey}, Ports: []string{o.Addr}, HealthPath: o.Health, Region: o.Region,
 			MaxConnections: 10_000, MaxRequests: 10_000, MultipartMaxParts: 10000, Quiet: true, KeepAlive: true,
 			VirtualDomain: "s3.", // of any region: what stands before it in a host is the bucket
@@ -103,6 +104,27 @@ func store(dir string) (*posix.Posix, error) {
 		return nil, err
 	}
 	return posix.New(buckets, sidecar, posix.PosixOpts{SideCarDir: beside, VersioningDir: versions})
+}
+
+// secured is a store whose requests came over TLS, which ends before this server.
+type secured struct{ *posix.Posix }
+
+// GetBucketPolicy leaves out the statements about requests without TLS.
+func (s secured) GetBucketPolicy(ctx context.Context, bucket string) ([]byte, error) {
+	raw, err := s.Posix.GetBucketPolicy(ctx, bucket)
+	var policy struct {
+		Version   string
+		Statement []map[string]any
+	}
+	if err != nil || json.Unmarshal(raw, &policy) != nil {
+		return raw, err // what cannot be read is refused where it is evaluated
+	}
+	policy.Statement = slices.DeleteFunc(policy.Statement, func(one map[string]any) bool {
+		condition, _ := one["Condition"].(map[string]any)
+		is, _ := condition["Bool"].(map[string]any)
+		return fmt.Sprint(is["aws:SecureTransport"]) == "false"
+	})
+	return json.Marshal(policy)
 }
 
 // attributes says whether files in dir can have extended attributes, by giving one to a file.

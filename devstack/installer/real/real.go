@@ -1,6 +1,7 @@
 // Package real starts the real openshift-install and ccoctl (make build-installer) in the place of the stand-ins, as one version of the
 // catalogue. The real installer runs every command except those that need machines: `create cluster`, `wait-for` and `gather` stay the
-// stand-in's, and `create cluster` begins from the directory that the real installer made.
+// stand-in's, and `create cluster` begins from the directory that the real installer made. With CreateVariable, `create cluster` on AWS is
+// real too: the installer with the programs of Cluster API within it (make build-cluster-api), and package cluster as what it creates.
 //
 // A real program runs behind a gateway of this process, which counts its writes to the cloud for faults and trace as the stand-ins do, and
 // goes on through the proxy of the environment. So the faults of package installer happen to real programs too; those that make a program
@@ -8,6 +9,8 @@
 package real
 
 import (
+	"cmp"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,6 +27,11 @@ const (
 	Variable = "OCPCTL_STANDIN_REAL"
 	// UsageVariable is the path of a file to which each run of a real program adds a line.
 	UsageVariable = "OCPCTL_STANDIN_USAGE"
+	// CreateVariable makes `create cluster` on AWS real, if it is set.
+	CreateVariable = "OCPCTL_STANDIN_REAL_CREATE"
+
+	// creator is the installer that can create a cluster, and createKey the name of that command in the faults.
+	creator, createKey = "openshift-install-create", "create"
 )
 
 // command is one call of a program.
@@ -32,6 +40,7 @@ type command struct {
 	args    []string // without the program's name
 	key     string   // as in the faults; empty: it does nothing in a cloud
 	cluster string
+	on      string // the platform; empty: unknown
 }
 
 // keys are the commands' names in the faults, by the command line. What is not here has no faults, such as `version`.
@@ -40,8 +49,10 @@ var keys = map[string]string{
 	"aws create-all": "ccoctl-create", "ibmcloud create-service-id": "ccoctl-create", "aws delete": "ccoctl-delete", "ibmcloud delete-service-id": "ccoctl-delete",
 }
 
+const createCluster = "create cluster"
+
 // ours are the commands of openshift-install that stay the stand-in's.
-var ours = []string{"create cluster", "wait-for", "gather", "destroy bootstrap"}
+var ours = []string{createCluster, "wait-for", "gather", "destroy bootstrap"}
 
 // find returns the call of a real program that takes the place of a stand-in's; false: the stand-in runs.
 func find(args []string) (c command, real bool) {
@@ -50,16 +61,22 @@ func find(args []string) (c command, real bool) {
 		return c, false
 	}
 	line := words(args[1:])
+	c = command{program: filepath.Join(dir, filepath.Base(args[0])), args: args[1:], key: keys[line]}
+	c.cluster, c.on = c.readConfig()
+	if line == createCluster && c.on == "aws" && os.Getenv(CreateVariable) != "" {
+		c.program, c.key = filepath.Join(dir, creator), createKey
+		return c, c.isPlain()
+	}
 	if slices.ContainsFunc(ours, func(own string) bool { return line == own || strings.HasPrefix(line, own+" ") }) {
 		return c, false
 	}
-	c = command{program: filepath.Join(dir, filepath.Base(args[0])), args: args[1:], key: keys[line]}
-	if c.key == "" {
-		return c, true
-	}
-	c.cluster = c.clusterName()
+	return c, c.key == "" || c.isPlain()
+}
+
+// isPlain reports that no fault makes the command leave something behind, which only the stand-in can.
+func (c command) isPlain() bool {
 	fault, err := installer.FindFault(os.Getenv(installer.FaultsVariable), c.key, c.cluster)
-	return c, err == nil && len(fault.Leave) == 0 && len(fault.Leak) == 0
+	return err == nil && len(fault.Leave) == 0 && len(fault.Leak) == 0
 }
 
 // words returns the command of a command line, without flags.
@@ -84,29 +101,35 @@ func (c command) flag(name string) string {
 	return ""
 }
 
-// clusterName is the name by which faults and trace know the cluster: ccoctl's name, or that in the install directory.
-func (c command) clusterName() string {
+// installConfig is what is read of an install-config.
+type installConfig struct {
+	Metadata struct{ Name string }
+	Platform map[string]any
+}
+
+// readConfig returns the name by which faults and trace know the cluster (ccoctl's name, or that in the install directory), and its platform.
+func (c command) readConfig() (name, platform string) {
 	if name := c.flag("name"); name != "" {
-		return name
+		return name, ""
 	}
 	dir := c.flag("dir")
-	var config struct{ Metadata struct{ Name string } }
-	if raw, err := os.ReadFile(filepath.Join(dir, "install-config.yaml")); err == nil && yaml.Unmarshal(raw, &config) == nil {
-		return config.Metadata.Name
-	}
+	var config installConfig
 	var metadata struct {
 		ClusterName string `yaml:"clusterName"`
 	}
-	if raw, err := os.ReadFile(filepath.Join(dir, "metadata.json")); err == nil && yaml.Unmarshal(raw, &metadata) == nil {
-		return metadata.ClusterName
+	if raw, err := os.ReadFile(filepath.Join(dir, "metadata.json")); err == nil {
+		_ = yaml.Unmarshal(raw, &metadata) // empty: the others are asked
 	}
-	var state struct {
-		Config struct {
-			Config struct{ Metadata struct{ Name string } }
-		} `yaml:"*installconfig.InstallConfig"`
+	if raw, err := os.ReadFile(filepath.Join(dir, "install-config.yaml")); err != nil || yaml.Unmarshal(raw, &config) != nil {
+		var state struct {
+			Config struct{ Config installConfig } `json:"*installconfig.InstallConfig"`
+		}
+		if raw, err := os.ReadFile(filepath.Join(dir, ".openshift_install_state.json")); err == nil && json.Unmarshal(raw, &state) == nil {
+			config = state.Config.Config
+		}
 	}
-	if raw, err := os.ReadFile(filepath.Join(dir, ".openshift_install_state.json")); err == nil && yaml.Unmarshal(raw, &state) == nil {
-		return state.Config.Config.Metadata.Name
+	for platform = range config.Platform {
+		break
 	}
-	return ""
+	return cmp.Or(config.Metadata.Name, metadata.ClusterName), platform
 }

@@ -17,7 +17,10 @@ import (
 
 	"github.com/ocpctl/ocpctl/devstack/child"
 	"github.com/ocpctl/ocpctl/devstack/gateway"
+	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/devstack/installer/act"
+	"github.com/ocpctl/ocpctl/devstack/installer/cluster"
+	"github.com/ocpctl/ocpctl/devstack/installer/script"
 	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
@@ -89,12 +92,24 @@ func (r *run) execute(ctx context.Context, stdout io.Writer) (code int, err erro
 	within, end := context.WithCancel(context.Background())
 	defer end()
 	r.end = end
-	g := must.Get(gateway.Start(within, gateway.Config{Addr: "127.0.0.1:0", Dir: dir, Next: must.Get(gateway.NextFromEnvironment()), Wrote: r.wrote}))
+	cfg := gateway.Config{Addr: "127.0.0.1:0", Dir: dir, Next: must.Get(gateway.NextFromEnvironment()), Wrote: r.wrote}
+	var made *cluster.Cluster
+	if r.key == createKey {
+		cfg.Tunnel = func(hostPort string) (string, bool, error) { return made.Address(hostPort) }
+	}
+	g := must.Get(gateway.Start(within, cfg))
 	defer g.Stop()
+	if r.key == createKey {
+		made = must.Get(r.newCluster(within, g, filepath.Join(dir, "cluster")))
+		defer made.Stop()
+	}
 	cmd := exec.CommandContext(within, r.program, r.args...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(withoutEndpoints(os.Environ()), append(g.Environment(), dataVariable+"="+filepath.Join(filepath.Dir(r.program), "data"))...), stdout, r.stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{}
 	child.EndWithParent(cmd.SysProcAttr, syscall.SIGKILL)
+	if r.key == createKey {
+		child.Contain(cmd.SysProcAttr) // its own processes outlive it when it is killed
+	}
 	began := time.Now()
 	must.Do(cmd.Start())
 	ended := make(chan struct{})
@@ -114,6 +129,19 @@ func (r *run) execute(ctx context.Context, stdout io.Writer) (code int, err erro
 		return exitOf(r.struck), r.struck
 	}
 	return cmd.ProcessState.ExitCode(), nil
+}
+
+// newCluster returns the cluster that the installer creates.
+func (r *run) newCluster(ctx context.Context, g *gateway.Server, dir string) (_ *cluster.Cluster, err error) {
+	defer must.Catch(&err)
+	must.Do(os.MkdirAll(dir, 0o700))
+	began := time.Now()
+	return cluster.New(ctx, cluster.Config{
+		Programs: filepath.Dir(r.program), Dir: dir, Client: g.Client(), Version: installer.RealVersion, Cloud: must.Get(script.OpenCluster(ctx, r.flag("dir"))),
+		Log: func(line string) {
+			_ = noteLine(fmt.Sprintf("cluster %s after %.1f s: %s", r.cluster, time.Since(began).Seconds(), line)) // only for whoever looks
+		},
+	}), nil
 }
 
 // wrote is called after each write to the cloud, before its answer reaches the program.
@@ -154,16 +182,21 @@ func withoutEndpoints(env []string) []string {
 }
 
 // noteUsage adds how long the program ran and the most memory that it had.
-func (r *run) noteUsage(state *os.ProcessState, took time.Duration) (err error) {
+func (r *run) noteUsage(state *os.ProcessState, took time.Duration) error {
+	usage, _ := state.SysUsage().(*syscall.Rusage)
+	return noteLine(fmt.Sprintf("%s %s: exit code %d, %.1f s, %.1f s of processor time, %d MB", filepath.Base(r.program), words(r.args), state.ExitCode(), took.Seconds(),
+		(state.UserTime() + state.SystemTime()).Seconds(), usage.Maxrss>>10))
+}
+
+// noteLine adds a line to the file of UsageVariable.
+func noteLine(line string) (err error) {
 	defer must.Catch(&err)
 	path := os.Getenv(UsageVariable)
 	if path == "" {
 		return nil
 	}
-	usage, _ := state.SysUsage().(*syscall.Rusage)
 	file := must.Get(os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600))
 	defer file.Close()
-	_, err = fmt.Fprintf(file, "%s %s: exit code %d, %.1f s, %.1f s of processor time, %d MB\n", filepath.Base(r.program), words(r.args), state.ExitCode(), took.Seconds(),
-		(state.UserTime() + state.SystemTime()).Seconds(), usage.Maxrss>>10)
+	_, err = fmt.Fprintln(file, line)
 	return err
 }

@@ -48,6 +48,8 @@ type world struct {
 	env   []string
 	usage string
 	s3    atomic.Value // func(http.ResponseWriter): what S3 answers instead
+
+	patience time.Duration
 }
 
 // front stands before S3, which a test can make refuse.
@@ -70,7 +72,7 @@ func (w *world) front(url string) string {
 // newWorld puts the gateway in front of a test's cloud.
 func newWorld(t *testing.T, w *installertest.World) *world {
 	t.Helper()
-	out := &world{World: w, t: t, dir: t.TempDir(), usage: filepath.Join(t.TempDir(), "usage")}
+	out := &world{World: w, t: t, dir: t.TempDir(), patience: patience, usage: filepath.Join(t.TempDir(), "usage")}
 	cfg := gateway.Config{Dir: t.TempDir()}
 	if w.AWS != nil {
 		cfg.AWS, cfg.S3, cfg.S3In = w.AWS.URL(), out.front(w.S3.URL()), map[string]string{}
@@ -106,7 +108,7 @@ func (w *world) run(version, name string, args ...string) installertest.Result {
 	var stdout, stderr bytes.Buffer
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = w.env, w.dir, &stdout, &stderr
 	require.NoError(w.t, cmd.Start())
-	guard := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() }) // a destroyer may loop for ever
+	guard := time.AfterFunc(w.patience, func() { _ = cmd.Process.Kill() }) // a destroyer may loop for ever
 	defer guard.Stop()
 	err := cmd.Wait()
 	var exit *exec.ExitError

@@ -69,7 +69,7 @@ func TestOnlyAnInstallOnIBMCloudHasTheImagesVolumeAndMemory(t *testing.T) {
 	for _, of := range []struct {
 		platform, kind, memory string
 		volume                 bool
-	}{{"ibmcloud", "create", "4Gi", true}, {"ibmcloud", "destroy", "512Mi", false}, {"aws", "create", "1Gi", false}} {
+	}{{"ibmcloud", "create", "4Gi", true}, {"ibmcloud", "destroy", "512Mi", false}, {"aws", "create", "1536Mi", false}} {
 		asked := attempt(1, of.kind)
 		asked.Platform = of.platform
 		job, err := c.jobOf(asked)

@@ -1,19 +1,25 @@
-// Command pin writes the version and the release image into the real openshift-install that make build-installer built.
+// Command pin prepares the real openshift-install for make build-installer: it writes the version and the release image into the built
+// program, or with -archive the programs of Cluster API into the archive that is built into it.
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
-
-	"github.com/ocpctl/ocpctl/devstack/installer/real"
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: pin PROGRAM")
+	archive := flag.String("archive", "", "write the programs into this archive")
+	flag.Parse()
+	if flag.NArg() != 1 && *archive == "" {
+		fmt.Fprintln(os.Stderr, "usage: pin PROGRAM, or pin -archive FILE PROGRAM...")
 		os.Exit(2)
 	}
-	if err := real.Pin(os.Args[1]); err != nil {
+	do := func() error { return pin(flag.Arg(0)) }
+	if *archive != "" {
+		do = func() error { return pack(*archive, flag.Args()...) }
+	}
+	if err := do(); err != nil {
 		fmt.Fprintln(os.Stderr, "pin:", err)
 		os.Exit(1)
 	}

@@ -96,7 +96,7 @@ func TestEveryTypeOfEC2ResourceIsListedAndFoundByTagIDAndVPC(t *testing.T) {
 
 // lesser are the lists of what belongs to a resource of the table and goes with it, and of what no cluster makes.
 var lesser = []string{
-	"DescribeAvailabilityZones", "DescribeInstanceTypeOfferings", "DescribeInstanceTypes", "DescribeRegions",
+	"DescribeInstanceAttribute", "DescribeLoadBalancerAttributes", "DescribeTargetHealth", "DescribeVpcAttribute", "DescribeAvailabilityZones", "DescribeInstanceTypeOfferings", "DescribeInstanceTypes", "DescribeRegions",
 	"DescribeListeners", "DescribeTags",
 	"ListAccessKeys", "ListAttachedRolePolicies", "ListAttachedUserPolicies", "ListInstanceProfilesForRole", "ListRolePolicies", "ListUserPolicies",
 }

@@ -1,4 +1,4 @@
-package real
+package main
 
 import (
 	"bytes"
@@ -10,9 +10,9 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
-// Pin writes version and release image into a program openshift-install, as `oc adm release extract` does: without them it would name a
+// pin writes version and release image into a program openshift-install, as `oc adm release extract` does: without them it would name a
 // release that is not pinned by digest. A pinned program stays as it is.
-func Pin(path string) (err error) {
+func pin(path string) (err error) {
 	defer must.Catch(&err)
 	file := must.Get(os.OpenFile(path, os.O_RDWR, 0))
 	defer file.Close()
