@@ -79,7 +79,7 @@ func TestAClusterThatIsCreatedAgainFallsBackUnlessItsRegionWasNamed(t *testing.T
 			row := h.Only()
 			require.Equal(t, "us-east-1", row.Region)
 			h.Release(row)
-			_, err := h.Store.Brakes.Freeze(t.Context(), lifecycle.Place{Region: "us-east-1"}, time.Hour, clusters.Origin{Actor: "saml:will", Why: "an outage"})
+			_, err := h.Store.Brakes.Freeze(t.Context(), lifecycle.Place{Region: "us-east-1"}, time.Hour, nil, clusters.Origin{Actor: "saml:will", Why: "an outage"})
 			require.NoError(t, err)
 			made, _, err := h.Service.Retry(t.Context(), maya, row.ID, app.Origin{Source: policy.SourceWeb})
 			require.NoError(t, err)

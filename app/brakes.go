@@ -12,6 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/store/brakes"
 	"github.com/ocpctl/ocpctl/store/db"
 )
 
@@ -32,8 +33,16 @@ func (s *Service) Brakes(ctx context.Context, who policy.Principal) ([]lifecycle
 	return s.store.Brakes.List(ctx)
 }
 
-// Freeze keeps creates from beginning at a place. until is a time (RFC 3339) or how long, as people type it.
-func (s *Service) Freeze(ctx context.Context, who policy.Principal, where lifecycle.Place, until string, origin Origin) (lifecycle.Brake, error) {
+// FreezeRequest is a freeze as somebody asks for it. Times are RFC 3339, or how long, as people type it.
+type FreezeRequest struct {
+	Where   lifecycle.Place
+	Until   string
+	Drain   bool   // what lives there ends too
+	DrainBy string // then; empty: after its grace, if Drain
+}
+
+// Freeze keeps creates from beginning at a place, and ends what lives there if that is asked for.
+func (s *Service) Freeze(ctx context.Context, who policy.Principal, r FreezeRequest, origin Origin) (lifecycle.Brake, error) {
 	if err := MayForEverybody(who, policy.ActBrakes, "freeze new clusters"); err != nil {
 		return lifecycle.Brake{}, err
 	}
@@ -41,17 +50,14 @@ func (s *Service) Freeze(ctx context.Context, who policy.Principal, where lifecy
 	if err != nil {
 		return lifecycle.Brake{}, fmt.Errorf("read the clock: %w", err)
 	}
-	if a, ok := s.catalogue().Account(where.Account); ok { // by its name
-		where.Account = a.Number
+	if a, ok := s.catalogue().Account(r.Where.Account); ok { // by its name
+		r.Where.Account = a.Number
 	}
-	wrong := s.checkPlace(where)
-	length, ok := parseUntil(until, now)
-	if !ok || length < leastFreeze || length > mostFreeze {
-		wrong = append(wrong, ProblemOf("until", messages.Problem{
-			Detail: fmt.Sprintf("%q is not a time within the next %s", until, duration.Format(mostFreeze)),
-			Accept: []string{duration.Accepted, "a time, such as " + now.Add(4*time.Hour).UTC().Format(time.RFC3339)},
-		}))
-	}
+	wrong := s.checkPlace(r.Where)
+	length, problem := checkMoment("until", r.Until, mostFreeze, now)
+	wrong = append(wrong, problem...)
+	drain, problem := r.checkDrain(length, now)
+	wrong = append(wrong, problem...)
 	origin, err = CheckReason(origin, true)
 	var reason *Error
 	if errors.As(err, &reason) {
@@ -60,7 +66,39 @@ func (s *Service) Freeze(ctx context.Context, who policy.Principal, where lifecy
 	if len(wrong) > 0 {
 		return lifecycle.Brake{}, &Error{Kind: Invalid, Message: "Nothing was frozen.", Fields: wrong}
 	}
-	return s.store.Brakes.Freeze(ctx, where, length, s.StoreOrigin(origin, who))
+	brake, err := s.store.Brakes.Freeze(ctx, r.Where, length, drain, s.StoreOrigin(origin, who))
+	var short *brakes.ShortFreezeError
+	if errors.As(err, &short) {
+		return lifecycle.Brake{}, &Error{Kind: Invalid, Message: "Nothing was frozen.", Fields: []Field{ProblemOf("until", messages.Problem{
+			Detail: fmt.Sprintf("clusters there have a grace of %s, and the freeze would be over before their end", duration.Format(short.Grace)),
+			Accept: []string{duration.Typed(short.Grace) + " or more", "an earlier end, in drainBy"},
+		})}}
+	}
+	return brake, err
+}
+
+// checkDrain returns the drain that is asked for; nil: none.
+func (r FreezeRequest) checkDrain(length time.Duration, now time.Time) (*brakes.Drain, []Field) {
+	switch {
+	case r.DrainBy != "":
+		in, problem := checkMoment("drainBy", r.DrainBy, max(length, leastFreeze), now)
+		return &brakes.Drain{In: in}, problem
+	case r.Drain:
+		return &brakes.Drain{}, nil
+	}
+	return nil, nil
+}
+
+// checkMoment returns how long it is until a moment, which may be so far away.
+func checkMoment(field, text string, most time.Duration, now time.Time) (time.Duration, []Field) {
+	length, ok := parseUntil(text, now)
+	if ok && length >= leastFreeze && length <= most {
+		return length, nil
+	}
+	return 0, []Field{ProblemOf(field, messages.Problem{
+		Detail: fmt.Sprintf("%q is not a time within the next %s", text, duration.Format(most)),
+		Accept: []string{duration.Accepted, "a time, such as " + now.Add(min(most, 4*time.Hour)).UTC().Format(time.RFC3339)},
+	})}
 }
 
 // Thaw ends a brake, or every one with AllBrakes, and returns those that it ended.

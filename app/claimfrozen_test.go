@@ -7,7 +7,6 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
-	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 )
 
@@ -16,7 +15,12 @@ func TestAClaimDuringAFreezeWaitsForNothing(t *testing.T) {
 	require.NoError(t, h.Service.KeepPools(t.Context()))
 	require.True(t, h.Usable().Pooled)
 	will := policy.As("oidc:https://issuer.example.com#will", "will", policy.PlatformAdmin)
-	brake, err := h.Service.Freeze(t.Context(), will, lifecycle.Place{}, "2h", app.Origin{Source: policy.SourceAPI, Why: "AWS has an outage"})
+	_, err := h.Service.Freeze(t.Context(), will, app.FreezeRequest{Until: "1m", Drain: true}, app.Origin{Source: policy.SourceAPI, Why: "AWS has an outage"})
+	var short *app.Error
+	require.ErrorAs(t, err, &short)
+	require.Equal(t, "until", short.Fields[0].Name)
+	require.Equal(t, "clusters there have a grace of 10 min, and the freeze would be over before their end", short.Fields[0].Detail)
+	brake, err := h.Service.Freeze(t.Context(), will, app.FreezeRequest{Until: "2h"}, app.Origin{Source: policy.SourceAPI, Why: "AWS has an outage"})
 	require.NoError(t, err)
 
 	maya := policy.As("oidc:https://issuer.example.com#maya", "maya", policy.Requester, "platform")

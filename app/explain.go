@@ -145,7 +145,7 @@ func sayNextStep(next policy.Verb, c lifecycle.Card, ofPullRequest bool) message
 	case policy.VerbConsole:
 		return step("Open its console", "console", "")
 	case policy.VerbExtend:
-		return step("Extend it, at most until "+chatops.Time(c.Ends.Max), "extend", "4h")
+		return step("Extend it, at most until "+chatops.Time(c.Ends.Latest()), "extend", "4h")
 	case policy.VerbHold:
 		text := "Hold it, so that only the profile's maximum can end it before"
 		if ofPullRequest {

@@ -78,8 +78,8 @@ func (s *Service) Extend(ctx context.Context, p policy.Principal, ref string, sp
 		}
 	}
 	if _, check := policy.JudgeExtend(row.Ends, by); check.Result == policy.Fail {
-		if left := row.Ends.Max.After(row.Ends.TTL); left && !span.Until.IsZero() { // a time was asked for, so a time is what would be accepted
-			check.Accept = fmt.Sprintf("after %s, at most until %s", chatops.Time(row.Ends.TTL), chatops.Time(row.Ends.Max))
+		if left := row.Ends.Latest().After(row.Ends.TTL); left && !span.Until.IsZero() { // a time was asked for, so a time is what would be accepted
+			check.Accept = fmt.Sprintf("after %s, at most until %s", chatops.Time(row.Ends.TTL), chatops.Time(row.Ends.Latest()))
 		}
 		return Change{}, refusalOf(span, check)
 	}
@@ -122,7 +122,7 @@ func (s *Service) Hold(ctx context.Context, p policy.Principal, ref string, span
 		until = now.Add(s.policy.Scale(span.For))
 	}
 	check := policy.JudgeHold(row.Ends, until, now)
-	capped := until.After(row.Ends.Max)
+	capped := until.After(row.Ends.Max) && row.Ends.Drain.IsZero()
 	if check.Result == policy.Fail && !capped {
 		return Change{}, refusalOf(span, check)
 	}

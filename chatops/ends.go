@@ -28,7 +28,9 @@ func end(c lifecycle.Card) string {
 // endWhy goes after the end: why it ends then, and what would keep it.
 func endWhy(c lifecycle.Card) string {
 	at := c.End()
-	switch {
+	switch why := c.Ends.Reason(); {
+	case why.Code == lifecycle.ReasonDrain:
+		return ", because " + plain(why.String()) + ". Neither an extension nor a hold keeps it longer. Ask " + plain(why.By)
 	case at.Equal(c.Ends.Hold) && at.Before(c.Ends.Max):
 		return fmt.Sprintf(", held until then: %s. Without the hold, it would end at %s", plain(oneLine(c.HoldWhy)), moment(unheld(c), life(c)))
 	case at.Equal(c.Ends.Max) && at.Equal(c.Ends.Hold) && unheld(c).Before(at):
@@ -44,7 +46,7 @@ func endWhy(c lifecycle.Card) string {
 	case at.Equal(c.Ends.Max):
 		return fmt.Sprintf(", %s after it was requested, its profile's maximum", duration.Format(at.Sub(c.AcceptedAt)))
 	}
-	return fmt.Sprintf(", %s after it was requested. It can be extended to %s", duration.Format(at.Sub(c.AcceptedAt)), moment(c.Ends.Max, life(c)))
+	return fmt.Sprintf(", %s after it was requested. It can be extended to %s", duration.Format(at.Sub(c.AcceptedAt)), moment(c.Ends.Latest(), life(c)))
 }
 
 // unheld returns when it would end without its hold.

@@ -78,7 +78,7 @@ func longest(c lifecycle.Card) time.Duration {
 	if !canNow(c, policy.VerbExtend) {
 		return 0
 	}
-	return c.Ends.Max.Sub(c.Ends.TTL)
+	return c.Ends.Latest().Sub(c.Ends.TTL)
 }
 
 // ofActions are the chat's verbs, by those of policy. Retry means the teardown, or a new cluster in its place.

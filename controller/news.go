@@ -29,7 +29,7 @@ func news(kind string, card lifecycle.Card) lifecycle.Card {
 	}
 	if kind != clusters.KindComment {
 		// A check and a deployment tell when it ends: they follow what people move. An end by the pull request stands in the comment.
-		card.Ends, card.DestroyAt, card.HoldWhy = lifecycle.Ends{TTL: card.Ends.TTL, Max: card.Ends.Max, Hold: card.Ends.Hold}, time.Time{}, ""
+		card.Ends, card.DestroyAt, card.HoldWhy = lifecycle.Ends{TTL: card.Ends.TTL, Max: card.Ends.Max, Hold: card.Ends.Hold, Drain: card.Ends.Drain, DrainWhy: card.Ends.DrainWhy}, time.Time{}, ""
 	}
 	return card
 }

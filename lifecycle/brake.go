@@ -16,7 +16,7 @@ const (
 	Breaker BrakeKind = "breaker" // creates that failed, until one succeeds
 )
 
-// Brake keeps creates from beginning where it applies. What runs goes on, and so does everything else: teardowns, sleep, access. It is shown in
+// Brake keeps creates from beginning where it applies. What runs goes on unless it is drained, and so does everything else: teardowns, sleep, access. It is shown in
 // every cluster that waits for it. The database keeps times in UTC and to the microsecond, and so does a brake.
 type Brake struct {
 	ID    string    `json:"id,omitempty"`
@@ -26,6 +26,8 @@ type Brake struct {
 	Words string    `json:"words,omitempty"`
 	Since time.Time `json:"since,omitzero"`
 	Until time.Time `json:"until,omitzero"` // the end of a freeze; from when a breaker has one cluster tried
+
+	DrainAt time.Time `json:"drainAt,omitzero"` // of a freeze: when what lives there ends; zero: it goes on
 
 	Code     string `json:"code,omitempty"`     // of a breaker: the reason of the failures
 	Failures int    `json:"failures,omitempty"` // how many there were in a row
@@ -93,7 +95,11 @@ func (b Brake) String() string {
 	if b.Kind == Breaker {
 		return fmt.Sprintf("%s have had to wait since %s, because %d creates in a row failed with %s; one is tried from %s", braked, sayMoment(b.Since), b.Failures, b.Code, sayMoment(b.Until))
 	}
-	return addWords(fmt.Sprintf("%s froze %s from %s until %s", b.By, braked, sayMoment(b.Since), sayMoment(b.Until)), b.Words)
+	text := fmt.Sprintf("%s froze %s from %s until %s", b.By, braked, sayMoment(b.Since), sayMoment(b.Until))
+	if !b.DrainAt.IsZero() {
+		text += ", and what lives there ends by " + sayMoment(b.DrainAt)
+	}
+	return addWords(text, b.Words)
 }
 
 // sayMoment writes a time as reasons do.

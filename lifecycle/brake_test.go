@@ -8,12 +8,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// freeze is store/brakes.Freeze and Thaw: whoever waits is reconciled.
+// freeze is store/brakes.Freeze and Thaw: whoever waits is reconciled, and what lives there may be drained.
 func (w *world) freeze() {
 	w.reconcileAsked = true
 	if w.brake != nil || w.fair {
 		w.brake = nil
+		if w.row.Ends.Drain.After(w.now) && w.row.Desired == Present {
+			w.touch(func(c *Cluster) { c.Ends.Drain, c.Ends.DrainWhy = time.Time{}, Reason{} })
+		}
 		return
+	}
+	if lives := w.row.Status == Ready || w.row.Status == Creating; lives && w.row.Desired == Present && w.chance(2) {
+		w.touch(func(c *Cluster) {
+			c.Ends.Drain, c.Ends.DrainWhy = w.now.Add(time.Duration(w.pick(4))*time.Hour), Reason{Code: ReasonDrain, By: "Ada", Name: "brk_1"}
+		})
 	}
 	w.brake = &Brake{ID: "brk_1", Kind: Freeze, By: "Ada", Words: "an outage", Since: w.now, Until: w.now.Add(time.Duration(1+w.pick(5)) * time.Hour)}
 }
@@ -41,6 +49,22 @@ func brakesStopOnlyCreates(w *world, c Cluster, f Facts, d Decision) string {
 }
 
 var brakeMutants = []mutant{
+	{11, false, "a drain ends nothing", func(c Cluster, f Facts, l Limits) Decision {
+		ends := c.Ends
+		c.Ends.Drain = time.Time{}
+		d := Decide(c, f, l)
+		d.Next.Ends.Drain = ends.Drain
+		return d
+	}},
+	{11, false, "a hold keeps it past its drain", func(c Cluster, f Facts, l Limits) Decision {
+		ends := c.Ends
+		if c.Ends.Hold.After(c.Ends.Drain) {
+			c.Ends.Drain = time.Time{}
+		}
+		d := Decide(c, f, l)
+		d.Next.Ends.Drain = ends.Drain
+		return d
+	}},
 	{14, false, "a freeze stops nothing", func(c Cluster, f Facts, l Limits) Decision {
 		f.Brake = nil
 		return Decide(c, f, l)

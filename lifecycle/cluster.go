@@ -97,7 +97,7 @@ type Progress struct {
 }
 
 // Ends holds every reason for which a cluster may end, each with its grace period already added. Zero means that the reason does not
-// apply. TTL and Max are always set. PRClosed, LabelRemoved and RunFinished can be reversed. Idle follows from the cluster's use at each
+// apply. TTL and Max are always set. PRClosed, LabelRemoved, RunFinished and Drain can be reversed. Idle follows from the cluster's use at each
 // decision.
 type Ends struct {
 	TTL          time.Time // acceptance + TTL, moved by extensions and, if the profile says so, by use; never past Max
@@ -109,7 +109,9 @@ type Ends struct {
 	RunWhy       Reason    // why RunFinished is set; zero: its workflow run finished
 	Claim        time.Time // the claim's lifetime ended
 	Idle         time.Time // nobody used it for too long
-	Hold         time.Time // a floor: no end except Max comes before it
+	Hold         time.Time // a floor: no end except Max and Drain comes before it
+	Drain        time.Time // an admin ends what lives there; a hold does not postpone it, and a thaw lifts it
+	DrainWhy     Reason    // who drains where, and why
 }
 
 // WhyClosed returns why the pull request counts as closed.
@@ -118,7 +120,7 @@ func (e Ends) WhyClosed() Reason { return cmp.Or(e.PRWhy, Reason{Code: ReasonPRC
 // WhyFinished returns how its run or job finished.
 func (e Ends) WhyFinished() Reason { return cmp.Or(e.RunWhy, Reason{Code: ReasonRunFinished}) }
 
-// DestroyAt returns the earliest end, but not before a hold, and never later than Max.
+// DestroyAt returns the earliest end, but not before a hold, and never later than Drain and Max.
 func (e Ends) DestroyAt() time.Time { at, _ := e.first(); return at }
 
 // Reason is why the end that comes first ends it, and whether a hold postponed that.
@@ -127,8 +129,24 @@ func (e Ends) Reason() Reason { _, why := e.first(); return why }
 // IsIdle reports that the end that comes first is that nobody uses the cluster, also if a hold postponed it.
 func (e Ends) IsIdle() bool { return e.Reason().Code == ReasonIdle }
 
+// Latest returns the latest end that an extension or a hold can reach.
+func (e Ends) Latest() time.Time {
+	if !e.Drain.IsZero() && e.Drain.Before(e.Max) {
+		return e.Drain
+	}
+	return e.Max
+}
+
 // first computes the same as the generated column clusters.destroy_at, with the reason.
 func (e Ends) first() (at time.Time, why Reason) {
+	if at, why = e.firstOfRest(); !e.Drain.IsZero() && e.Drain.Before(at) {
+		return e.Drain, e.DrainWhy
+	}
+	return at, why
+}
+
+// firstOfRest is first as if nobody drained.
+func (e Ends) firstOfRest() (at time.Time, why Reason) {
 	at, why = e.Max, Reason{Code: ReasonMaximum}
 	for _, end := range []struct {
 		at  time.Time

@@ -16,6 +16,7 @@ type Reason struct {
 	Name  string     `json:"name,omitempty"`  // what it is about: a repository, a pull request, a commit, what finished
 	To    string     `json:"to,omitempty"`    // what became of it, or where it went
 	At    time.Time  `json:"at,omitzero"`
+	Where Place      `json:"where,omitzero"` // where it applies
 
 	Seen       bool `json:"seen,omitempty"`       // polling found it, and no event reported it
 	Held       bool `json:"held,omitempty"`       // a hold postponed what follows from it
@@ -49,6 +50,7 @@ const (
 	ReasonClaim         ReasonCode = "claim"
 	ReasonPool          ReasonCode = "pool" // Name: the pool; To: why it gives the cluster up
 	ReasonIdle          ReasonCode = "idle"
+	ReasonDrain         ReasonCode = "drain"          // By drains Where, with Words; Name: the freeze
 	ReasonNotApproved   ReasonCode = "not_approved"   // by At
 	ReasonInstallFailed ReasonCode = "install_failed" // Words: how
 	ReasonPushed        ReasonCode = "pushed"         // Name: the commit; To: what the repository's file wants of a push
@@ -142,6 +144,8 @@ func (r Reason) describeSubject() string {
 		return addWords("the install failed", r.Words)
 	case ReasonPool:
 		return "the pool " + r.Name + " gives it up: " + r.To
+	case ReasonDrain:
+		return addWords(strings.TrimSpace(r.By+" drains clusters "+r.Where.String()), r.Words)
 	case ReasonPushed:
 		return r.Name + " was pushed, and the repository's file says " + r.To
 	}

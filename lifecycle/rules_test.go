@@ -250,7 +250,7 @@ func countedUntilReleased(_ *world, c Cluster, _ Facts, d Decision) string {
 	return ""
 }
 
-// Rule 11: the end is the earliest of all but not before a hold, never past the maximum, and nothing outlives it. An approval
+// Rule 11: the end is the earliest of all but not before a hold, never past a drain or the maximum, and nothing outlives it. An approval
 // that did not come in time is an end too.
 func nothingPassesTheEnd(_ *world, c Cluster, f Facts, d Decision) string {
 	e := c.Ends
@@ -264,8 +264,10 @@ func nothingPassesTheEnd(_ *world, c Cluster, f Facts, d Decision) string {
 	if e.Hold.After(end) {
 		end = e.Hold
 	}
-	if end.After(e.Max) {
-		end = e.Max
+	for _, at := range []time.Time{e.Max, e.Drain} { // no hold postpones these
+		if !at.IsZero() && end.After(at) {
+			end = at
+		}
 	}
 	switch {
 	case d.Next.Ends != e:

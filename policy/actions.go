@@ -176,7 +176,7 @@ func obstacleToApprove(c lifecycle.Card, _ time.Time) Obstacle {
 
 func obstacleToExtend(c lifecycle.Card, _ time.Time) Obstacle {
 	end := c.End()
-	return cmp.Or(isPresent(c), when(!c.Ends.TTL.Before(c.Ends.Max) || !end.Before(c.Ends.Max), AtMaximum), when(end.Before(c.Ends.TTL), EndsBefore))
+	return cmp.Or(isPresent(c), when(!c.Ends.TTL.Before(c.Ends.Max) || !end.Before(c.Ends.Max), AtMaximum), when(end.Before(c.Ends.TTL) || !c.Ends.TTL.Before(c.Ends.Latest()), EndsBefore))
 }
 
 func obstacleToTonight(c lifecycle.Card, _ time.Time) Obstacle {

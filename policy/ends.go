@@ -18,6 +18,9 @@ func JudgeExtend(e lifecycle.Ends, d time.Duration) (after lifecycle.Ends, check
 		after, capped = e.Extend(d)
 	}
 	switch {
+	case d > 0 && isPastDrain(e, after.TTL):
+		check.Result, check.Accept = Fail, fmt.Sprintf("at most until %s", formatMoment(e.Drain))
+		check.Message, check.Next = sayDrained(e, "It cannot be extended past that.")
 	case left == 0:
 		check.Result, check.Accept = Fail, "no extension"
 		check.Message = fmt.Sprintf("It already ends at its profile's maximum, %s.", formatMoment(e.Max))
@@ -41,6 +44,9 @@ func JudgeHold(e lifecycle.Ends, until, now time.Time) Check {
 	switch {
 	case !until.After(now):
 		check.Result, check.Message, check.Next = Fail, fmt.Sprintf("%s is past.", formatMoment(until)), "Hold it until a time to come, or lift the hold."
+	case isPastDrain(e, until):
+		check.Result, check.Accept = Fail, fmt.Sprintf("after %s, at most until %s", formatMoment(now), formatMoment(e.Drain))
+		check.Message, check.Next = sayDrained(e, "A hold does not pass that.")
 	case until.After(e.Max):
 		check.Result, check.Message = Fail, fmt.Sprintf("It ends %s at the latest, the maximum of its profile; a hold does not pass it.", formatMoment(e.Max))
 		check.Next = fmt.Sprintf("Hold it until %s at most, or create a new cluster for longer.", formatMoment(e.Max))
@@ -51,6 +57,16 @@ func JudgeHold(e lifecycle.Ends, until, now time.Time) Check {
 		check.Message = fmt.Sprintf("Nothing ends it before %s.", formatMoment(until))
 	}
 	return check
+}
+
+// isPastDrain reports that an end would be later than the one that a drain sets. People type minutes, and what is beyond that has no effect.
+func isPastDrain(e lifecycle.Ends, end time.Time) bool {
+	return !e.Drain.IsZero() && end.Sub(e.Drain) >= time.Minute
+}
+
+// sayDrained says that a cluster ends because an admin drains, and whom to ask.
+func sayDrained(e lifecycle.Ends, so string) (message, next string) {
+	return fmt.Sprintf("It ends %s: %s. %s", formatMoment(e.Drain), e.DrainWhy, so), fmt.Sprintf("Ask %s, or any platform admin of every team, to end the drain.", e.DrainWhy.By)
 }
 
 // addOtherEnd adds to the check which end still comes first, or that a hold postpones all of them.

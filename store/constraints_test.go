@@ -250,7 +250,7 @@ func TestTheTableAndTheHeartAgreeWhenAClusterEnds(t *testing.T) {
 		}
 		ends := lifecycle.Ends{
 			Max: row.Ends.Max, TTL: moment("ttl", -span, span), PRClosed: maybe("pr", 2*span), LabelRemoved: maybe("label", 2*span),
-			RunFinished: maybe("run", 2*span), Claim: maybe("claim", 2*span), Idle: maybe("idle", 2*span), Hold: maybe("hold", span),
+			RunFinished: maybe("run", 2*span), Claim: maybe("claim", 2*span), Idle: maybe("idle", 2*span), Hold: maybe("hold", span), Drain: maybe("drain", 2*span),
 		}
 		null := func(at time.Time) any {
 			if at.IsZero() {
@@ -260,10 +260,11 @@ func TestTheTableAndTheHeartAgreeWhenAClusterEnds(t *testing.T) {
 		}
 		var at time.Time
 		require.NoError(t, s.Pool().QueryRow(context.Background(), `
-			UPDATE clusters SET end_ttl = $2, end_pr_closed = $3, end_label_removed = $4, end_run_finished = $5, end_claim = $6, end_hold = $7,
+			UPDATE clusters SET end_ttl = $2, end_pr_closed = $3, end_label_removed = $4, end_run_finished = $5, end_claim = $6, end_hold = $7, end_drain = $9,
+				drain_why = CASE WHEN $9::timestamptz IS NULL THEN '{}' ELSE '{"code": "drain"}'::jsonb END,
 				idle_tell = '1h', idle_end = '2h', end_idle = $8, hold_why = CASE WHEN $7::timestamptz IS NULL THEN '' ELSE 'x' END
 			WHERE id = $1 RETURNING destroy_at`, row.ID, ends.TTL, null(ends.PRClosed), null(ends.LabelRemoved), null(ends.RunFinished),
-			null(ends.Claim), null(ends.Hold), null(ends.Idle)).Scan(&at))
+			null(ends.Claim), null(ends.Hold), null(ends.Idle), null(ends.Drain)).Scan(&at))
 		require.Equal(t, ends.DestroyAt(), at.UTC(), "%+v", ends)
 	})
 }

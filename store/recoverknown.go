@@ -24,6 +24,7 @@ type RecoveryRow struct {
 	Desired                                              lifecycle.Desired
 	DestroyAt                                            time.Time
 	Pooled                                               bool     // nobody has claimed it from its pool
+	Drained                                              bool     // a drain ends it
 	Held                                                 bool     // it has a hold, or was adopted by a recovery, which set its end
 	Newest                                               int      // number of its newest attempt; 0: none
 	Open                                                 int      // number of its open attempt; 0: none
@@ -38,7 +39,7 @@ func (s *Store) RecoveryView(ctx context.Context) (RecoveryView, error) {
 	}
 	list, err := db.All[RecoveryRow](ctx, s.Pool(), `
 		SELECT c.id, c.name, c.platform, c.base_domain, c.region, coalesce(c.effective_tags ->> 'InstallationId', '') AS installation, c.status, c.desired, c.pooled,
-			c.destroy_at, c.end_hold IS NOT NULL OR coalesce(bool_or(a.claimed_by = @recovery), false) AS held, coalesce(max(a.number), 0) AS newest,
+			c.destroy_at, c.end_drain IS NOT NULL AND c.desired = 'present' AS drained, c.end_hold IS NOT NULL OR coalesce(bool_or(a.claimed_by = @recovery), false) AS held, coalesce(max(a.number), 0) AS newest,
 			coalesce(max(a.number) FILTER (WHERE a.closed_at IS NULL), 0) AS open,
 			array_remove(array_agg(a.infra_id) || array_agg(a.cco_name), NULL) AS identities
 		FROM clusters c LEFT JOIN attempts a ON a.cluster_id = c.id GROUP BY c.id`, pgx.NamedArgs{"recovery": Recovery})

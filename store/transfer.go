@@ -8,6 +8,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/access"
+	"github.com/ocpctl/ocpctl/store/brakes"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/people"
@@ -142,6 +143,9 @@ func transfer(ctx context.Context, c *db.Tx, id string, before, after holder, d 
 		if _, err := access.Revoke(ctx, c, id, `a.by_right = @right`, pgx.NamedArgs{"right": access.OwnRight}, left); err != nil {
 			return err
 		}
+	}
+	if err := brakes.RefreshDrains(ctx, c, []string{id}, d); err != nil {
+		return err
 	}
 	clusters.NextTurns(c) // the old team's usage fell
 	if _, err := c.Exec(ctx, `UPDATE approvals SET team = $2 WHERE cluster_id = $1 AND state = 'pending'`, id, after.Team); err != nil {

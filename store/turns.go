@@ -236,7 +236,7 @@ func giveTurns(ctx context.Context, c *db.Tx, ids []string) (granted int, err er
 	if len(ids) == 0 {
 		return 0, nil
 	}
-	had, err := clusters.SetDesiredOfMany(ctx, c, ids, "needs_turn = false", "desired = 'present' AND needs_turn")
+	had, err := clusters.SetDesiredOfMany(ctx, c, ids, "needs_turn = false", "desired = 'present' AND needs_turn", pgx.NamedArgs{})
 	if err != nil {
 		return 0, err
 	}
@@ -302,6 +302,6 @@ func keepPlaces(ctx context.Context, c *db.Tx, line []waiter, places map[string]
 	if err := clusters.RequestReconciles(ctx, c, moved); err != nil || len(foreseen) == 0 {
 		return err
 	}
-	_, err = clusters.SetDesiredOfMany(ctx, c, foreseen, "needs_turn = needs_turn", "true") // no position changed, so no reconcile would show it
+	_, err = clusters.SetDesiredOfMany(ctx, c, foreseen, "needs_turn = needs_turn", "true", pgx.NamedArgs{}) // no position changed, so no reconcile would show it
 	return err
 }

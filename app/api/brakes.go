@@ -22,8 +22,10 @@ func (s *server) Freeze(w http.ResponseWriter, r *http.Request) {
 	if !s.readDocument(w, r, &said, false, maxBody) {
 		return
 	}
-	where := lifecycle.Place{Platform: said.Platform, Account: said.Account, Region: said.Region, Profile: said.Profile, Team: said.Team}
-	brake, err := s.App.Freeze(r.Context(), principal(r), where, said.Until, app.Origin{Source: policy.SourceAPI, Why: said.Reason})
+	brake, err := s.App.Freeze(r.Context(), principal(r), app.FreezeRequest{
+		Where: lifecycle.Place{Platform: said.Platform, Account: said.Account, Region: said.Region, Profile: said.Profile, Team: said.Team},
+		Until: said.Until, Drain: said.Drain, DrainBy: said.DrainBy,
+	}, app.Origin{Source: policy.SourceAPI, Why: said.Reason})
 	if err != nil {
 		s.writeError(w, r, err)
 		return
@@ -56,6 +58,6 @@ func (s *server) writeBrakes(w http.ResponseWriter, r *http.Request, list []life
 func toBrake(b lifecycle.Brake) v1.Brake {
 	return v1.Brake{
 		ID: b.ID, Kind: v1.BrakeKind(b.Kind), Platform: b.Where.Platform, Account: b.Where.Account, Region: b.Where.Region, Profile: b.Where.Profile, Team: b.Where.Team,
-		Version: b.Where.Version, By: b.By, Reason: cmp.Or(b.Words, b.Code), Failures: b.Failures, Message: b.String(), Since: b.Since, Until: b.Until,
+		Version: b.Where.Version, By: b.By, Reason: cmp.Or(b.Words, b.Code), Failures: b.Failures, Message: b.String(), Since: b.Since, Until: b.Until, DrainAt: b.DrainAt,
 	}
 }

@@ -63,6 +63,29 @@ func TestAFreezeWithoutAnEndAReasonOrAPlaceIsRefused(t *testing.T) {
 	}
 }
 
+func TestADrainedClusterCannotBeKeptPastItsEnd(t *testing.T) {
+	h := newFixture(t)
+	row := storetest.Usable(t, h.store, h.accept("shop", "platform"))
+	wrong := h.refused(http.MethodPost, "/api/v1/brakes", h.as(oidc.Admin), v1.FreezeRequest{Until: "4h", DrainBy: "5h", Reason: "x"}, http.StatusUnprocessableEntity)
+	require.Equal(t, "drainBy", wrong.Errors[0].Field)
+	var brake v1.Brake
+	h.does(http.MethodPost, "/api/v1/brakes", h.as(oidc.Admin), v1.FreezeRequest{Region: "us-east-1", Until: "4h", DrainBy: "30m", Reason: "AWS has an outage"}, http.StatusCreated, &brake)
+	require.Contains(t, brake.Message, "and what lives there ends by")
+	path, why := "/api/v1/clusters/"+row.ID, " drains clusters in the region us-east-1: AWS has an outage"
+	var c v1.Cluster
+	h.does(http.MethodGet, path, h.as(oidc.Requester), nil, http.StatusOK, &c)
+	require.Equal(t, brake.DrainAt.UTC(), c.DestroyAt.UTC())
+	require.Equal(t, brake.By+why, c.EndReason)
+	for verb, body := range map[string]any{"extend": v1.Extend{Hours: 20}, "hold": map[string]any{"hours": 20, "reason": "a demo"}} {
+		wrong = h.refused(http.MethodPost, path+"/"+verb, h.as(oidc.Requester), body, http.StatusUnprocessableEntity)
+		require.Contains(t, wrong.Errors[0].Detail, brake.By+why, verb)
+		require.Contains(t, wrong.Detail, "Ask "+brake.By, verb)
+	}
+	h.does(http.MethodPost, "/api/v1/brakes/"+brake.ID+"/thaw", h.as(oidc.Admin), v1.MaybeReason{}, http.StatusOK, nil)
+	h.does(http.MethodGet, path, h.as(oidc.Requester), nil, http.StatusOK, &c)
+	require.NotContains(t, c.EndReason, "drains")
+}
+
 func TestAnAccountIsFrozenByItsName(t *testing.T) {
 	terms := servicetest.Catalogue(t, map[string]string{"accounts/two.yaml": "name: two\nplatform: aws\nnumber: \"210987654321\"\n"})
 	h := fixtureWith(t, terms, nil)

@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 
+	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 )
@@ -23,9 +24,15 @@ func (p *pages) showBrakes(w http.ResponseWriter, r *http.Request, who policy.Pr
 
 func (p *pages) freeze(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	form := r.PostFormValue
-	where := lifecycle.Place{Platform: form("platform"), Account: form("account"), Region: form("region"), Profile: form("profile"), Team: form("team")}
-	_, err := p.App.Freeze(r.Context(), who, where, form("until"), originOf(r))
-	p.answerForm(w, r, who, brakesPath, "New clusters wait from now on. What runs goes on.", err)
+	brake, err := p.App.Freeze(r.Context(), who, app.FreezeRequest{
+		Where: lifecycle.Place{Platform: form("platform"), Account: form("account"), Region: form("region"), Profile: form("profile"), Team: form("team")},
+		Until: form("until"), Drain: form("drain") != "", DrainBy: form("drain_by"),
+	}, originOf(r))
+	done := "New clusters wait from now on. What runs goes on."
+	if !brake.DrainAt.IsZero() {
+		done = "New clusters wait from now on. What lives there ends by " + brake.DrainAt.Format("15:04 MST on 2 January") + "."
+	}
+	p.answerForm(w, r, who, brakesPath, done, err)
 }
 
 func (p *pages) thaw(w http.ResponseWriter, r *http.Request, who policy.Principal) {

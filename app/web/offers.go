@@ -47,7 +47,7 @@ func offersOf(who policy.Principal, row clusters.Row, role policy.ClusterRole, a
 	teams := createform.Teams(who, c)
 	o := offers{
 		ID: row.ID, Name: row.Name, Seen: markOfState(row, shares), Held: !row.Ends.Hold.IsZero(), Teams: otherTeams(teams, row.Team), Roles: rolesUpTo(role),
-		Extend: can[policy.VerbExtend], ExtendLimit: "at most " + duration.Format(row.Ends.Max.Sub(row.Ends.TTL).Truncate(time.Minute)) + " more",
+		Extend: can[policy.VerbExtend], ExtendLimit: "at most " + duration.Format(row.Ends.Latest().Sub(row.Ends.TTL).Truncate(time.Minute)) + " more",
 		Hold: can[policy.VerbHold], Tonight: can[policy.VerbTonight], Sleep: can[policy.VerbSleep], Wake: can[policy.VerbWake],
 		Share: can[policy.VerbShare], Transfer: can[policy.VerbTransfer], Retry: can[policy.VerbRetry], Recreate: can[policy.VerbRecreate], Abandon: can[policy.VerbAbandon], Destroy: can[policy.VerbDestroy],
 		Kubeconfig: can[policy.VerbKubeconfig] && row.Outputs != nil, Console: can[policy.VerbConsole] && row.Outputs != nil, Bundle: can[policy.VerbBundle],

@@ -77,7 +77,7 @@ func extensionButtons(c lifecycle.Card, longest time.Duration, notice string) (a
 	}
 	if longest > 0 {
 		whole := (longest + time.Minute - 1).Truncate(time.Minute) // people type minutes; what is above the maximum has no effect
-		extend(fmt.Sprintf("Extend to the maximum (%s)", c.Ends.Max.UTC().Format("Mon 15:04 UTC")), whole)
+		extend(fmt.Sprintf("Extend to the maximum (%s)", c.Ends.Latest().UTC().Format("Mon 15:04 UTC")), whole)
 	}
 	return all
 }

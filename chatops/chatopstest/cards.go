@@ -65,6 +65,9 @@ func Lives() map[string]lifecycle.Card {
 	held.Ends.PRClosed, held.Ends.Hold, held.HoldWhy = Start.Add(2*time.Hour), Start.Add(30*time.Hour), "a demo on Friday"
 	kept := Ready()
 	kept.Ends.Hold, kept.HoldWhy = kept.Ends.Max, "the label ocp/keep"
+	drained := held
+	drained.Ends.Drain = Start.Add(3 * time.Hour)
+	drained.Ends.DrainWhy = lifecycle.Reason{Code: lifecycle.ReasonDrain, By: "Will Smith", Words: "the account is closed", Where: lifecycle.Place{Account: "123456789012"}}
 	cleaning := At(Card(), lifecycle.Creating, lifecycle.Cleaning, "what the last attempt created is removed first")
 	cleaning.FailReason, cleaning.FailMessage = "InstallFailed", "bootstrap did not complete in time"
 	closed := Ready()
@@ -120,7 +123,7 @@ func Lives() map[string]lifecycle.Card {
 		"restoring": Going(lifecycle.Restoring, "the newest archive is fetched"), "destroying": Going(lifecycle.DestroyingRuns, "the installer is destroying the cluster"),
 		"held-to-the-maximum": kept,
 		"awaiting-approval":   approval, "scaling": scaling, "scaled-down": scaled,
-		"held": held, "idle": idle, "linked": linked,
+		"held": held, "drained": drained, "idle": idle, "linked": linked,
 		"late": late, "create-failed-quota": quota, "create-failed-lost": lost, "abandoned": abandoned,
 		"pending": Card(), "installing": installing, "cleaning": cleaning, "ready": Ready(), "ready-closed": closed, "ready-unlabelled": unlabelled, "expiring": expiring,
 		"stopping": stopping, "verifying": verifying,

@@ -141,6 +141,6 @@ func plainCode(s string) string {
 
 // longestExtension returns by how much a cluster's end can be extended; zero: extending would not move its end.
 func longestExtension(c lifecycle.Cluster) time.Duration {
-	farthest, _ := c.Ends.Extend(max(0, c.Ends.Max.Sub(c.Ends.TTL)))
+	farthest, _ := c.Ends.Extend(max(0, c.Ends.Latest().Sub(c.Ends.TTL)))
 	return max(0, farthest.DestroyAt().Sub(c.Ends.DestroyAt()))
 }

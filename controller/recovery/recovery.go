@@ -89,7 +89,7 @@ func Run(ctx context.Context, cfg Config) ([]Line, error) {
 			failed = append(failed, r.recoverCluster(ctx, r.seen[id]))
 		}
 	}
-	failed = append(failed, r.postponeEnds(ctx))
+	failed = append(failed, r.liftDrains(ctx), r.postponeEnds(ctx))
 	failed = append(failed, r.keepFindings(ctx, errors.Join(failed...) == nil))
 	return r.lines, errors.Join(failed...)
 }
@@ -243,6 +243,22 @@ func (r *run) needsPerson(c *cluster, p plan, why string) {
 	evidence := append(slices.Clone(c.arns), c.listPlaces()...)
 	r.findings = append(r.findings, lifecycle.Finding{Kind: lifecycle.Orphan, Identity: c.id, Since: r.view.Now, Why: why, Evidence: evidence})
 	r.lines = append(r.lines, Line{Cluster: c.id, Name: p.name, Found: strings.Join(c.whereSeen(), ", "), Done: "nothing", Why: why, Person: true})
+}
+
+// liftDrains takes the ends away that admins' drains set: they may have been thawed after the backup.
+func (r *run) liftDrains(ctx context.Context) error {
+	const why = "the database was restored from a backup; a thaw may have been lost"
+	var ids []string
+	for _, id := range slices.Sorted(maps.Keys(r.view.Clusters)) {
+		if known := r.view.Clusters[id]; known.Drained {
+			ids = append(ids, id)
+			r.lines = append(r.lines, Line{Cluster: id, Name: known.Name, Found: "database", Done: "no longer drained", Why: why})
+		}
+	}
+	if r.DryRun {
+		return nil
+	}
+	return r.Store.Brakes.Undrain(ctx, ids, clusters.Origin{Actor: store.Recovery, Source: store.Recovery, Why: why})
 }
 
 // postponeEnds holds ready clusters whose end comes soon: it may have been extended after the backup, and its owner has to see that it was

@@ -5,6 +5,7 @@ package brakes
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -20,25 +21,38 @@ type Store struct{ db *db.DB }
 // New returns the part of a store that works on its database.
 func New(d *db.DB) *Store { return &Store{d} }
 
-// Freeze keeps creates from beginning at a place for that long, and returns the brake as kept.
-func (s *Store) Freeze(ctx context.Context, where lifecycle.Place, length time.Duration, d clusters.Origin) (b lifecycle.Brake, err error) {
+// Freeze keeps creates from beginning at a place for that long, and returns the brake as kept. drained ends what lives there; nil: nothing.
+// *ShortFreezeError: the freeze would be over before that.
+func (s *Store) Freeze(ctx context.Context, where lifecycle.Place, length time.Duration, drained *Drain, d clusters.Origin) (b lifecycle.Brake, err error) {
 	err = s.db.Write(ctx, func(c *db.Tx) error {
 		since := db.Round(c.Now).UTC()
 		b = lifecycle.Brake{ID: db.NewID("frz"), Kind: lifecycle.Freeze, Where: where, By: d.DisplayName(), Words: d.Why, Since: since, Until: since.Add(length.Round(time.Microsecond))}
+		if drained != nil {
+			in := drained.In
+			if in == 0 {
+				if in, err = longestGrace(ctx, c, where); err != nil {
+					return err
+				}
+			}
+			if b.DrainAt = since.Add(in.Round(time.Microsecond)); b.DrainAt.After(b.Until) {
+				return &ShortFreezeError{in}
+			}
+		}
+		args := placeArgs(where)
+		maps.Copy(args, pgx.NamedArgs{"id": b.ID, "words": b.Words, "by": b.By, "since": b.Since, "until": b.Until, "drain": db.Null(b.DrainAt)})
 		_, err := c.Exec(ctx, `
-			INSERT INTO freezes (id, platform, account, region, profile, team, words, frozen_by, since, until)
-			VALUES (@id, @platform, @account, @region, @profile, @team, @words, @by, @since, @until)`,
-			pgx.NamedArgs{
-				"id": b.ID, "platform": where.Platform, "account": where.Account, "region": where.Region, "profile": where.Profile, "team": where.Team,
-				"words": b.Words, "by": b.By, "since": b.Since, "until": b.Until,
-			})
+			INSERT INTO freezes (id, platform, account, region, profile, team, words, frozen_by, since, until, drain_at)
+			VALUES (@id, @platform, @account, @region, @profile, @team, @words, @by, @since, @until, @drain)`, args)
 		if err != nil {
 			return err
 		}
 		if err := clusters.RecordAction(c, d, "frozen", "", clusters.Action{After: b, Note: where.String()}); err != nil {
 			return err
 		}
-		return reconcileWaiting(ctx, c)
+		if err := reconcileWaiting(ctx, c); err != nil || drained == nil {
+			return err
+		}
+		return drainPlace(ctx, c, b, d) // afterwards, because what began meanwhile lives now
 	})
 	if err != nil {
 		return lifecycle.Brake{}, fmt.Errorf("freeze: %w", err)
@@ -46,13 +60,22 @@ func (s *Store) Freeze(ctx context.Context, where lifecycle.Place, length time.D
 	return b, nil
 }
 
-// Thaw ends a freeze or closes a breaker; an empty id: all of them. It returns those that it ended. ErrNotFound: the one that is named does not hold.
+// Thaw ends a freeze or closes a breaker; an empty id: all of them. The ends of a drain that have not come yet are lifted. It returns what it ended. ErrNotFound: the one that is named does not hold.
 func (s *Store) Thaw(ctx context.Context, id string, d clusters.Origin) (ended []lifecycle.Brake, err error) {
 	err = s.db.Write(ctx, func(c *db.Tx) error {
 		rows, err := db.All[freeze](ctx, c, `
-			UPDATE freezes SET thawed_at = @now, thawed_by = @by WHERE thawed_at IS NULL AND until > @now AND (id = @id OR @id = '') RETURNING `+columns,
-			pgx.NamedArgs{"now": c.Now, "by": d.DisplayName(), "id": id})
+			SELECT `+columns+` FROM freezes WHERE thawed_at IS NULL AND until > @now AND (id = @id OR @id = '') ORDER BY id FOR UPDATE`, pgx.NamedArgs{"now": c.Now, "id": id})
 		if err != nil {
+			return err
+		}
+		ids := make([]string, 0, len(rows))
+		for _, row := range rows {
+			ids = append(ids, row.ID)
+		}
+		if err := liftDrains(ctx, c, ids, d); err != nil {
+			return err
+		}
+		if _, err := c.Exec(ctx, `UPDATE freezes SET thawed_at = @now, thawed_by = @by WHERE id = ANY (@ids)`, pgx.NamedArgs{"now": c.Now, "by": d.DisplayName(), "ids": ids}); err != nil {
 			return err
 		}
 		if ended, err = closeBreakers(ctx, c, id, d); err != nil {
@@ -82,18 +105,23 @@ func (s *Store) List(ctx context.Context) ([]lifecycle.Brake, error) {
 	return list(ctx, s.db.Pool(), s.db.Fixed(), "")
 }
 
-const columns = `id, platform, account, region, profile, team, words, frozen_by, since, until`
+const columns = `id, platform, account, region, profile, team, words, frozen_by, since, until, drain_at`
 
 type freeze struct {
 	ID, Platform, Account, Region, Profile, Team, Words, FrozenBy string
 	Since, Until                                                  time.Time
+	DrainAt                                                       *time.Time
 }
 
 func (f freeze) brake() lifecycle.Brake {
-	return lifecycle.Brake{
+	b := lifecycle.Brake{
 		ID: f.ID, Kind: lifecycle.Freeze, By: f.FrozenBy, Words: f.Words, Since: f.Since.UTC(), Until: f.Until.UTC(),
 		Where: lifecycle.Place{Platform: f.Platform, Account: f.Account, Region: f.Region, Profile: f.Profile, Team: f.Team},
 	}
+	if f.DrainAt != nil {
+		b.DrainAt = f.DrainAt.UTC()
+	}
+	return b
 }
 
 // list returns what holds at a time (nil: now) for a cluster; empty: for none.

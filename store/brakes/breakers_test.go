@@ -117,7 +117,7 @@ func TestABreakerStaysOpenBehindAFreeze(t *testing.T) {
 		waiting = append(waiting, row.ID)
 		require.Empty(t, storetest.Step(t, s, row.ID).Open)
 	}
-	_, err := s.Brakes.Freeze(t.Context(), lifecycle.Place{Region: "us-east-1"}, 2*time.Hour, admin)
+	_, err := s.Brakes.Freeze(t.Context(), lifecycle.Place{Region: "us-east-1"}, 2*time.Hour, nil, admin)
 	require.NoError(t, err)
 	for range 2 {
 		for _, id := range waiting {

@@ -52,6 +52,8 @@ var columns = []column{
 	{"run_end_why", func(c *cluster) any { return &c.Ends.RunWhy }, decided},
 	{"end_claim", func(c *cluster) any { return &c.Ends.Claim }, decided},
 	{"end_idle", func(c *cluster) any { return &c.Ends.Idle }, decided},
+	{"end_drain", func(c *cluster) any { return &c.Ends.Drain }, decided},
+	{"drain_why", func(c *cluster) any { return &c.Ends.DrainWhy }, decided},
 	{"end_hold", func(c *cluster) any { return &c.Ends.Hold }, decided},
 	{"needs_approval", func(c *cluster) any { return &c.NeedsApproval }, decided},
 	{"approve_by", func(c *cluster) any { return &c.ApproveBy }, decided},

@@ -86,8 +86,8 @@ func SetDesired(ctx context.Context, c *db.Tx, id, set string, args pgx.NamedArg
 }
 
 // SetDesiredOfMany is SetDesired for those of several clusters for which a condition holds. It returns their ids.
-func SetDesiredOfMany(ctx context.Context, c *db.Tx, all []string, set, where string) (changed []string, err error) {
-	return setDesired(ctx, c, all, set, where, pgx.NamedArgs{})
+func SetDesiredOfMany(ctx context.Context, c *db.Tx, all []string, set, where string, args pgx.NamedArgs) (changed []string, err error) {
+	return setDesired(ctx, c, all, set, where, args)
 }
 
 func setDesired(ctx context.Context, c *db.Tx, all []string, set, where string, args pgx.NamedArgs) (changed []string, err error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/access"
+	"github.com/ocpctl/ocpctl/store/brakes"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/usage"
@@ -42,17 +43,18 @@ type Request struct {
 // ErrBusy: of the waiting clusters that fit, each is being changed at this moment. It may be free a moment later.
 var ErrBusy = errors.New("the waiting clusters are being changed")
 
-// fits selects the waiting clusters that a claim can take.
-const fits = `
+// fits selects the waiting clusters that a claim can take. Where an admin drains, or for whom, none can.
+var fits = `
 	FROM clusters c
 	WHERE c.pool <> '' AND c.destroyed_at IS NULL AND c.pool = ANY (@pools) AND c.pooled AND c.desired = 'present' AND c.status = 'READY'
 		AND c.power <> 'changing' AND c.sleep_wanted = (c.power = 'asleep') AND c.degraded = '' AND c.end_ttl > @now
 		AND c.account = ANY (@accounts) AND (@any_domain OR c.base_domain = @domain)
-		AND (c.platform, c.profile, c.version, c.addons) = (@platform, @profile, @version, @addons::text[]) AND c.region = ANY (@regions)`
+		AND (c.platform, c.profile, c.version, c.addons) = (@platform, @profile, @version, @addons::text[]) AND c.region = ANY (@regions)
+		AND NOT EXISTS (SELECT FROM freezes f WHERE f.thawed_at IS NULL AND f.until > @now AND f.drain_at IS NOT NULL AND ` + brakes.Covers("f.", "c.", "@team") + `)`
 
 // best is the one that a claim takes: of the first pool that has one, one that is awake, and of these the youngest. One that is locked is passed
 // over.
-const best = `SELECT c.id ` + fits + `
+var best = `SELECT c.id ` + fits + `
 	ORDER BY array_position(@pools::text[], c.pool), c.power, c.ready_at DESC, c.id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED`
 
 // Claim gives a waiting cluster to whoever requested one, and returns its id; empty: none waits that fits. From now on it is theirs: its owner,
@@ -67,7 +69,7 @@ func Claim(ctx context.Context, c *db.Tx, r Request) (id string, err error) {
 	}
 	wanted := pgx.NamedArgs{
 		"pools": pools, "now": c.Now, "platform": r.Row.Platform, "profile": r.Row.Profile, "regions": append([]string{r.Row.Region}, r.Regions...), "version": r.Row.Release,
-		"domain": r.Row.BaseDomain, "any_domain": r.AnyDomain, "addons": append([]string{}, r.Row.Addons...), "accounts": r.Accounts,
+		"domain": r.Row.BaseDomain, "team": r.Row.Team, "any_domain": r.AnyDomain, "addons": append([]string{}, r.Row.Addons...), "accounts": r.Accounts,
 	}
 	if len(r.Accounts) == 0 {
 		wanted["accounts"] = []string{""}

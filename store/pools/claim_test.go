@@ -13,6 +13,7 @@ import (
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/access"
 	"github.com/ocpctl/ocpctl/store/attempts"
+	"github.com/ocpctl/ocpctl/store/brakes"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/people"
@@ -298,4 +299,20 @@ func TestARefusalOfThePoolsNextRequestIsFound(t *testing.T) {
 	verdict, err = s.Pools.Refused(t.Context(), "pool:ready", "pool:ready#2")
 	require.NoError(t, err)
 	require.Empty(t, verdict)
+}
+
+func TestNobodyClaimsWhatADrainEnds(t *testing.T) {
+	t.Parallel()
+	s, clock := storetest.Open(t)
+	waits := pooled(t, s, clock, "ready-1")
+	for i, where := range []lifecycle.Place{{Region: "us-east-1"}, {Team: "acme/platform"}} {
+		brake, err := s.Brakes.Freeze(t.Context(), where, 3*time.Hour, &brakes.Drain{}, storetest.Maya("an outage"))
+		require.NoError(t, err)
+		ask, g := request(41 + i)
+		require.NotEqual(t, waits.ID, judge(t, s, ask, g).Row.ID, "of a team that is drained, too")
+		_, err = s.Brakes.Thaw(t.Context(), brake.ID, storetest.Maya("over"))
+		require.NoError(t, err)
+	}
+	ask, g := request(43)
+	require.Equal(t, waits.ID, judge(t, s, ask, g).Row.ID)
 }

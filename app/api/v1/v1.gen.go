@@ -723,6 +723,9 @@ type Brake struct {
 	// By Who froze.
 	By string `json:"by,omitempty,omitzero" yaml:"by,omitempty"`
 
+	// DrainAt When what lives there ends; absent: it goes on.
+	DrainAt time.Time `json:"drainAt,omitempty,omitzero" yaml:"drainAt,omitempty"`
+
 	// Failures Of a breaker: so many creates in a row failed.
 	Failures int       `json:"failures,omitempty,omitzero" yaml:"failures,omitempty"`
 	ID       string    `json:"id" yaml:"id"`
@@ -1413,11 +1416,17 @@ type ForecastLine struct {
 type FreezeRequest struct {
 	Account string `json:"account,omitempty,omitzero" yaml:"account,omitempty"`
 
+	// Drain What lives there ends too, after the longest grace of these clusters.
+	Drain bool `json:"drain,omitempty,omitzero" yaml:"drain,omitempty"`
+
+	// DrainBy Like drain, at this time or after so long; at most until the freeze ends.
+	DrainBy string `json:"drainBy,omitempty,omitzero" yaml:"drainBy,omitempty"`
+
 	// Platform Absent, like the next four: any.
 	Platform string `json:"platform,omitempty,omitzero" yaml:"platform,omitempty"`
 	Profile  string `json:"profile,omitempty,omitzero" yaml:"profile,omitempty"`
 
-	// Reason Every cluster that waits shows it.
+	// Reason Every cluster that waits or ends because of it shows it.
 	Reason string `json:"reason" yaml:"reason"`
 	Region string `json:"region,omitempty,omitzero" yaml:"region,omitempty"`
 	Team   string `json:"team,omitempty,omitzero" yaml:"team,omitempty"`

@@ -22,8 +22,8 @@ func (a *app) newFreezeCommand() *cobra.Command {
 	var said v1.FreezeRequest
 	c := &cobra.Command{
 		Use: "freeze", Short: "Keep new clusters from being created until a time", Args: rangeArgs(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
-		Long:    "Keep new clusters from being created until a time. Requests are accepted and wait; every waiting cluster shows the reason and the end. What runs goes on; so do teardowns, sleep, scaling and access. Without --platform, --account, --region, --profile and --team it applies everywhere.",
-		Example: "  ocpctl admin freeze --region us-east-1 --until 4h --reason \"AWS has an outage\"\n  ocpctl admin freeze --profile aws-gpu --until 2030-01-31T18:00:00Z --reason \"the quota is being raised\"",
+		Long:    "Keep new clusters from being created until a time. Requests are accepted and wait; every waiting cluster shows the reason and the end. What runs goes on; so do teardowns, sleep, scaling and access. With --drain, the clusters there end too: their people are warned, a hold does not keep them, and ocpctl admin thaw lifts ends that have not come yet. Without --platform, --account, --region, --profile and --team it applies everywhere.",
+		Example: "  ocpctl admin freeze --region us-east-1 --until 4h --reason \"AWS has an outage\"\n  ocpctl admin freeze --profile aws-gpu --until 2030-01-31T18:00:00Z --reason \"the quota is being raised\"\n  ocpctl admin freeze --account 210987654321 --drain-by 2h --until 3d --reason \"the account is closed\"",
 		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, _ []string) error {
 			return showAnswer(a, func(b v1.Brake) []string { return []string{b.ID} }, func(s *table.Screen, b v1.Brake) {
 				s.Linef("%s: %s.", humanize.Line(b.ID), humanize.Line(b.Message))
@@ -37,6 +37,8 @@ func (a *app) newFreezeCommand() *cobra.Command {
 	f.StringVar(&said.Profile, "profile", "", "only this `profile`")
 	f.StringVar(&said.Team, "team", "", "only this `team`")
 	f.StringVar(&said.Until, "until", "", "how long, such as 4h, or a `time` (RFC 3339); at most 14 days away; required")
+	f.BoolVar(&said.Drain, "drain", false, "end the clusters there too, after their grace")
+	f.StringVar(&said.DrainBy, "drain-by", "", "end the clusters there at this `time` or after so long, at most until the freeze ends")
 	reasonFlag(c, &said.Reason)
 	c.PreRunE = func(*cobra.Command, []string) error {
 		if strings.TrimSpace(said.Until) == "" {
@@ -79,10 +81,14 @@ func (a *app) newBrakesCommand() *cobra.Command {
 func (a *app) printBrakes(none string) func(*http.Response, error) error {
 	return listOf[v1.Brake]{
 		name:  func(b v1.Brake) string { return b.ID },
-		heads: []string{"ID", "KIND", "WHERE", "BY", "SINCE", "UNTIL", "REASON"},
+		heads: []string{"ID", "KIND", "WHERE", "BY", "SINCE", "UNTIL", "DRAINED", "REASON"},
 		row: func(s *table.Screen, b v1.Brake) []any {
 			where := strings.Fields(strings.Join([]string{b.Platform, b.Account, b.Region, b.Profile, b.Version, b.Team}, " "))
-			return []any{b.ID, string(b.Kind), cmp.Or(strings.Join(where, " "), "everywhere"), b.By, humanize.When(b.Since, s.Now), humanize.When(b.Until, s.Now), b.Reason}
+			drained := ""
+			if !b.DrainAt.IsZero() {
+				drained = humanize.When(b.DrainAt, s.Now)
+			}
+			return []any{b.ID, string(b.Kind), cmp.Or(strings.Join(where, " "), "everywhere"), b.By, humanize.When(b.Since, s.Now), humanize.When(b.Until, s.Now), drained, b.Reason}
 		},
 		none: none,
 	}.showAnswer(a)
