@@ -34,8 +34,8 @@ type AccountAsk struct {
 	Since          time.Time
 }
 
-// taken is how many clusters of an account and region Fits do not know of: nothing was set aside for them when it was counted.
-func (u AccountUsage) taken(number, region string) int {
+// countUnknown is how many clusters of an account and region Fits do not know of: nothing was set aside for them when it was counted.
+func (u AccountUsage) countUnknown(number, region string) int {
 	n := u.Unasked[AccountRegion{Number: number, Region: region}]
 	for _, a := range u.Asked {
 		if a.Number == number && a.Region == region && a.Since.After(u.Counted) {
@@ -88,7 +88,7 @@ func fitAccount(a profiles.Account, w AccountWish, u AccountUsage) AccountFit {
 	if f.Room, f.Known = u.Fits[AccountRegion{a.Number, w.Region, w.Profile.Name}]; !f.Known {
 		f.Room, f.Known = u.Fits[AccountRegion{Number: a.Number, Region: w.Region}]
 	}
-	f.Room = max(0, f.Room-u.taken(a.Number, w.Region))
+	f.Room = max(0, f.Room-u.countUnknown(a.Number, w.Region))
 	if left := a.Cap - u.Live[a.Name]; a.Cap > 0 && (!f.Known || left < f.Room) {
 		f.Room, f.Known = max(0, left), true
 	}

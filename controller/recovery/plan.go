@@ -53,7 +53,7 @@ func (r *run) planKnown(c *cluster, known store.RecoveryRow) plan {
 	p.write.Attempts = append(p.write.Attempts, r.addUnrecorded(of, c, names, max(top+1, 1))...)
 	slices.SortFunc(p.write.Attempts, func(a, b store.RecoveredAttempt) int { return a.Number - b.Number })
 	if known.Pooled {
-		p.write.Claimed = r.claimedAfter(c, known.Newest)
+		p.write.Claimed = r.findClaimAfter(c, known.Newest)
 	}
 	p.done, p.write.Why = "attempts added", "the database was restored from a backup, and attempts of this cluster are newer"
 	if known.Status == lifecycle.Ready && known.Desired == lifecycle.Present && c.hasTeardownAfter(known.Newest) {
@@ -63,9 +63,9 @@ func (r *run) planKnown(c *cluster, known store.RecoveryRow) plan {
 	return p
 }
 
-// claimedAfter returns who claimed a cluster from its pool, if an attempt after that one prepared it for them; else nil. Its end may have been
+// findClaimAfter returns who claimed a cluster from its pool, if an attempt after that one prepared it for them; else nil. Its end may have been
 // extended since, so it comes no sooner than that of any other ready cluster.
-func (r *run) claimedAfter(c *cluster, newest int) *pools.Claimed {
+func (r *run) findClaimAfter(c *cluster, newest int) *pools.Claimed {
 	for _, number := range slices.Backward(c.attemptNumbers()) {
 		a := c.attempts[number]
 		if number <= newest || a.kind != contract.KindPrepare {

@@ -194,8 +194,8 @@ func (t Try) keys() []lifecycle.Place {
 	return nil
 }
 
-// explained reports that a breaker opened because of this failure, or while it was open.
-func (f Facts) explained(t Try) bool {
+// isExplained reports that a breaker opened because of this failure, or while it was open.
+func (f Facts) isExplained(t Try) bool {
 	return slices.ContainsFunc(f.States, func(s State) bool {
 		return s.Code == t.Code && s.Where.Covers(t.Place) && (s.ClosedAt.IsZero() || !t.At.After(s.ClosedAt))
 	})
@@ -225,7 +225,7 @@ func (f Facts) firstToOpen(l Limits) (State, bool) {
 			}
 			continue
 		}
-		if !t.counts() || f.explained(t) {
+		if !t.counts() || f.isExplained(t) {
 			continue
 		}
 		for _, where := range t.keys() {
