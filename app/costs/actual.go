@@ -17,7 +17,7 @@ import (
 // Actual compares the estimate with what the cloud billed, in US cents, over whole days (UTC) that the bill tells of.
 type Actual struct {
 	By       string
-	From, To time.Time // To is not later than the bill's last day, which is still growing
+	From, To time.Time // within the bill's unbroken days; its last day is still growing and not among them
 	Lines    []ActualLine
 	Total    ActualLine
 
@@ -59,15 +59,18 @@ func (s *Service) Actual(ctx context.Context, p policy.Principal, f reports.Repo
 	if bill.Through.IsZero() {
 		return Actual{}, app.Fail(app.NotFound, "The server has not read a billing export, so actual costs are not known. Ask an administrator to set bill in its configuration.")
 	}
+	if f.From.Before(bill.Since) {
+		f.From = bill.Since
+	}
 	f.To = f.To.UTC().Truncate(24 * time.Hour)
 	if f.To.After(bill.Through) {
 		f.To = bill.Through
 	}
 	out := Actual{By: f.By, From: f.From, To: f.To}
 	if !f.From.Before(f.To) {
-		return out, nil // the bill does not tell of these days yet
+		return out, nil // the bill does not tell of these days
 	}
-	of.To = f.To
+	of.From, of.To = f.From, f.To
 	if bill, err = s.store.Costs.Bill(ctx, of); err != nil {
 		return out, err
 	}

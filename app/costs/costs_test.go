@@ -264,6 +264,26 @@ func TestTheEstimateIsComparedWithTheBill(t *testing.T) {
 	require.Empty(t, today.Lines, "the bill does not tell of it yet")
 }
 
+func TestNothingIsComparedWithMonthsBeforeTheBill(t *testing.T) {
+	o := newOffice(t, nil)
+	o.now = dayOf(1).AddDate(0, 0, -10)
+	row := o.cluster("first", "shop", 800)
+	o.now = dayOf(23)
+	require.NoError(t, o.ReadBill(t.Context(), bill{cluster: row.ID}))
+	october := reports.ReportFilter{By: "team", From: dayOf(1).AddDate(0, -1, 0)}
+	got, err := o.Actual(t.Context(), auditor, october)
+	require.NoError(t, err)
+	require.Equal(t, []any{dayOf(1), dayOf(22), []costs.ActualLine{{"shop", 1, 1, 21 * 2400, 3050}}}, []any{got.From, got.To, got.Lines})
+	var out bytes.Buffer
+	october.To = dayOf(22)
+	require.NoError(t, o.Chargeback(t.Context(), auditor, october, &out))
+	require.Contains(t, out.String(), ",744.00,0.00,\n", "what October's days were billed is not known")
+	october.To = dayOf(1)
+	got, err = o.Actual(t.Context(), auditor, october)
+	require.NoError(t, err)
+	require.Empty(t, got.Lines)
+}
+
 func TestABillThatCannotBeReadLeavesTheOneBefore(t *testing.T) {
 	o := newOffice(t, map[string]string{"shop": ""})
 	row := o.cluster("first", "shop", 400)

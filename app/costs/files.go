@@ -39,7 +39,7 @@ func (s *Service) Chargeback(ctx context.Context, p policy.Principal, f reports.
 	if err != nil {
 		return err
 	}
-	billed := isMidnight(f.From) && isMidnight(f.To) && !f.To.After(bill.Through)
+	billed := isMidnight(f.From) && isMidnight(f.To) && !f.From.Before(bill.Since) && !f.To.After(bill.Through)
 	file := &chargeback{out: csv.NewWriter(w), from: f.From, to: f.To, billed: billed}
 	if err := file.out.Write(chargebackColumns); err != nil {
 		return err

@@ -70,6 +70,7 @@ type Bill struct {
 	Known    int64     // the tag names a cluster of this database
 	Unknown  int64     // the tag names another one, or one that nobody requested
 	Untagged int64     // without the tag: everything else in the export's accounts, and what cannot have tags
+	Since    time.Time // the first day from which the export's periods have no gap until the newest; zero: no export was read
 	Through  time.Time // the start of the last day that an export told of; zero: no export was read
 }
 
@@ -80,11 +81,14 @@ func (s *Store) Bill(ctx context.Context, f Filter) (Bill, error) {
 	}
 	found, err := db.One[struct {
 		Known, Unknown, Untagged int64
-		Through                  *time.Time
+		Since, Through           *time.Time
 	}](ctx, s.db.Pool(), `
 		SELECT coalesce(sum(a.nanos) FILTER (WHERE c.id IS NOT NULL AND (@teams::text[] IS NULL OR c.team = ANY (@teams))), 0)::bigint AS known,
 			coalesce(sum(a.nanos) FILTER (WHERE c.id IS NULL AND a.cluster_id <> '' AND @teams::text[] IS NULL), 0)::bigint AS unknown,
 			coalesce(sum(a.nanos) FILTER (WHERE a.cluster_id = '' AND @teams::text[] IS NULL), 0)::bigint AS untagged,
+			(SELECT min(e.period)::timestamptz FROM (
+				SELECT period, max(period) OVER () - make_interval(months => row_number() OVER (ORDER BY period DESC)::int - 1) AS unbroken FROM cost_exports) e
+			WHERE e.period = e.unbroken) AS since,
 			(SELECT max(day)::timestamptz FROM actual_costs) AS through
 		FROM actual_costs a LEFT JOIN `+usage.HeldSQL+` ON `+usage.BilledSQL+` AND `+usage.RequestedSQL+`
 		WHERE a.day >= @from::timestamptz::date AND a.day < @to::timestamptz`,
@@ -92,9 +96,5 @@ func (s *Store) Bill(ctx context.Context, f Filter) (Bill, error) {
 	if err != nil {
 		return Bill{}, fmt.Errorf("read the bill: %w", err)
 	}
-	b := Bill{Known: found.Known, Unknown: found.Unknown, Untagged: found.Untagged}
-	if found.Through != nil {
-		b.Through = found.Through.UTC()
-	}
-	return b, nil
+	return Bill{found.Known, found.Unknown, found.Untagged, db.Zero(found.Since).UTC(), db.Zero(found.Through).UTC()}, nil
 }

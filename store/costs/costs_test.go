@@ -80,10 +80,10 @@ func TestADeliveryReplacesTheBillOfItsPeriod(t *testing.T) {
 
 	bill, err := s.Costs.Bill(t.Context(), costs.Filter{From: day(1), To: day(4)})
 	require.NoError(t, err)
-	require.Equal(t, costs.Bill{Known: 980, Unknown: 50, Untagged: 10_000, Through: month.AddDate(0, 1, 0)}, bill)
+	require.Equal(t, costs.Bill{Known: 980, Unknown: 50, Untagged: 10_000, Since: month, Through: month.AddDate(0, 1, 0)}, bill)
 	bill, err = s.Costs.Bill(t.Context(), costs.Filter{From: day(2), To: day(3), Teams: []string{row.Team}})
 	require.NoError(t, err)
-	require.Equal(t, costs.Bill{Known: 300, Through: month.AddDate(0, 1, 0)}, bill)
+	require.Equal(t, costs.Bill{Known: 300, Since: month, Through: month.AddDate(0, 1, 0)}, bill)
 	bill, err = s.Costs.Bill(t.Context(), costs.Filter{From: day(2), To: day(3), Teams: []string{}})
 	require.NoError(t, err)
 	require.Zero(t, bill.Known)
@@ -125,4 +125,21 @@ func TestABillWhoseExportWasRenamedCountsOnce(t *testing.T) {
 		require.Equal(t, int64(700), bill.Known, export)
 	}
 	require.Equal(t, 1, storetest.Count(t, s, `SELECT count(*) FROM cost_exports`))
+}
+
+func TestABillIsUnbrokenSinceTheLastGap(t *testing.T) {
+	t.Parallel()
+	s, _ := storetest.Open(t)
+	month := func(n time.Month) time.Time { return time.Date(2026, n, 1, 0, 0, 0, 0, time.UTC) }
+	since := func() time.Time {
+		bill, err := s.Costs.Bill(t.Context(), costs.Filter{From: month(1), To: month(12)})
+		require.NoError(t, err)
+		return bill.Since
+	}
+	require.True(t, since().IsZero(), "no export was read")
+	for _, c := range []struct{ read, since time.Month }{{11, 11}, {9, 11}, {8, 11}, {10, 8}, {12, 8}} {
+		d := costs.Delivery{Export: "s3://bills/ocpctl/daily", Period: month(c.read), ID: "x"}
+		require.NoError(t, s.Costs.SaveBilled(t.Context(), d, 0, nil))
+		require.Equal(t, month(c.since), since(), "after %s was read", c.read)
+	}
 }

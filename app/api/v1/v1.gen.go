@@ -536,7 +536,7 @@ type ActualReport struct {
 	// LateCents Billed for clusters that had ended before.
 	LateCents int64 `json:"lateCents" yaml:"lateCents"`
 
-	// To Not later than the bill's last day. Equal to from or before it: the bill does not tell of these days yet.
+	// To Not later than the bill's last day. Equal to from or before it: the bill does not tell of these days.
 	To    time.Time  `json:"to" yaml:"to"`
 	Total ActualLine `json:"total" yaml:"total"`
 

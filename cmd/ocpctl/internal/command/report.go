@@ -166,7 +166,7 @@ func (a *app) printActual(res *http.Response, err error) error {
 			}
 			return []any{l.Key, l.Clusters, l.Billed, price.Dollars(l.EstimateCents), price.Dollars(l.ActualCents), wrong}
 		},
-		none: "The bill does not tell of these days yet.",
+		none: "The bill does not tell of these days.",
 	}
 	return showAnswer(a, func(r v1.ActualReport) []string { return namesOf(r.Items, lines.name) }, func(s *table.Screen, r v1.ActualReport) {
 		s.Linef("%s to %s, by %s", humanize.Stamp(r.From), humanize.Stamp(r.To), humanize.Line(r.By))
