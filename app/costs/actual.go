@@ -41,13 +41,16 @@ func (l ActualLine) Error() (percent float64, known bool) {
 	return math.Round(float64(l.Estimate-l.Actual)*1000/math.Abs(float64(l.Actual))) / 10, true
 }
 
+// billedPlatform is the only cloud whose bill can be read.
+const billedPlatform = "aws"
+
 // Actual compares the principal's teams. Without times it covers this month so far. NotFound: no bill was read.
 func (s *Service) Actual(ctx context.Context, p policy.Principal, f reports.ReportFilter) (Actual, error) {
 	f, err := s.limitPeriod(ctx, p, f)
 	if err != nil {
 		return Actual{}, err
 	}
-	f.From = f.From.UTC().Truncate(24 * time.Hour)
+	f.From, f.Platform = f.From.UTC().Truncate(24*time.Hour), billedPlatform
 	if !f.From.Before(f.To) {
 		return Actual{}, noReport(f)
 	}

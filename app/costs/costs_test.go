@@ -21,6 +21,7 @@ import (
 	"github.com/ocpctl/ocpctl/policy/catalogue"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/clusters"
+	storecosts "github.com/ocpctl/ocpctl/store/costs"
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/pools"
 	"github.com/ocpctl/ocpctl/store/reports"
@@ -59,7 +60,12 @@ func newOffice(t *testing.T, budgets map[string]string) *office {
 // cluster runs from now on, for so many hours, at a dollar an hour.
 func (o *office) cluster(name, team string, hours int) clusters.Row {
 	o.t.Helper()
-	row := o.judge(rowOf(name, team, hours))
+	return o.start(rowOf(name, team, hours))
+}
+
+func (o *office) start(row clusters.Row) clusters.Row {
+	o.t.Helper()
+	row = o.judge(row)
 	cluster, facts, err := o.store.Load(o.t.Context(), row.ID)
 	require.NoError(o.t, err)
 	require.NoError(o.t, o.store.Apply(o.t.Context(), lifecycle.Decide(cluster, facts, servicetest.Limits()), cluster.Version))
@@ -282,6 +288,20 @@ func TestNothingIsComparedWithMonthsBeforeTheBill(t *testing.T) {
 	got, err = o.Actual(t.Context(), auditor, october)
 	require.NoError(t, err)
 	require.Empty(t, got.Lines)
+}
+
+func TestOnlyClustersOfTheBillsCloudAreComparedWithIt(t *testing.T) {
+	o := newOffice(t, nil)
+	row := o.cluster("first", "shop", 400)
+	other := rowOf("other", "shop", 400)
+	other.Platform = "ibmcloud"
+	o.start(other)
+	o.pass(48 * time.Hour)
+	billed := []storecosts.Billed{{Day: dayOf(20), ClusterID: row.ID, Nanos: 12_000_000_000}, {Day: dayOf(21), ClusterID: row.ID, Nanos: 24_000_000_000}, {Day: dayOf(22)}}
+	require.NoError(t, o.store.Costs.SaveBilled(t.Context(), storecosts.Delivery{Export: "s3://bills/daily", Period: dayOf(1), ID: "d"}, 3, billed))
+	got, err := o.Actual(t.Context(), auditor, reports.ReportFilter{By: "team"})
+	require.NoError(t, err)
+	require.Equal(t, costs.ActualLine{Clusters: 1, Billed: 1, Estimate: 3600, Actual: 3600}, got.Total)
 }
 
 func TestABillThatCannotBeReadLeavesTheOneBefore(t *testing.T) {

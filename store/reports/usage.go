@@ -17,6 +17,7 @@ type ReportFilter struct {
 	From, To time.Time // From is in, To is not; To zero: until now
 	By       string    // one of Groups, or tag:<key>
 	Teams    []string  // only these teams' clusters; nil: all (an auditor or admin)
+	Platform string    // only this cloud's clusters, in UsageReport; empty: all
 	Until    time.Time // counts what comes until then in ToComeCents; zero: nothing to come is counted
 }
 
@@ -69,7 +70,7 @@ func (s *Store) UsageReport(ctx context.Context, f ReportFilter) ([]ReportLine, 
 		return nil, fmt.Errorf("report usage: %w: there is no time between %s and %s", db.ErrConflict, f.From.Format(time.RFC3339), f.To.Format(time.RFC3339))
 	}
 	lines, err := db.All[ReportLine](ctx, s.db.Pool(), fmt.Sprintf(usageReport, column),
-		pgx.NamedArgs{"from": f.From, "to": f.To, "tag": tag, "teams": f.Teams, "until": db.Null(f.Until)})
+		pgx.NamedArgs{"from": f.From, "to": f.To, "tag": tag, "teams": f.Teams, "platform": f.Platform, "until": db.Null(f.Until)})
 	if err != nil {
 		return nil, fmt.Errorf("report usage by %s: %w", f.By, err)
 	}
@@ -82,7 +83,7 @@ var usageReport = `
 		SELECT c.id, %s AS key, c.ready_at < @to AS ready, c.workers_base, c.nodes, c.destroyed_at, c.held_from, c.held_until,
 			CASE WHEN c.desired = 'present' AND c.destroyed_at IS NULL AND @until::timestamptz IS NOT NULL THEN coalesce(c.coming_cents, c.hourly_cents) ELSE 0 END AS coming, c.destroy_at
 		FROM ` + usage.HeldSQL + `
-		WHERE ` + usage.RequestedSQL + ` AND c.created_at < @to AND (c.destroyed_at IS NULL OR c.destroyed_at > @from) AND (@teams::text[] IS NULL OR c.team = ANY (@teams))
+		WHERE ` + usage.RequestedSQL + ` AND c.created_at < @to AND (c.destroyed_at IS NULL OR c.destroyed_at > @from) AND (@teams::text[] IS NULL OR c.team = ANY (@teams)) AND @platform IN ('', c.platform)
 	), spans AS (
 		SELECT *, greatest(0, ` + usage.MillisSQL("until") + ` - ` + usage.MillisSQL("since") + `) AS ms FROM (` + usage.SpansSQL + `) i WHERE runs
 	), used AS (
