@@ -32,7 +32,7 @@ func JudgeExtend(e lifecycle.Ends, d time.Duration) (after lifecycle.Ends, check
 	default:
 		check.Message = fmt.Sprintf("It ends %s, %s later.", formatMoment(after.TTL), duration.Format(d))
 	}
-	return after, addEarlierEnd(after, check)
+	return after, addOtherEnd(after, check)
 }
 
 // JudgeHold returns what a hold until that time would do: no end except the maximum comes before it.
@@ -53,13 +53,21 @@ func JudgeHold(e lifecycle.Ends, until, now time.Time) Check {
 	return check
 }
 
-// addEarlierEnd adds to the check which end still comes first.
-func addEarlierEnd(e lifecycle.Ends, check Check) Check {
-	if at := e.DestroyAt(); check.Result != Fail && at.Before(e.TTL) {
+// addOtherEnd adds to the check which end still comes first, or that a hold postpones all of them.
+func addOtherEnd(e lifecycle.Ends, check Check) Check {
+	at, next := e.DestroyAt(), ""
+	switch {
+	case check.Result == Fail || at.Equal(e.TTL):
+		return check
+	case at.Before(e.TTL):
 		check.Message += fmt.Sprintf(" Before that it ends %s: %s.", formatMoment(at), e.Reason())
-		if check.Result == Pass {
-			check.Result, check.Next = Warn, "Hold it, or remove the earlier end."
-		}
+		next = "Hold it, or remove the earlier end."
+	default:
+		check.Message += fmt.Sprintf(" A hold keeps it until %s.", formatMoment(at))
+		next = "Lift the hold if it should end earlier."
+	}
+	if check.Result == Pass {
+		check.Result, check.Next = Warn, next
 	}
 	return check
 }

@@ -14,7 +14,8 @@ import (
 func lives() lifecycle.Ends { return lifecycle.Ends{TTL: noon, Max: noon.Add(48 * time.Hour)} }
 
 func TestAnExtensionSaysWhereItEndsAndWhatCutItShort(t *testing.T) {
-	closing, atMax := lives(), lives()
+	closing, atMax, held, briefly := lives(), lives(), lives(), lives()
+	held.Hold, briefly.Hold = noon.Add(6*time.Hour), noon.Add(2*time.Hour)
 	closing.PRClosed, atMax.TTL = noon.Add(-time.Hour), atMax.Max
 	for name, c := range map[string]struct {
 		ends   lifecycle.Ends
@@ -29,6 +30,8 @@ func TestAnExtensionSaysWhereItEndsAndWhatCutItShort(t *testing.T) {
 		"no time":            {lives(), 0, Fail, "This is not later than its present end, 2025-01-15 12:00 UTC.", noon},
 		"neither":            {atMax, -time.Hour, Fail, "It already ends at its profile's maximum, 2025-01-17 12:00 UTC.", noon.Add(48 * time.Hour)},
 		"something is first": {closing, 4 * time.Hour, Warn, "It ends 2025-01-15 16:00 UTC, 4 h later. Before that it ends 2025-01-15 11:00 UTC: the pull request was closed.", noon.Add(4 * time.Hour)},
+		"a hold is last":     {held, 4 * time.Hour, Warn, "It ends 2025-01-15 16:00 UTC, 4 h later. A hold keeps it until 2025-01-15 18:00 UTC.", noon.Add(4 * time.Hour)},
+		"after the hold":     {briefly, 4 * time.Hour, Pass, "It ends 2025-01-15 16:00 UTC, 4 h later.", noon.Add(4 * time.Hour)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			after, check := JudgeExtend(c.ends, c.by)
