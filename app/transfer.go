@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -55,8 +54,9 @@ func (s *Service) giveCluster(ctx context.Context, row clusters.Row, p policy.Pr
 			row.Card.Name, row.Card.Team, team))
 	}
 	var check policy.Check
-	err := write(func(u usage.Usage) (limits []lifecycle.Limit, err error) {
-		check = policy.JudgeTransfer(team, holdingsOf(row, u.At), ToPolicyUsage(u), catalogue.Catalogue)
+	err := write(func(u usage.Usage, moves usage.Counts) (limits []lifecycle.Limit, err error) {
+		held := policy.Held{NodeHours: moves.NodeHours, Cents: moves.SpentCents + moves.CommittedCents, Creating: row.Status != lifecycle.Ready, From: row.Team}
+		check = policy.JudgeTransfer(team, held, ToPolicyUsage(u), catalogue.Catalogue)
 		if check.Result == policy.Fail {
 			return nil, Fail(Conflict, fmt.Sprintf("%s cannot be transferred to team %s: %s", row.Name, team, messages.CheckText(check)))
 		}
@@ -101,13 +101,6 @@ func teamsOpenTo(p policy.Principal, c profiles.Catalogue) []string {
 		}
 	}
 	return teams
-}
-
-// holdingsOf is what a cluster takes of quotas and budgets from now on.
-func holdingsOf(row clusters.Row, now time.Time) policy.Held {
-	return policy.Held{
-		Nodes: row.MachinesToCome(), Left: max(0, row.DestroyAt.Sub(now)), Cents: row.Meter.Left(now, row.DestroyAt), Creating: row.Status != lifecycle.Ready, From: row.Team,
-	}
 }
 
 // sayTransferred says to whom a cluster belongs now, and what the check warns about.

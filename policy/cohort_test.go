@@ -2,7 +2,6 @@ package policy
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -97,7 +96,7 @@ func TestABorrowedClusterIsAskedBack(t *testing.T) {
 func TestATransferWithinACohortTakesNoPlaceOfIt(t *testing.T) {
 	c := cohortTerms(t, "").Catalogue
 	full := uses([2]int{5, 0}, [2]int{4, 0}, [2]int{3, 0})
-	left := Held{Nodes: 3, Left: time.Hour, From: "billing"}
+	left := Held{NodeHours: 3, From: "billing"}
 	require.NotEqual(t, Fail, JudgeTransfer("shop", left, full, c).Result)
 	left.From = "elsewhere"
 	require.Contains(t, JudgeTransfer("shop", left, full, c).Message, "1 over the quota of team shop: to be borrowed from the cohort payments, which has 0 of 12 free")

@@ -203,7 +203,7 @@ func TestABudgetIsNeverSpentTwice(t *testing.T) {
 func TestWhatIsNotReadyNeedsQuotaInTheNewTeamToBecomeReady(t *testing.T) {
 	terms := declaredTerms(t)
 	usage := Usage{Team: Counts{Live: 3, Creating: 3}}
-	left := Held{Nodes: 3, Left: time.Hour}
+	left := Held{NodeHours: 3}
 	require.Equal(t, Pass, JudgeTransfer("shop", left, usage, terms.Catalogue).Result)
 	left.Creating = true
 	refused := JudgeTransfer("shop", left, usage, terms.Catalogue)

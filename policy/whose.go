@@ -1,7 +1,7 @@
 package policy
 
 import (
-	"time"
+	"fmt"
 
 	"github.com/ocpctl/ocpctl/profiles"
 )
@@ -17,11 +17,10 @@ func ProfileOf(r Request, t Terms) string {
 	return orDefault(j.r.Profile, j.profile.Name)
 }
 
-// Held is what an existing cluster takes of quotas and budgets.
+// Held is what an existing cluster takes of quotas and budgets: used this month, which moves with it, and to come until its end.
 type Held struct {
-	Nodes int
-	Left  time.Duration // until its end
-	Cents int64         // what it will still cost until then, by list prices
+	NodeHours float64
+	Cents     int64 // by list prices
 
 	Creating bool   // not ready yet
 	From     string // the team that it belongs to
@@ -44,8 +43,7 @@ func TeamLimits(team string, c profiles.Catalogue) (limits []Limit) {
 // JudgeTransfer reports whether a team has quota and budget for an existing cluster, with the team's usage counted under its lock. A
 // transfer neither waits nor asks for an approval: what would need either for a new cluster is refused or a warning.
 func JudgeTransfer(team string, h Held, u Usage, c profiles.Catalogue) Check {
-	j := judging{usage: u, terms: Terms{Catalogue: c}, price: h.Cents, priced: true, r: Request{TTL: max(h.Left, time.Nanosecond)}, own: Ownership{Team: team}}
-	j.profile.ControlPlane.Replicas = h.Nodes
+	j := judging{usage: u, terms: Terms{Catalogue: c}, price: h.Cents, priced: true, own: Ownership{Team: team}}
 	known, declared := false, false
 	if j.team, known, declared = c.Team(team); declared && !known {
 		return j.refuseUndeclaredTeam(Check{Name: "team"})
@@ -61,7 +59,8 @@ func JudgeTransfer(team string, h Held, u Usage, c profiles.Catalogue) Check {
 			}
 		}
 		if b.NodeHours > 0 {
-			checks = append(checks, j.checkNodeHours(b))
+			check, _ := b.nodeHours(h.NodeHours, fmt.Sprintf("this cluster has used or reserved %s", formatHours(h.NodeHours)))
+			checks = append(checks, check)
 		}
 	}
 	if cohort, has := j.cohortUse(); has && cohort.Own[h.From] == 0 {

@@ -179,7 +179,7 @@ func TestWhoWaitsIsGivenAwayWithTheNewTeamsLimits(t *testing.T) {
 	storetest.Accept(t, s, a)
 	limit := lifecycle.Limit{Quota: "web", Scope: lifecycle.ScopeTeam, Key: "acme/web", What: lifecycle.CountLive, Most: 2}
 	judged := 0
-	judge := func(u usage.Usage) ([]lifecycle.Limit, error) {
+	judge := func(u usage.Usage, _ usage.Counts) ([]lifecycle.Limit, error) {
 		judged++
 		require.Equal(t, 1, u.Team.Live)
 		return []lifecycle.Limit{limit}, nil

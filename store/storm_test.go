@@ -219,7 +219,7 @@ func (s *storm) acting(ctx context.Context, r *rand.Rand) error {
 		_, err = at.Hold(ctx, id, time.Now().Add(time.Duration(r.IntN(3))*time.Hour), d)
 	case 3:
 		team := fmt.Sprintf("team-%d", r.IntN(stormTeams))
-		err = at.Transfer(ctx, id, team, "maya", d, func(u usage.Usage) ([]lifecycle.Limit, error) {
+		err = at.Transfer(ctx, id, team, "maya", d, func(u usage.Usage, _ usage.Counts) ([]lifecycle.Limit, error) {
 			if u.Team.Live+u.Team.Waiting >= mostOfTeam {
 				return nil, errFull
 			}

@@ -29,9 +29,9 @@ func (h holder) scope(d clusters.Origin) usage.Scope {
 	return out
 }
 
-// JudgeTransfer judges a cluster's move to another team, with that team's usage counted under its lock. The limits that it returns apply
-// to a cluster that still waits for its turn; its error refuses the move.
-type JudgeTransfer func(usage.Usage) ([]lifecycle.Limit, error)
+// JudgeTransfer judges a cluster's move to another team, with that team's usage, and what moves with the cluster, counted under its lock. The
+// limits that it returns apply to a cluster that still waits for its turn; its error refuses the move.
+type JudgeTransfer func(team usage.Usage, moves usage.Counts) ([]lifecycle.Limit, error)
 
 // Transfer gives a cluster to another team and owner: quotas, costs and visibility follow from now on. The tags in the cloud
 // keep the names of its acceptance. For another team, judge is called; its error comes back wrapped. nil: not judged, and the
@@ -114,7 +114,11 @@ func joinTeam(ctx context.Context, c *db.Tx, id string, scope usage.Scope, judge
 	if err != nil {
 		return err
 	}
-	limits, err := judge(used)
+	moves, err := usage.CountCluster(ctx, c, id)
+	if err != nil {
+		return err
+	}
+	limits, err := judge(used, moves)
 	if err != nil {
 		return err
 	}

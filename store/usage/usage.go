@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/db"
 )
@@ -20,6 +21,24 @@ func Count(ctx context.Context, c *db.Tx, scope Scope) (Usage, error) {
 		return Usage{}, err
 	}
 	return CountAt(ctx, c, scope, identities, c.Now)
+}
+
+// CountCluster counts what a cluster takes with it to another team: what it spent and used this month, and what is to come until its end. What it
+// cost while it waited in its pool stays there.
+func CountCluster(ctx context.Context, c *db.Tx, id string) (Counts, error) {
+	month := monthOf(c.Now)
+	found, err := db.One[struct {
+		Spent, ToCome int64
+		NodeHours     float64
+	}](ctx, c, `
+		SELECT (CASE WHEN u.month >= @month THEN u.spent ELSE 0 END + u.spent_rate * @month_ms)::bigint AS spent, greatest(0, u.to_come + u.to_come_rate * @now_ms)::bigint AS to_come,
+			((CASE WHEN u.month >= @month THEN u.node_ms ELSE 0 END + u.nodes * @month_ms + greatest(0, u.come_node_ms + u.come_nodes * @now_ms)) / 3600000)::float8 AS node_hours
+		FROM clusters c, usage_of(jsonb_populate_record(c, '{"waited": null}'), 1) u WHERE c.id = @id AND u.kind = 'team'`,
+		pgx.NamedArgs{"id": id, "month": month, "now_ms": c.Now.UnixMilli(), "month_ms": c.Now.UnixMilli() - month.UnixMilli()})
+	if err != nil {
+		return Counts{}, fmt.Errorf("count what %s uses: %w", id, err)
+	}
+	return Counts{SpentCents: price.Amount(found.Spent).Cents(), CommittedCents: price.Amount(found.ToCome).Cents(), NodeHours: found.NodeHours}, nil
 }
 
 // IsCreating is how a cluster c counts as being created, as usage_of has it in SQL.
