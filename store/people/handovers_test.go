@@ -70,10 +70,10 @@ func TestWhoAcceptsOwnsTheClusterOnce(t *testing.T) {
 		return clusters.Reply{Workspace: "T1", Channel: "C1", Person: "U2", Body: "yours"}
 	}}
 	full := errors.New("no room")
-	require.ErrorIs(t, s.AcceptHandover(t.Context(), h, "acme/web", "will", by, func(usage.Usage) ([]lifecycle.Limit, error) { return nil, full }), full)
+	require.ErrorIs(t, s.AcceptHandover(t.Context(), h, "acme/web", "will", by, func(usage.Usage, usage.Counts) ([]lifecycle.Limit, error) { return nil, full }), full)
 	require.Equal(t, clusters.HandoverOffered, handover(t, s, h.ID).State, "what is refused is still offered")
 	for range 2 {
-		require.NoError(t, s.AcceptHandover(t.Context(), h, "acme/web", "will", by, func(u usage.Usage) ([]lifecycle.Limit, error) { return nil, nil }))
+		require.NoError(t, s.AcceptHandover(t.Context(), h, "acme/web", "will", by, func(usage.Usage, usage.Counts) ([]lifecycle.Limit, error) { return nil, nil }))
 	}
 	now, err := s.Cluster(t.Context(), row.ID)
 	require.NoError(t, err)

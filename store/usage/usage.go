@@ -31,8 +31,8 @@ func CountCluster(ctx context.Context, c *db.Tx, id string) (Counts, error) {
 		Spent, ToCome int64
 		NodeHours     float64
 	}](ctx, c, `
-		SELECT (CASE WHEN month >= @month THEN spent ELSE 0 END + spent_rate * @month_ms)::bigint AS spent, greatest(0, to_come + to_come_rate * @now_ms)::bigint AS to_come,
-			((CASE WHEN month >= @month THEN node_ms ELSE 0 END + nodes * @month_ms + greatest(0, come_node_ms + come_nodes * @now_ms)) / 3600000)::float8 AS node_hours
+		SELECT (CASE WHEN u.month >= @month THEN u.spent ELSE 0 END + u.spent_rate * @month_ms)::bigint AS spent, greatest(0, u.to_come + u.to_come_rate * @now_ms)::bigint AS to_come,
+			((CASE WHEN u.month >= @month THEN u.node_ms ELSE 0 END + u.nodes * @month_ms + greatest(0, u.come_node_ms + u.come_nodes * @now_ms)) / 3600000)::float8 AS node_hours
 		FROM clusters c, usage_of(jsonb_populate_record(c, '{"waited": null}'), 1) u WHERE c.id = @id AND u.kind = 'team'`,
 		pgx.NamedArgs{"id": id, "month": month, "now_ms": c.Now.UnixMilli(), "month_ms": c.Now.UnixMilli() - month.UnixMilli()})
 	if err != nil {
@@ -42,7 +42,7 @@ func CountCluster(ctx context.Context, c *db.Tx, id string) (Counts, error) {
 }
 
 // IsCreating is how a cluster c counts as being created, as usage_of has it in SQL.
-const IsCreating = `(c.desired = 'present' AND NOT c.pooled AND c.status IN ('PENDING', 'CREATING', 'FAILED') AND NOT c.needs_turn AND NOT c.needs_approval)`
+const IsCreating = `(c.desired = 'present' AND c.status IN ('PENDING', 'CREATING', 'FAILED') AND NOT c.needs_turn AND NOT c.needs_approval)`
 
 // CountAt is Count for who read the identities of the scope's person before.
 func CountAt(ctx context.Context, from db.Source, scope Scope, identities []string, now time.Time) (Usage, error) {
@@ -102,7 +102,7 @@ type Cohort struct {
 
 // Counts is the usage of one person, team or repository, or of the whole installation.
 type Counts struct {
-	Live           int     // accepted and not released, except those in the queue and those that wait in a pool
+	Live           int     // accepted and not released, except those in the queue
 	Creating       int     // of these, still wanted and neither ready nor awaiting approval
 	Waiting        int     // in the queue, for their turn
 	NodeHours      float64 // of this calendar month (UTC) so far, and those to come until the wanted clusters end
