@@ -42,7 +42,7 @@ func CountCluster(ctx context.Context, c *db.Tx, id string) (Counts, error) {
 }
 
 // IsCreating is how a cluster c counts as being created, as usage_of has it in SQL.
-const IsCreating = `(c.desired = 'present' AND c.status IN ('PENDING', 'CREATING', 'FAILED') AND NOT c.needs_turn AND NOT c.needs_approval)`
+const IsCreating = `(c.desired = 'present' AND NOT c.pooled AND c.status IN ('PENDING', 'CREATING', 'FAILED') AND NOT c.needs_turn AND NOT c.needs_approval)`
 
 // CountAt is Count for who read the identities of the scope's person before.
 func CountAt(ctx context.Context, from db.Source, scope Scope, identities []string, now time.Time) (Usage, error) {
@@ -102,7 +102,7 @@ type Cohort struct {
 
 // Counts is the usage of one person, team or repository, or of the whole installation.
 type Counts struct {
-	Live           int     // accepted and not released, except those in the queue
+	Live           int     // accepted and not released, except those in the queue and those that wait in a pool
 	Creating       int     // of these, still wanted and neither ready nor awaiting approval
 	Waiting        int     // in the queue, for their turn
 	NodeHours      float64 // of this calendar month (UTC) so far, and those to come until the wanted clusters end
