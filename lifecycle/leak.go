@@ -26,7 +26,7 @@ func (m *deciding) reopen() bool {
 	}
 	m.say(Destroying, Restoring, "found again: %s seen after the final count was zero; the teardown is done again", leak.text())
 	n.ReleasedAt, n.ReopenedAt, n.Reopened = time.Time{}, m.f.Now, n.Reopened+1
-	n.DestroyFailures, n.RetryAt, n.Blockers = 0, time.Time{}, nil
+	n.DestroyFailures, n.RetryAt, n.Blockers, n.Abandoned = 0, time.Time{}, nil, false
 	n.StuckReason, n.StuckWhose, n.StuckNext = "", "", ""
 	n.Teardown = JobJanitorDestroy
 	m.job(JobJanitorDestroy, JobPending, "", "")

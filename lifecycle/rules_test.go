@@ -237,12 +237,12 @@ func everyMoveHasAWhy(_ *world, c Cluster, _ Facts, d Decision) string {
 }
 
 // Rule 10: until it is released a cluster is counted.
-func countedUntilReleased(_ *world, c Cluster, _ Facts, d Decision) string {
+func countedUntilReleased(_ *world, c Cluster, f Facts, d Decision) string {
 	n := d.Next
 	switch {
 	case (n.Status == Destroyed) != (n.Phase == Released) || n.ReleasedAt.IsZero() == (n.Phase == Released):
 		return "a cluster that is not released stopped counting"
-	case n.ID != c.ID || n.MaxTries != c.MaxTries || n.Abandoned != c.Abandoned || n.NeedsApproval != c.NeedsApproval,
+	case n.ID != c.ID || n.MaxTries != c.MaxTries || n.Abandoned != (c.Abandoned && !isLeak(c, f)) || n.NeedsApproval != c.NeedsApproval,
 		!n.ApproveBy.Equal(c.ApproveBy) || n.NeedsTurn != c.NeedsTurn || n.WorkersBase != c.WorkersBase,
 		n.WorkersLeast != c.WorkersLeast || n.WorkersMost != c.WorkersMost || n.SleepMode != c.SleepMode:
 		return "Decide changed what is not its own"

@@ -191,6 +191,10 @@ func TestAnAbandonedClusterStaysCountedUntilZero(t *testing.T) {
 	require.Greater(t, len(w.attempts), tried, "a later scan still looks")
 	w.freed = true
 	w.reach(t, Released)
+
+	w.freed, w.leaks, w.reconcileAsked = false, &leaked{at: w.now.Add(time.Second)}, true
+	w.plant()
+	w.reach(t, DestroyBlocked) // nobody abandoned what came to light later
 }
 
 func TestNothingRunsBeforeAMaintainerApproved(t *testing.T) {

@@ -136,13 +136,8 @@ func moveCluster(ctx context.Context, c *db.Tx, cur usage.Held, d lifecycle.Deci
 		}
 	}
 	if cur.ReleasedAt.IsZero() && !d.Next.ReleasedAt.IsZero() {
-		if err := errors.Join(planRemovals(ctx, c, cur.ID), clusters.EndOrphans(ctx, c, cur.ID), removeOwnEnvironment(ctx, c, cur.ID)); err != nil {
+		if err := errors.Join(planRemovals(ctx, c, cur.ID), clusters.EndOrphans(ctx, c, cur.ID), removeOwnEnvironment(ctx, c, cur.ID), access.RecordGone(ctx, c, cur.ID)); err != nil {
 			return err
-		}
-		if !d.Next.Abandoned {
-			if err := access.RecordGone(ctx, c, cur.ID); err != nil {
-				return err
-			}
 		}
 	}
 	if attempts.GivesCapacity(cur.Cluster, d.Next) {

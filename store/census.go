@@ -15,12 +15,15 @@ import (
 type Census struct {
 	Clusters map[lifecycle.Status]int64
 	Jobs     []JobCount
-	Findings map[lifecycle.FindingKind]int64
-	Room     map[string]int64 // reservations that count, by state: granted, waiting
-	Again    map[string]int64 // webhooks that GitHub was asked to send again, by state: came, awaited, given_up
+	Findings map[lifecycle.FindingKind]int64 // those of blocked teardowns that an admin abandoned count as AbandonedFinding
+	Room     map[string]int64                // reservations that count, by state: granted, waiting
+	Again    map[string]int64                // webhooks that GitHub was asked to send again, by state: came, awaited, given_up
 	Budgets  []outbox.GitHubBudget
 	Away     map[int64]time.Duration // for how long GitHub has not answered, by installation
 }
+
+// AbandonedFinding is how a census counts the finding of a blocked teardown that an admin abandoned: no alert is about it.
+const AbandonedFinding lifecycle.FindingKind = "abandoned"
 
 // JobCount is the number of jobs of one type in one state.
 type JobCount struct {
@@ -35,13 +38,15 @@ func (s *Store) Census(ctx context.Context) (Census, error) {
 	for status := range lifecycle.Phases {
 		out.Clusters[status] = 0
 	}
-	for _, kind := range lifecycle.FindingKinds() {
+	for _, kind := range append(lifecycle.FindingKinds(), AbandonedFinding) {
 		out.Findings[kind] = 0
 	}
 	if err := s.ended.count(ctx, s, &out); err != nil {
 		return Census{}, err
 	}
-	findings, err := db.All[db.NamedCount](ctx, s.Pool(), `SELECT kind AS name, count(*) AS n FROM findings WHERE resolved_at IS NULL GROUP BY kind`)
+	findings, err := db.All[db.NamedCount](ctx, s.Pool(), `
+		SELECT CASE WHEN f.kind = $1 AND c.abandoned THEN $2 ELSE f.kind END AS name, count(*) AS n
+		FROM findings f LEFT JOIN clusters c ON c.id = f.cluster_id WHERE f.resolved_at IS NULL GROUP BY 1`, lifecycle.Blocked, AbandonedFinding)
 	if err != nil {
 		return Census{}, fmt.Errorf("count findings: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/reports"
 	"github.com/ocpctl/ocpctl/store/storetest"
@@ -136,4 +137,38 @@ func TestTheCensusFollowsATeardownThatIsOpenedAgain(t *testing.T) {
 	census, err = s.Census(t.Context())
 	require.NoError(t, err)
 	require.EqualValues(t, 2, census.Clusters[lifecycle.Destroyed])
+}
+
+func TestALeakOfAnAbandonedClusterIsToldAgain(t *testing.T) {
+	t.Parallel()
+	s, clock := storetest.Open(t)
+	row := blocked(t, s, clock)
+	_, err := s.Pool().Exec(t.Context(), `
+		INSERT INTO access (id, cluster_id, number, reader, reader_name, role, by_right, lifetime, account, asked_at, attempt, revoked_at, revoke_why)
+		VALUES ('acc_1', $1, 1, 'github:maya', 'maya', 'view', 'role', '1 hour', 'maya-1', $2, 1, $2, 'its cluster ends')`, row.ID, clock.Now())
+	require.NoError(t, err)
+	told := func() int {
+		return storetest.Count(t, s, `SELECT count(*) FROM announcements WHERE event = $1 AND cluster_id = $2`, clusters.EventBlocked, row.ID)
+	}
+	require.NoError(t, s.Abandon(t.Context(), row.ID, clusters.Origin{Actor: "oidc#admin", Why: "ticket 4711"}))
+	require.Equal(t, lifecycle.Abandoned, storetest.Settled(t, s, row.ID).Phase)
+	open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
+	require.NoError(t, err)
+	storetest.Zero(t, s, clock, open)
+	require.Equal(t, lifecycle.Released, storetest.Settled(t, s, row.ID).Phase)
+	require.Equal(t, 1, storetest.Count(t, s, `SELECT count(*) FROM access WHERE removed_at IS NOT NULL`), "its accounts are gone with it")
+	require.Equal(t, 1, told())
+
+	clock.Pass(time.Hour)
+	storetest.Orphan(t, s, clock, row.ID, "demo-abcde", lifecycle.OrphanApproved)
+	for range storetest.Limits.BlockAfter {
+		storetest.Step(t, s, row.ID)
+		storetest.Leaves(t, s, row.ID)
+		storetest.Step(t, s, row.ID)
+		clock.Pass(storetest.Limits.RetryMax)
+	}
+	row, err = s.Cluster(t.Context(), row.ID)
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.DestroyBlocked, row.Phase, "nobody abandoned what came to light later")
+	require.Equal(t, 2, told())
 }

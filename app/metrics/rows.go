@@ -49,7 +49,7 @@ var (
 	jobsDesc         = prometheus.NewDesc("ocpctl_jobs", "Jobs of clusters by type and status, without successful looks for links and without scans of cloud accounts (see ocpctl_scan_age_seconds).", []string{"type", "status"}, nil)
 	reservationsDesc = prometheus.NewDesc("ocpctl_reservations", "Reservations of cloud account capacity: installs, clusters, and clusters waiting in the queue.", []string{"state"}, nil)
 	againDesc        = prometheus.NewDesc("ocpctl_redeliveries", "Webhook redeliveries requested from GitHub: came, awaited, given_up.", []string{"state"}, nil)
-	findingsDesc     = prometheus.NewDesc("ocpctl_findings", "Open findings that need a person, by kind.", []string{"kind"}, nil)
+	findingsDesc     = prometheus.NewDesc("ocpctl_findings", "Open findings that need a person, by kind; abandoned are those of blocked teardowns that an admin abandoned, and no longer blocked.", []string{"kind"}, nil)
 	leftDesc         = prometheus.NewDesc("ocpctl_github_calls_remaining", "Remaining calls in GitHub's primary rate limit until its reset.", []string{"installation", "resource"}, nil)
 	allowedDesc      = prometheus.NewDesc("ocpctl_github_calls_allowed", "GitHub's primary rate limit per hour.", []string{"installation", "resource"}, nil)
 	poolDesc         = prometheus.NewDesc("ocpctl_pool_clusters", "Clusters of a pool by state: waiting (awake), asleep, making, claimed; and how many are to wait (desired), running of them awake.", []string{"pool", "state"}, nil)

@@ -31,15 +31,16 @@ func calls(account string, of names.Scope, known []scans.RecordedName) []Call {
 			list = append(list, Call{"delete what ccoctl created", fmt.Sprintf("ccoctl aws delete --name %s --region %s", n.CCOName, n.Region)})
 		}
 	}
-	list = append(list, Call{"delete DNS records by their exact names", strings.Join(records(of), ", ")})
+	list = append(list, Call{"delete DNS records by their exact names", deletedRecords(of)})
 	for _, n := range known {
 		if n.InfraID != "" {
-			list = append(list, Call{"delete by exact name", strings.Join(byName(n.InfraID), ", ")})
+			list = append(list, Call{"delete by exact name", strings.Join(byName(n.InfraID), ", ") + ", the image " + copiedImage(n.InfraID) + " and its snapshots"})
 		}
 		if n.CCOName != "" {
 			list = append(list, Call{"delete by exact name", n.CCOName + "-oidc (bucket and identity provider)"})
 		}
 	}
+	list = append(list, Call{"delete copies by their own tags", "images, snapshots and buckets " + copiesOf(of)})
 	return append(list, Call{"count", "two counts of what is left, some minutes apart; they only read"})
 }
 
@@ -48,6 +49,39 @@ func records(of names.Scope) []string {
 	d := of.Domain()
 	return []string{"api." + d, "api-int." + d, "*.apps." + d}
 }
+
+// deletedRecords says for a call what it deletes of the base domain's zones.
+func deletedRecords(of names.Scope) string {
+	return strings.Join(records(of), ", ") + "; and below " + of.Domain() + " what external-dns marked with an owner id that only this cluster has"
+}
+
+// copiesOf says for a call which copies the teardown deletes wherever they are.
+func copiesOf(of names.Scope) string {
+	return fmt.Sprintf("in any region with %s=%s and %s=%s and no other cluster's mark", tagkey.ClusterID, of.Cluster, tagkey.Installation, of.Installation)
+}
+
+// isCopy reports that somebody made a resource of the cluster's, with its tags: the teardown deletes these in any region. PlanOf
+// refuses what is older than the cluster.
+func isCopy(of names.Scope, known []scans.RecordedName, s contract.SeenResource, kinds ...string) bool {
+	if !slices.Contains(kinds, s.Type) || s.Tags[tagkey.ClusterID] != of.Cluster || s.Tags[tagkey.Installation] != of.Installation {
+		return false
+	}
+	for key := range s.Tags {
+		for _, prefix := range []string{tagkey.KubernetesCluster, tagkey.ProviderCluster, tagkey.CloudCredential} {
+			name, marked := strings.CutPrefix(key, prefix)
+			if marked && !slices.ContainsFunc(known, func(n scans.RecordedName) bool { return n.InfraID == name || n.CCOName == name }) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// whyCopy is why a copy is removed.
+const whyCopy = "by the cluster's own tags, in any region"
+
+// copiedImage is what the installer calls its copy of an AMI.
+func copiedImage(infraID string) string { return infraID + "-master" }
 
 // byName are the names under which the installer makes what its destroyer is known to leave behind.
 func byName(infraID string) (list []string) {
@@ -90,6 +124,8 @@ func findCover(of names.Scope, known []scans.RecordedName, s contract.SeenResour
 		return ibmCovered(of, known, s)
 	case s.Type == "record":
 		return recordCovered(of, s)
+	case isCopy(of, known, s, "image", "snapshot", "bucket"):
+		return true, whyCopy
 	}
 	for _, n := range known {
 		switch {
@@ -98,6 +134,8 @@ func findCover(of names.Scope, known []scans.RecordedName, s contract.SeenResour
 				return true, "openshift-install destroy cluster, by the tag of " + n.InfraID
 			}
 			return false, fmt.Sprintf("it is in %s, and the teardown searches in %s", s.Region, n.Region)
+		case n.InfraID != "" && s.Type == "image" && s.Name == copiedImage(n.InfraID) && s.Region == n.Region:
+			return true, "by its exact name, with its snapshots"
 		case n.InfraID != "" && slices.Contains(byName(n.InfraID), s.Name):
 			if s.Type == "role" { // the installer creates a role with its tags in one call
 				return false, "a role without this cluster's tag is not the installer's; remove it by hand"

@@ -34,10 +34,10 @@ func ibmCalls(account string, of names.Scope, known []scans.RecordedName) []Call
 	if len(infraIDs) > 0 {
 		list = append(list, Call{"delete what nobody could tell to be the cluster's later", "permitted networks of " + each("", infraIDs, "-vpc") + " in private zones, IAM authorizations of " + each("", infraIDs, ibmInstances...)})
 		list = slices.Concat(list, byInstaller, byCcoctl)
-		list = append(list, Call{"delete DNS records by their exact names", strings.Join(records(of), ", ")},
-			Call{"delete from VPC", fmt.Sprintf("machines, load balancers, volumes, images, addresses and networks called %s or %s, and all in %s", each("", infraIDs, "-…"), each("kube-", infraIDs, "-…"), inGroups)})
+		list = append(list, Call{"delete DNS records by their exact names", deletedRecords(of)},
+			Call{"delete from VPC", fmt.Sprintf("machines, load balancers, volumes, images, addresses and networks called %s or %s, all in %s, and images and snapshots %s", each("", infraIDs, "-…"), each("kube-", infraIDs, "-…"), inGroups, copiesOf(of))})
 	} else {
-		list = append(append(list, byCcoctl...), Call{"delete from VPC", "all in " + inGroups})
+		list = append(append(list, byCcoctl...), Call{"delete from VPC", "all in " + inGroups + ", and images and snapshots " + copiesOf(of)})
 	}
 	return append(append(list, serviceIDs...),
 		Call{"delete storage and reclaim it at once", strings.TrimPrefix(each("", infraIDs, ibmInstances...)+", all in "+inGroups, ", ") + " (what is deleted is kept for a week, and keeps its resource group)"},
@@ -79,6 +79,9 @@ var ibmInstances = []string{"-cos", "-image-registry"}
 func ibmCovered(of names.Scope, known []scans.RecordedName, s contract.SeenResource) (removed bool, why string) {
 	if s.Type == "record" {
 		return recordCovered(of, s)
+	}
+	if isCopy(of, known, s, "image", "snapshot") {
+		return true, whyCopy
 	}
 	for _, n := range known {
 		switch {

@@ -90,8 +90,8 @@ func TestTheCallsOfATeardownOnIBMCloudAreListedInTheirOrder(t *testing.T) {
 		"delete what the installer created: openshift-install destroy cluster: everything in the resource group " + group +
 			" and in us-south whose name contains shop-abcde, and records of shop.labs.example.com",
 		"delete what ccoctl created: ccoctl ibmcloud delete-service-id --name " + group + " --force",
-		"delete DNS records by their exact names: api.shop.labs.example.com, api-int.shop.labs.example.com, *.apps.shop.labs.example.com",
-		"delete from VPC: machines, load balancers, volumes, images, addresses and networks called shop-abcde-… or kube-shop-abcde-…, and all in resource group " + group,
+		"delete DNS records by their exact names: api.shop.labs.example.com, api-int.shop.labs.example.com, *.apps.shop.labs.example.com; and below shop.labs.example.com what external-dns marked with an owner id that only this cluster has",
+		"delete from VPC: machines, load balancers, volumes, images, addresses and networks called shop-abcde-… or kube-shop-abcde-…, all in resource group " + group + ", and images and snapshots in any region with ClusterId=clu_1 and InstallationId=here and no other cluster's mark",
 		"delete service IDs: " + group + "-…, with their API keys and access policies",
 		"delete storage and reclaim it at once: shop-abcde-cos, shop-abcde-image-registry, all in resource group " + group + " (what is deleted is kept for a week, and keeps its resource group)",
 		"delete everything else: what is left in resource group " + group + ", of any service",

@@ -117,7 +117,34 @@ func TestALeakIsRemovedByTheTeardownOfItsCluster(t *testing.T) {
 		kept = append(kept, r.ID)
 	}
 	require.Equal(t, []string{"role/1", "record/other", "volume/1", "sg/1", "volume/forged"}, kept, "no teardown finds these")
-	require.Contains(t, p.Calls, Call{"delete DNS records by their exact names", "api.shop.labs.example.com, api-int.shop.labs.example.com, *.apps.shop.labs.example.com"})
+	require.Contains(t, p.Calls, Call{"delete DNS records by their exact names", "api.shop.labs.example.com, api-int.shop.labs.example.com, *.apps.shop.labs.example.com; and below shop.labs.example.com what external-dns marked with an owner id that only this cluster has"})
+}
+
+// As the runner's removal: in any region, with both tags and nobody else's mark; and the image that the installer copies by its name.
+func TestCopiesOfAClusterAreRemovedWhereverTheyAre(t *testing.T) {
+	p := cfg.PlanOf(leak(func(r *scans.Removal, _ *contract.SeenResource) {
+		r.Seen = append(r.Seen,
+			row(contract.SeenResource{ID: "image/copy", Type: "image", Region: "us-west-2", Tags: own(tagkey.KubernetesCluster+"shop-abcde", "owned")}),
+			row(contract.SeenResource{ID: "snapshot/copy", Type: "snapshot", Region: "us-west-2", Tags: map[string]string{tagkey.ClusterID: "clu_1", tagkey.Installation: "here"}}),
+			row(contract.SeenResource{ID: "bucket/copy", Type: "bucket", Region: "us-west-2", Tags: own()}),
+			row(contract.SeenResource{ID: "image/installer", Type: "image", Region: "eu-west-1", Name: "shop-abcde-master"}),
+			row(contract.SeenResource{ID: "snapshot/installer", Type: "snapshot", Region: "eu-west-1", Within: "image/installer"}),
+			row(contract.SeenResource{ID: "snapshot/half", Type: "snapshot", Region: "us-west-2", Tags: map[string]string{tagkey.ClusterID: "clu_1"}}),
+			row(contract.SeenResource{ID: "snapshot/forged", Type: "snapshot", Region: "us-west-2", Tags: own(tagkey.KubernetesCluster+"other-fghij", "owned")}),
+			row(contract.SeenResource{ID: "volume/copy", Type: "volume", Region: "us-west-2", Tags: own()}),
+			row(contract.SeenResource{ID: "image/elsewhere", Type: "image", Region: "us-west-2", Name: "shop-abcde-master"}),
+			row(contract.SeenResource{ID: "instance/named", Type: "instance", Region: "eu-west-1", Name: "shop-abcde-master"}))
+	}))
+	require.Empty(t, p.Refused)
+	ids := func(list []Resource) (ids []string) {
+		for _, r := range list {
+			ids = append(ids, r.ID)
+		}
+		return ids
+	}
+	require.Equal(t, []string{"image/copy", "snapshot/copy", "bucket/copy", "image/installer", "snapshot/installer", "arn:aws:ec2:eu-west-1:123456789012:vpc/vpc-1"}, ids(p.Removed))
+	require.Equal(t, []string{"snapshot/half", "snapshot/forged", "volume/copy", "image/elsewhere", "instance/named"}, ids(p.Kept))
+	require.Contains(t, p.Calls, Call{"delete copies by their own tags", "images, snapshots and buckets in any region with ClusterId=clu_1 and InstallationId=here and no other cluster's mark"})
 }
 
 // Whatever is not certainly this installation's own is refused, whatever class it was given.

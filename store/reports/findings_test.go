@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/reports"
 	"github.com/ocpctl/ocpctl/store/storetest"
 )
@@ -47,7 +48,7 @@ func TestAFindingIsNewOnceAndResolvedWhenItIsNotFoundAnyMore(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, map[lifecycle.FindingKind]int64{lifecycle.Orphan: 1, lifecycle.Overdue: 0, lifecycle.Stuck: 0, lifecycle.Blocked: 1, lifecycle.Remains: 0, lifecycle.FailingDelivery: 0, lifecycle.LostDelivery: 0, lifecycle.FailedJob: 0,
 		lifecycle.AccessNotRevoked: 0, lifecycle.SlackChannel: 0, lifecycle.SlackRefused: 0, lifecycle.ScanFailing: 0, lifecycle.CloudGone: 0, lifecycle.ArchiveMissing: 0,
-		lifecycle.ArchiveUnknown: 0, lifecycle.ShownBehind: 0, lifecycle.BreakerOpen: 0}, census.Findings)
+		lifecycle.ArchiveUnknown: 0, lifecycle.ShownBehind: 0, lifecycle.BreakerOpen: 0, store.AbandonedFinding: 0}, census.Findings)
 
 	clock.Pass(5 * time.Minute)
 	stuck.Since = clock.Now()
@@ -58,6 +59,25 @@ func TestAFindingIsNewOnceAndResolvedWhenItIsNotFoundAnyMore(t *testing.T) {
 	require.Equal(t, begun, found[0].FirstSeenAt)
 	require.Equal(t, lifecycle.Stuck, found[0].Kind)
 	require.Equal(t, 1, found[0].TimesSeen)
+}
+
+func TestTheCensusCountsAnAbandonedTeardownApartFromABlockedOne(t *testing.T) {
+	t.Parallel()
+	s, clock := storetest.Open(t)
+	var found []lifecycle.Finding
+	for _, name := range []string{"shop", "store"} {
+		row := storetest.Accept(t, s, storetest.Granted(name))
+		found = append(found, lifecycle.Finding{Kind: lifecycle.Blocked, Cluster: row.ID, Since: clock.Now(), Why: "vpc-1 is still there"}, lifecycle.Finding{Kind: lifecycle.Stuck, Cluster: row.ID, Since: clock.Now(), Why: "nobody looked"})
+	}
+	_, err := s.Reports.SaveFindings(t.Context(), byRow, found)
+	require.NoError(t, err)
+	_, err = s.Pool().Exec(t.Context(), `UPDATE clusters SET abandoned = true WHERE name = 'shop'`)
+	require.NoError(t, err)
+	census, err := s.Census(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, 1, census.Findings[lifecycle.Blocked], "an abandoned one alerts nobody, and hides no other")
+	require.EqualValues(t, 1, census.Findings[store.AbandonedFinding])
+	require.EqualValues(t, 2, census.Findings[lifecycle.Stuck])
 }
 
 func TestFindingsAboutOneThingAreOne(t *testing.T) {

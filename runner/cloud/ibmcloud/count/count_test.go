@@ -67,6 +67,21 @@ func TestARefusedQueryIsAFindingAndNeverAnEmptyList(t *testing.T) {
 	}
 }
 
+func TestWhatOthersHaveAndTheRunnerMayNotReadRefusesNoCount(t *testing.T) {
+	foreign := func(s *scene) {
+		cos := s.plant(t, standin.Resource{Service: "cloud-object-storage", Type: "instance", Name: neighbour + "-cos", State: "pending_reclamation"})
+		s.plant(t, standin.Resource{Service: "resource-controller", Type: "reclamation", Name: cos.Name, Parent: cos.ID, State: "SCHEDULED", Attrs: map[string]string{"crn": cos.CRN()}})
+		s.policy(t, "authorization", attribute("serviceName", "is"), attribute("serviceName", "cloud-object-storage")+","+attribute("serviceInstance", cos.ID))
+	}
+	for status, clean := range map[int]bool{400: true, 401: true, 403: true, 422: true, 500: false} {
+		s := start(t)
+		foreign(s)
+		s.Fail("rc:get_resource_instance", -1, status, `{"message":"no"}`)
+		pass := s.verify(t)
+		require.Equal(t, clean, pass.Clean, "%d: %v", status, pass.Leftovers)
+	}
+}
+
 func TestTheControlFailsInAnotherAccountAndWithoutTheZone(t *testing.T) {
 	s := start(t)
 	s.is(t, "vpc", mine+"-vpc")

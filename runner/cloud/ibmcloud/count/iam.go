@@ -110,8 +110,8 @@ func (c *Client) askAuthorizations(account string, id identity, of owners) quest
 				return ours, nil
 			}
 			found, err := c.getInstance(ctx, instance)
-			if code := answer.StatusOf(nil, err); code == 401 || code == 403 {
-				err = nil // an instance that we may not read is not one that we made
+			if isUnreadable(err) {
+				err = nil
 			}
 			known[instance] = id.isNamed(found.name)
 			return known[instance], err

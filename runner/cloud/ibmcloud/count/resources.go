@@ -75,6 +75,12 @@ func (c *Client) confirmInstance(crn string) question {
 	}
 }
 
+// isUnreadable reports that the service will not show one instance to these credentials, which is then not one that we made. An entry of somebody
+// else that is no longer valid is answered with 400 or 422.
+func isUnreadable(err error) bool {
+	return slices.Contains([]int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity}, answer.StatusOf(nil, err))
+}
+
 // askReclamations queries what was deleted and can still be restored: it keeps a resource group from being deleted. Those outside the
 // cluster's groups are the cluster's if their instance has one of its names. An instance that we may not read is not one that we made.
 func (c *Client) askReclamations(account string, id identity, names []string) question {
@@ -89,8 +95,7 @@ func (c *Client) askReclamations(account string, id identity, names []string) qu
 			for _, r := range list {
 				instance, err := c.getInstance(ctx, answer.Text(r.EntityCRN, r.ResourceInstanceID, r.EntityID))
 				ours := id.inGroup(thing{group: answer.Text(r.ResourceGroupID)})
-				code := answer.StatusOf(nil, err)
-				if err != nil && !ours && code != http.StatusForbidden && code != http.StatusUnauthorized {
+				if err != nil && !ours && !isUnreadable(err) {
 					return nil, fmt.Errorf("look up the instance of reclamation %s: %w", answer.Text(r.ID), err)
 				}
 				if ours || slices.Contains(names, instance.name) {
