@@ -41,5 +41,5 @@ func TestTheDaysOfABillAreThoseOfUTC(t *testing.T) {
 	require.NoError(t, s.Costs.SaveBilled(t.Context(), costs.Delivery{Export: "s3://bills/ocpctl/daily", Period: month, ID: "x"}, 3, billed))
 	bill, err := s.Costs.Bill(t.Context(), costs.Filter{From: month, To: month.AddDate(0, 0, 2)})
 	require.NoError(t, err)
-	require.Equal(t, costs.Bill{Untagged: 2, Through: month.AddDate(0, 0, 2)}, bill)
+	require.Equal(t, costs.Bill{Untagged: 2, Since: month, Through: month.AddDate(0, 0, 2)}, bill)
 }
