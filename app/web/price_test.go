@@ -187,5 +187,5 @@ func (l *life) agrees(t *testing.T, when string) {
 		}
 	}
 	_, err = l.service.Transfer(t.Context(), l.who, l.id, "poor", l.who.Name, app.Origin{Source: policy.SourceWeb})
-	require.ErrorContains(t, err, "with "+price.Dollars(left)+" for this one", when)
+	require.ErrorContains(t, err, "with "+price.Dollars(spent+left)+" for this one", when) // what it spent this month moves with it
 }
