@@ -122,8 +122,11 @@ func FirstPast(demand []Quota, held, ahead []Holding) bool {
 }
 
 // as returns what it waits for, with limits and usage as just measured.
-func (h Holding) as(measured []Quota) []Quota {
-	quotas := slices.Clone(h.Quotas)
+func (h Holding) as(measured []Quota) []Quota { return Remeasure(h.Quotas, measured) }
+
+// Remeasure returns what was needed at one time with limits and usage as measured at another.
+func Remeasure(needed, measured []Quota) []Quota {
+	quotas := slices.Clone(needed)
 	for i, q := range quotas {
 		for _, now := range measured {
 			if now.key() == q.key() {

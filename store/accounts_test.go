@@ -162,6 +162,27 @@ func TestRoomIsWhatWasMeasuredWithoutWhatOthersHold(t *testing.T) {
 	require.NoError(t, err)
 	n, _ = fits()
 	require.Equal(t, 2, n, "another one was accepted and has not asked yet")
+
+	// A proof of an hour ago measured what a small profile needs. Its needs stand, and the limits are those of the newer install.
+	measured := func(ago time.Duration, limit int) map[string]int {
+		t.Helper()
+		_, err := s.Pool().Exec(t.Context(), `
+			INSERT INTO rooms (account, region, profile, platform, items, measured_at) VALUES ('111111111111', 'us-east-1', 'small', 'aws', $1, $2)
+			ON CONFLICT (account, region, profile) DO UPDATE SET items = excluded.items, measured_at = excluded.measured_at`,
+			[]lifecycle.Quota{{Service: "vpc", Code: "L-F678F1CE", Name: "VPCs", Limit: limit, Used: 1, Need: 2, Lasting: 2}}, clock.Now().Add(-ago))
+		require.NoError(t, err)
+		all, rooms, err := usage.ReadRoom(t.Context(), s.Pool(), clock.Now())
+		require.NoError(t, err)
+		require.Len(t, rooms, 1)
+		out := map[string]int{}
+		for at, n := range all {
+			out[at.Profile] = n
+		}
+		return out
+	}
+	require.Equal(t, map[string]int{"": 3, "small": 1}, measured(time.Hour, 50), "three VPCs are free, and a small one needs two")
+	require.Equal(t, map[string]int{"": 0, "small": 0}, measured(-time.Second, 2), "whoever measured last knows the limit")
+
 	clock.Pass(25 * time.Hour)
 	_, known = fits()
 	require.False(t, known, "that was too long ago")

@@ -1,8 +1,10 @@
 package usage
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -22,26 +24,39 @@ type Room struct {
 // measureAge is how old a measurement may be: what others use changes meanwhile.
 const measureAge = 24 * time.Hour
 
-func readRooms(ctx context.Context, from db.Source, now time.Time, holdings map[AccountRegion][]lifecycle.Holding) (rooms []Room, err error) {
-	measured, err := db.All[struct {
-		Platform, Account, Region, Profile string
-		Quotas                             []lifecycle.Quota
-		MeasuredAt                         time.Time
-		Gone                               []string
-	}](ctx, from, `
-		SELECT r.platform, r.account, r.region, r.profile, r.items AS quotas, r.measured_at,
-			ARRAY(SELECT c.id FROM clusters c WHERE c.destroyed_at > r.measured_at AND c.region = r.region) AS gone
-		FROM rooms r WHERE r.measured_at > @since ORDER BY r.profile, r.account, r.region`, pgx.NamedArgs{"since": now.Add(-measureAge)})
+// measurement is what one run found of a region of an account, and which clusters were destroyed since.
+type measurement struct {
+	Platform, Account, Region, Profile string // no profile: a cluster's install found it
+	Quotas                             []lifecycle.Quota
+	MeasuredAt                         time.Time
+	Gone                               []string
+}
+
+// readMeasurements returns for each place what was measured for each profile and by the newest install, of the last day, the oldest first. Limits and
+// usage are in each as they were measured last, by whichever: needs differ between profiles, limits do not.
+func readMeasurements(ctx context.Context, from db.Source, now time.Time) ([]measurement, error) {
+	all, err := db.All[measurement](ctx, from, `
+		WITH installs AS (
+			SELECT DISTINCT ON (account, region) account, region, items, asked_at FROM reservations WHERE asked_at > @since ORDER BY account, region, asked_at DESC
+		), measured AS (
+			SELECT '' AS platform, account, region, '' AS profile, items, asked_at AS measured_at FROM installs
+			UNION ALL SELECT platform, account, region, profile, items, measured_at FROM rooms WHERE measured_at > @since
+		)
+		SELECT m.platform, m.account, m.region, m.profile, m.items AS quotas, m.measured_at,
+			ARRAY(SELECT c.id FROM clusters c WHERE c.destroyed_at > m.measured_at AND c.region = m.region) AS gone
+		FROM measured m ORDER BY m.measured_at, m.profile, m.account, m.region`, pgx.NamedArgs{"since": now.Add(-measureAge)})
 	if err != nil {
-		return nil, fmt.Errorf("read what scans measured in each account: %w", err)
+		return nil, fmt.Errorf("read what was measured in each account: %w", err)
 	}
-	for _, m := range measured {
-		held := holdings[AccountRegion{Number: m.Account, Region: m.Region}]
-		if n, by, known := lifecycle.CountRoom(m.Quotas, held, m.Gone); known {
-			rooms = append(rooms, Room{m.Platform, m.Account, m.Region, m.Profile, n, by, m.MeasuredAt.UTC()})
-		}
+	newest := map[AccountRegion][]lifecycle.Quota{} // later ones behind
+	for _, m := range all {
+		at := AccountRegion{Number: m.Account, Region: m.Region}
+		newest[at] = append(newest[at], slices.DeleteFunc(slices.Clone(m.Quotas), func(q lifecycle.Quota) bool { return q.Unknown != "" })...)
 	}
-	return rooms, nil
+	for i, m := range all {
+		all[i].Quotas = lifecycle.Remeasure(m.Quotas, newest[AccountRegion{Number: m.Account, Region: m.Region}])
+	}
+	return all, nil
 }
 
 // ReadRoom returns how many more clusters fit where it was measured in the last day, without those that have not asked for capacity yet, and what of
@@ -51,29 +66,25 @@ func ReadRoom(ctx context.Context, from db.Source, now time.Time) (fits map[Acco
 	if err != nil {
 		return nil, nil, err
 	}
-	fits = map[AccountRegion]int{}
-	measured, err := db.All[struct {
-		Account, Region string
-		Quotas          []lifecycle.Quota
-		Gone            []string
-	}](ctx, from, `
-		SELECT DISTINCT ON (r.account, r.region) r.account, r.region, r.items AS quotas,
-			ARRAY(SELECT c.id FROM clusters c WHERE c.destroyed_at > r.asked_at AND c.region = r.region) AS gone
-		FROM reservations r WHERE r.asked_at > @since ORDER BY r.account, r.region, r.asked_at DESC`, pgx.NamedArgs{"since": now.Add(-measureAge)})
+	measured, err := readMeasurements(ctx, from, now)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read what was measured in each account: %w", err)
+		return nil, nil, err
 	}
+	fits = map[AccountRegion]int{}
 	for _, m := range measured {
-		at := AccountRegion{Number: m.Account, Region: m.Region}
-		if n, _, known := lifecycle.CountRoom(m.Quotas, holdings[at], m.Gone); known {
-			fits[at] = n
+		n, by, known := lifecycle.CountRoom(m.Quotas, holdings[AccountRegion{Number: m.Account, Region: m.Region}], m.Gone)
+		if !known {
+			continue
+		}
+		fits[AccountRegion{m.Account, m.Region, m.Profile}] = n
+		if m.Profile != "" {
+			rooms = append(rooms, Room{m.Platform, m.Account, m.Region, m.Profile, n, by, m.MeasuredAt.UTC()})
 		}
 	}
-	rooms, err = readRooms(ctx, from, now, holdings)
-	for _, r := range rooms {
-		fits[AccountRegion{r.Account, r.Region, r.Profile}] = r.Clusters
-	}
-	return fits, rooms, err
+	slices.SortFunc(rooms, func(a, b Room) int {
+		return cmp.Or(cmp.Compare(a.Profile, b.Profile), cmp.Compare(a.Account, b.Account), cmp.Compare(a.Region, b.Region))
+	})
+	return fits, rooms, nil
 }
 
 // readHoldings returns what is set aside for clusters.
