@@ -349,6 +349,7 @@ func (s *Service) draftRow(r ClusterRequest, g policy.Grant, now time.Time) (clu
 	if f := r.Request.File; f != nil {
 		row.Spec.Mention, row.Spec.Notify = f.Notify.Mention, f.Notify.Slack
 	}
+	row.Provisioner, row.Spec.Server = profile.Provisioner, account.Server
 	row.ID, row.JobID, row.AcceptedAt, row.Account, row.Exclusive = cluster, job, now, account.Name, g.Exclusive
 	row.Name, row.Platform, row.Profile, row.Release = g.Name, g.Platform, g.Profile, g.Version
 	row.Region, row.BaseDomain, row.Generation = g.Region, g.BaseDomain, r.Request.Generation

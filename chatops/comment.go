@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ocpctl/ocpctl/internal/kinds"
 	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
@@ -240,11 +241,29 @@ func blocker(b lifecycle.Blocker) string {
 	return out
 }
 
+// MadeOf says what the cluster is: its release of OpenShift, or the word of its kind.
+func MadeOf(c lifecycle.Card) (head, text string) {
+	if kinds.Can(c.Provisioner, kinds.Installer) {
+		return "OpenShift", c.Release
+	}
+	return "Kind", c.Provisioner
+}
+
+// madeWhere adds the place, and the base domain of a cluster that has DNS names of its own.
+func madeWhere(c lifecycle.Card) [2]string {
+	head, text := MadeOf(c)
+	text = fmt.Sprintf("%s on %s in %s", plain(text), plain(price.PlatformText(c.Platform)), plain(c.Region))
+	if kinds.Can(c.Provisioner, kinds.Installer) {
+		text += ", under " + Code(c.BaseDomain)
+	}
+	return [2]string{head, text}
+}
+
 // facts is the table with the cluster's properties, cost and end.
 func facts(c lifecycle.Card) string {
 	rows := [][2]string{
 		{"Profile", Code(c.Profile)},
-		{"OpenShift", fmt.Sprintf("%s on %s in %s, under %s", plain(c.Release), plain(price.PlatformText(c.Platform)), plain(c.Region), Code(c.BaseDomain))},
+		madeWhere(c),
 		{"Owner", fmt.Sprintf("%s, team %s", plain(c.Owner), plain(c.Team))},
 		{"Price", costs(c)},
 	}

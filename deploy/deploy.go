@@ -17,3 +17,8 @@ var SlackApp []byte
 //
 //go:embed bucket-lifecycle.json
 var BucketLifecycle []byte
+
+// Hub is what a hub gives ocpctl: a service account with its rights, and the roles of people, in YAML.
+//
+//go:embed hub.yaml
+var Hub []byte

@@ -59,6 +59,8 @@ type Cluster struct {
 
 	Addons []string // names, frozen at acceptance, in the order of installation
 
+	Provisioner string // its kind, frozen at acceptance; empty: the installer's. What it can do stands in internal/kinds
+
 	Pool   string // the pool for which it was made; empty: for none
 	Pooled bool   // it is that pool's: nobody has claimed it
 

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"time"
+
+	"github.com/ocpctl/ocpctl/internal/kinds"
 )
 
 // informSoon is how soon after a cluster was used, or something was deployed to it, ocpctl looks for links in it. The time to the next look
@@ -51,7 +53,7 @@ func informKind() WorkKind {
 // informs reports that the cluster has a card and links, and is awake.
 func (m *deciding) informs() bool {
 	n := m.next()
-	return m.l.InformEvery > 0 && n.Status == Ready && n.powerPhase() == ""
+	return m.l.InformEvery > 0 && kinds.Can(n.Provisioner, kinds.Look) && n.Status == Ready && n.powerPhase() == ""
 }
 
 func (m *deciding) askInform() {

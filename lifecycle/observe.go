@@ -3,6 +3,8 @@ package lifecycle
 import (
 	"cmp"
 	"time"
+
+	"github.com/ocpctl/ocpctl/internal/kinds"
 )
 
 // observeAhead is how long before something follows from idleness ocpctl looks inside the cluster for people's requests. It leaves time for
@@ -31,7 +33,7 @@ func (c Cluster) idleStep() (step time.Time) {
 // What sleeps is not looked into: nobody expects its API to answer.
 func (m *deciding) observeAt() time.Time {
 	n := m.next()
-	if !n.CountsIdle() || n.powerPhase() != "" {
+	if !n.CountsIdle() || !kinds.Can(n.Provisioner, kinds.Look) || n.powerPhase() != "" {
 		return time.Time{}
 	}
 	step, w := n.idleStep(), n.Work[Observe]

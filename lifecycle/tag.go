@@ -4,6 +4,8 @@ import (
 	"math/bits"
 	"slices"
 	"time"
+
+	"github.com/ocpctl/ocpctl/internal/kinds"
 )
 
 // Untagged says that scans of the account saw something of a cluster without the cluster's tags, which runners attach on its cloud. What
@@ -21,7 +23,7 @@ func (u Untagged) due() bool { return bits.OnesCount(uint(max(u.Sights, 0))) == 
 // an attempt was stopped. Zero: there is no need, or other work goes first. A create attaches them at its end.
 func (m *deciding) tagAt() (at time.Time) {
 	n := m.next()
-	if n.Status != Ready || m.otherWork() {
+	if n.Status != Ready || !kinds.Can(n.Provisioner, kinds.Tags) || m.otherWork() {
 		return time.Time{}
 	}
 	for _, u := range m.f.Untagged {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/kinds"
 	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -157,7 +158,7 @@ func (j judging) accountWish(region string) (w AccountWish, declared bool) {
 	w = AccountWish{Name: name, Exclusive: j.isExclusive(), Team: j.own.Team, Profile: j.profile, Region: region, BaseDomain: j.r.BaseDomain, Unproven: j.terms.Unproven, Brake: func(a profiles.Account) *lifecycle.Brake {
 		return j.terms.BrakeFor(a, j.profile.Platform, region, j.profile.Name, j.own.Team, version)
 	}}
-	return w, slices.ContainsFunc(j.terms.Catalogue.Accounts, func(a profiles.Account) bool { return a.Platform == j.profile.Platform })
+	return w, kinds.NeedsAccount(j.profile.Platform) || slices.ContainsFunc(j.terms.Catalogue.Accounts, func(a profiles.Account) bool { return a.Platform == j.profile.Platform })
 }
 
 // isExclusive reports whether the cluster is to have its account for itself.

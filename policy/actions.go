@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/kinds"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
@@ -68,6 +69,7 @@ const (
 	GivenUp      Obstacle = "given_up"       // its teardown was given up already
 	NeverFailed  Obstacle = "not_failed"     // it did not fail before it was ready
 	WasReplaced  Obstacle = "replaced"       // a newer cluster is in its place
+	NotOfKind    Obstacle = "not_of_kind"    // its kind has nothing of the sort
 )
 
 // Action is a verb with what keeps it from being carried out; empty: nothing that is known beforehand.
@@ -86,7 +88,9 @@ var verbs = []struct {
 	{VerbApprove, ActApprove, obstacleToApprove},
 	{VerbRefuse, ActApprove, obstacleToApprove},
 	{VerbKubeconfig, ActKubeconfig, obstacleToUse},
-	{VerbConsole, ActKubeconfig, obstacleToUse},
+	{VerbConsole, ActKubeconfig, func(c lifecycle.Card, now time.Time) Obstacle {
+		return cmp.Or(lacks(c, kinds.Console), obstacleToUse(c, now))
+	}},
 	{VerbWake, ActSleep, func(c lifecycle.Card, _ time.Time) Obstacle { return cmp.Or(isReady(c), when(!c.SleepWanted, IsAwake)) }},
 	{VerbExtend, ActExtend, obstacleToExtend},
 	{VerbHold, ActHold, func(c lifecycle.Card, now time.Time) Obstacle {
@@ -104,10 +108,10 @@ var verbs = []struct {
 	{VerbRetry, ActRetry, obstacleToRetry},
 	{VerbRecreate, ActRetry, obstacleToRecreate},
 	{VerbLogs, ActSee, obstacleToLogs},
-	{VerbBundle, ActLogBundle, func(lifecycle.Card, time.Time) Obstacle { return "" }},
+	{VerbBundle, ActLogBundle, func(c lifecycle.Card, _ time.Time) Obstacle { return lacks(c, kinds.MustGather) }},
 	{VerbShare, ActShare, func(c lifecycle.Card, _ time.Time) Obstacle { return isPresent(c) }},
 	{VerbTransfer, ActTransfer, func(c lifecycle.Card, _ time.Time) Obstacle { return isPresent(c) }},
-	{VerbBreakGlass, ActBreakGlass, func(c lifecycle.Card, _ time.Time) Obstacle { return isReady(c) }},
+	{VerbBreakGlass, ActBreakGlass, func(c lifecycle.Card, _ time.Time) Obstacle { return cmp.Or(lacks(c, kinds.Kubeadmin), isReady(c)) }},
 	{VerbDestroy, ActDestroy, func(c lifecycle.Card, _ time.Time) Obstacle { return isPresent(c) }},
 	{VerbAbandon, ActAbandon, obstacleToAbandon},
 }
@@ -209,6 +213,11 @@ func obstacleToLogs(c lifecycle.Card, _ time.Time) Obstacle {
 	// Capacity is measured by a runner; a turn and a free runner are waited for before the first one.
 	hadRunner := c.Tries > 0 || !c.RetryAt.IsZero() || c.Phase == lifecycle.AwaitingCapacity && !c.NeedsTurn && c.Why.Runner == "" && c.Why.Brake.IsZero()
 	return when(c.Status == lifecycle.Pending && !hadRunner, NotStarted)
+}
+
+// lacks returns the obstacle if clusters of its kind cannot do something.
+func lacks(c lifecycle.Card, a kinds.Ability) Obstacle {
+	return when(!kinds.Can(c.Provisioner, a), NotOfKind)
 }
 
 // isPresent returns the obstacle if a cluster is going away or gone.

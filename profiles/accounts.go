@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,6 +28,7 @@ type Account struct {
 	Priority    int      // decides between accounts with the same room; the higher first
 	Maintenance bool     // it gets no new clusters
 	BaseDomain  string   // of its clusters; empty: as the request or the profile says
+	Server      string   // address of a hub's API, for people; empty on clouds
 }
 
 // ExclusiveAccount stands in a profile or request in place of an account's name: any in which there is no other cluster, as long as this one lives.
@@ -37,7 +39,11 @@ func (a Account) MayUse(team string) bool { return len(a.Teams) == 0 || FitsAny(
 
 // Version identifies what a proof of the account depends on: with another one it has to be proven again.
 func (a Account) Version() string {
-	raw, _ := json.Marshal([]any{a.Platform, a.Number, a.CredentialsRef, a.ServiceAccounts, a.Regions, a.BaseDomain}) // plain values
+	of := []any{a.Platform, a.Number, a.CredentialsRef, a.ServiceAccounts, a.Regions, a.BaseDomain}
+	if a.Server != "" {
+		of = append(of, a.Server)
+	}
+	raw, _ := json.Marshal(of) // plain values
 	return fmt.Sprintf("%x", sha256.Sum256(raw))[:12]
 }
 
@@ -92,6 +98,7 @@ func accountFields(r *reader, a *Account) []field {
 		optional(whole("cap", &a.Cap, 1, mostAccountClusters)),
 		optional(whole("priority", &a.Priority, 0, mostPriority)),
 		optional(boolean("maintenance", &a.Maintenance)),
+		optional(text("server", &a.Server, serverText, isServer)),
 		optional(text("baseDomain", &a.BaseDomain, "a lowercase DNS domain", domain)),
 		kind("Account"),
 	}
@@ -114,15 +121,39 @@ func compareAccount(r *reader, a Account) {
 			r.failAt(at, fmt.Sprintf("%q", region), on.region.text)
 		}
 	}
+	compareHub(r, a)
 	switch {
 	case a.Platform == "aws":
 	case r.good("credentials.serviceAccounts"):
-		r.failAt("credentials.serviceAccounts", "given on "+a.Platform+", where runners need an API key", "credentials.ref alone")
+		r.failAt("credentials.serviceAccounts", "given on "+a.Platform+", where runners need "+keysText[a.Platform], "credentials.ref alone")
 	case r.lines["name"] > 0 && r.lines["credentials.ref"] == 0:
-		r.fail(r.lines["name"], "credentials.ref", "missing on "+a.Platform, "a reference to an API key: "+secret.References)
+		r.fail(r.lines["name"], "credentials.ref", "missing on "+a.Platform, "a reference to "+keysText[a.Platform]+": "+secret.References)
 	}
 	if r.good("credentials.ref", "credentials.serviceAccounts") {
 		r.failAt("credentials.ref", "given with serviceAccounts", "one of the two")
+	}
+}
+
+// keysText is what a platform's reference has to lead to.
+var keysText = map[string]string{"ibmcloud": "an API key", "kubernetes": "a kubeconfig with a token, or {server, token, ca}"}
+
+const serverText = "the address of the hub's API, such as https://api.hub.example.com:6443"
+
+func isServer(raw string) bool {
+	u, err := url.Parse(raw)
+	return err == nil && u.Scheme == "https" && u.Hostname() != "" && u.User == nil && u.Path == "" && u.RawQuery == "" && u.Fragment == "" && len(raw) <= maxDomain
+}
+
+// compareHub checks what only hubs have, and what they have not.
+func compareHub(r *reader, a Account) {
+	switch {
+	case a.Platform != "kubernetes" && r.good("server"):
+		r.failAt("server", "given on "+a.Platform, "none, or platform: kubernetes")
+	case a.Platform == "kubernetes" && r.lines["name"] > 0 && r.lines["server"] == 0:
+		r.fail(r.lines["name"], "server", "missing on kubernetes", serverText)
+	}
+	if a.Platform == "kubernetes" && r.good("baseDomain") {
+		r.failAt("baseDomain", "given on kubernetes, where clusters have no domain", "none")
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 // compare makes the checks that need more than one field, if those fields have no problem of their own.
 func compare(r *reader, p Profile) {
 	checkName(r, p.Name)
+	compareKind(r, p)
 	if r.good("enabled", "disabledReason") && p.Enabled {
 		r.failAt("disabledReason", "given for an enabled profile", "none, or enabled: false")
 	}

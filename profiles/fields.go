@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/internal/kinds"
 )
 
 // Patterns for a profile's values; those of a cloud are in platforms. nameForm leaves space for "ocp/" within GitHub's 50 characters for a label.
@@ -43,7 +44,9 @@ func readProfile(r *reader, body []byte) Profile {
 	if doc == nil {
 		return p
 	}
-	r.object(doc, "", profileFields(r, &p)...)
+	kind := kindOf(doc)
+	r.object(doc, "", fieldsOf(r, &p, kind)...)
+	p.Provisioner = cmp.Or(p.Provisioner, kind)
 	if r.lines["workers.minReplicas"] == 0 {
 		p.Workers.Least = p.Workers.Replicas
 	}
@@ -73,6 +76,7 @@ func profileFields(r *reader, p *Profile) []field {
 		text("displayName", &p.DisplayName, "a text", isFilled),
 		text("description", &p.Description, "a text", isFilled),
 		choice("platform", &p.Platform, platformNames...),
+		optional(choice("provisioner", &p.Provisioner, kinds.OpenShift, kinds.Namespace)),
 		boolean("enabled", &p.Enabled),
 		optional(text("disabledReason", &p.DisabledReason, "a text, when enabled is false", isFilled)),
 		choice("credentialsMode", &p.CredentialsMode, "Manual", "Mint"),
@@ -88,7 +92,7 @@ func profileFields(r *reader, p *Profile) []field {
 		spot(r, &p.Spot),
 		allowList(r, "versions", &p.Versions, "a version such as \"4.20.3\", in quotes", versionForm.MatchString),
 		allowList(r, "baseDomains", &p.BaseDomains, "a lowercase DNS domain", domain),
-		regions(r, p),
+		regions(r, p, machineRegion),
 		r.inner("controlPlane",
 			whole("replicas", &p.ControlPlane.Replicas, 1, 3), instance(&p.ControlPlane.InstanceType), boolean("schedulable", &p.ControlPlane.Schedulable)),
 		r.inner("workers",
@@ -170,18 +174,24 @@ func allowList(r *reader, name string, into *Allowed, accept string, ok func(str
 		text("default", &into.Default, accept, ok))
 }
 
-// regions reads the allow-list of regions with their zones and prices.
-func regions(r *reader, p *Profile) field {
+// machineRegion describes a region with zones and prices of machines.
+func machineRegion(r *reader, region *Region) []field {
+	return []field{
+		text("name", &region.Name, "a region such as us-east-1 or us-south", isFilled),
+		zoneList(r, "zones", &region.Zones),
+		optional(zoneList(r, "spareZones", &region.SpareZones)),
+		optional(r.texts("fallback", &region.Fallback, "another region of the list", isFilled)),
+		optional(whole("hourlyCents", &region.HourlyCents, 1, 100_000)),
+		optional(asleepCents(region)),
+	}
+}
+
+// regions reads the allow-list of regions; fields describes one.
+func regions(r *reader, p *Profile, fields func(*reader, *Region) []field) field {
 	return r.inner("regions",
-		r.items("allow", "a mapping with name, zones, spareZones, fallback, hourlyCents, asleepCents", func(n *yaml.Node, path string) bool {
+		r.items("allow", "a mapping with "+r.names(fields(r, &Region{})), func(n *yaml.Node, path string) bool {
 			var region Region
-			r.object(n, path,
-				text("name", &region.Name, "a region such as us-east-1 or us-south", isFilled),
-				zoneList(r, "zones", &region.Zones),
-				optional(zoneList(r, "spareZones", &region.SpareZones)),
-				optional(r.texts("fallback", &region.Fallback, "another region of the list", isFilled)),
-				optional(whole("hourlyCents", &region.HourlyCents, 1, 100_000)),
-				optional(asleepCents(&region)))
+			r.object(n, path, fields(r, &region)...)
 			p.Regions = append(p.Regions, region)
 			return true
 		}),

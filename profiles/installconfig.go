@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/ocpctl/ocpctl/internal/kinds"
 )
 
 // MaxName is the longest cluster name. The installer cuts names to 21 characters for the infraID, and clusters with cut names could
@@ -26,8 +28,11 @@ type InstallInput struct {
 }
 
 // InstallConfig renders the installer's install-config.yaml without pullSecret and sshKey, and on IBM Cloud without resourceGroupName,
-// which the runner adds. The result has passed Strict. It does not contain the version, which selects the installer's binary. The error names everything that is wrong.
+// which the runner adds. Of a kind that no installer makes it renders that kind's own document. The result has passed Strict. It does not contain the version, which selects the installer's binary. The error names everything that is wrong.
 func (p Profile) InstallConfig(in InstallInput) ([]byte, error) {
+	if !kinds.Can(p.Provisioner, kinds.Installer) {
+		return p.kindDocument(in)
+	}
 	if len(in.Zones) == 0 {
 		region, _ := p.Region(in.Region)
 		in.Zones = region.Zones

@@ -44,10 +44,17 @@ var platforms = map[string]platform{
 		inside:   func(region, zone string) bool { return zone[:len(zone)-2] == region },
 		config:   ibmFields,
 	},
+	"kubernetes": { // hubs
+		account: form{regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`), "the UID of the hub's namespace kube-system (kubectl get namespace kube-system -o jsonpath={.metadata.uid})"},
+		region:  form{regexp.MustCompile(`^[a-z][-a-z0-9]{0,39}$`), "a name such as lab: lowercase letters, digits and dashes, at most 40, starting with a letter"},
+	},
 }
 
-// platformNames are the keys of platforms, in the order in which people read them.
-var platformNames = []string{"aws", "ibmcloud"}
+// platformNames are the keys of platforms, in the order in which people read them. An install-config has one of installPlatforms.
+var (
+	platformNames    = []string{"aws", "ibmcloud", "kubernetes"}
+	installPlatforms = []string{"aws", "ibmcloud"}
+)
 
 // platformOf returns the one cloud that an install-config names below platform. Otherwise it reports what is wrong.
 func platformOf(r *reader, doc *yaml.Node) string {
@@ -56,12 +63,12 @@ func platformOf(r *reader, doc *yaml.Node) string {
 		return "" // the caller reports that platform is missing, or no mapping
 	}
 	var named []string
-	for _, name := range platformNames {
+	for _, name := range installPlatforms {
 		if valueOf(at, name) != nil {
 			named = append(named, name)
 		}
 	}
-	accept := "one of " + strings.Join(platformNames, ", ")
+	accept := "one of " + strings.Join(installPlatforms, ", ")
 	switch {
 	case len(named) > 1:
 		r.failOn(at, "platform", strings.Join(named, " and "), accept)

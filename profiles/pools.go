@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/internal/kinds"
 	"github.com/ocpctl/ocpctl/internal/workhours"
 )
 
@@ -147,6 +148,9 @@ func (l *loader) agreePool(e *entry[Pool]) {
 		return
 	}
 	of := l.profiles[named].value
+	if r.good("profile") && !kinds.Can(of.Provisioner, kinds.Installer) {
+		r.failAt("profile", of.Name+", whose clusters are ready in seconds: "+kinds.WhyNot(of.Provisioner), "a profile of clusters that are installed")
+	}
 	if _, allowed := of.Region(p.Region); r.good("region") && !allowed {
 		r.failAt("region", fmt.Sprintf("%q, which %s does not allow", p.Region, of.Name), "one of "+strings.Join(of.RegionNames(), ", "))
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/kinds"
 	"github.com/ocpctl/ocpctl/internal/price/list"
 	"github.com/ocpctl/ocpctl/internal/workhours"
 )
@@ -17,7 +18,8 @@ import (
 type Profile struct {
 	Name, DisplayName, Description string
 
-	Platform        string // one of platforms: "aws" or "ibmcloud"
+	Platform        string // one of platforms: "aws", "ibmcloud" or "kubernetes"
+	Provisioner     string // the kind of its clusters, see internal/kinds
 	Enabled         bool
 	DisabledReason  string // shown to people; set exactly if not Enabled
 	CredentialsMode string // the installer's credentialsMode: Manual (ccoctl makes roles) or Mint (the runner's own keys are stored in the cluster)
@@ -56,7 +58,8 @@ type Profile struct {
 	AllowUserTags bool
 	PricesAsOf    string // date of the list prices, YYYY-MM-DD
 	Addons        Addons
-	WhenFull      string // what happens if a quota is full: WhenFullRefuse (default) or WhenFullWait
+	Namespace     kinds.NamespaceOrder // of the kind of that name
+	WhenFull      string               // what happens if a quota is full: WhenFullRefuse (default) or WhenFullWait
 }
 
 // What happens to requests for the profile if a quota is full.

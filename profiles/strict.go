@@ -72,7 +72,7 @@ func ofPlatform(cloud string, of func(on platform, name string) field) (fields [
 	if on, known := platforms[cloud]; known {
 		return []field{of(on, cloud)}
 	}
-	for _, name := range platformNames {
+	for _, name := range installPlatforms {
 		fields = append(fields, optional(of(platforms[name], name)))
 	}
 	return fields

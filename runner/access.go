@@ -184,9 +184,14 @@ func (a *attempt) makeToken(ctx context.Context, one contract.Access) (contract.
 	if err != nil {
 		return contract.AccessState{}, err
 	}
+	return a.storeAccess(ctx, one, kubeconfig, expires)
+}
+
+// storeAccess stores a reader's kubeconfig.
+func (a *attempt) storeAccess(ctx context.Context, one contract.Access, kubeconfig []byte, expires time.Time) (contract.AccessState, error) {
 	at := a.cfg.Now().UTC()
 	key := artifacts.CredentialKey(a.spec.Cluster, a.spec.Number, at, artifacts.AccessFile(one.ID))
-	err = a.keepTrying(ctx, a.cfg.Timings.Save, "an access", func(ctx context.Context) error {
+	err := a.keepTrying(ctx, a.cfg.Timings.Save, "an access", func(ctx context.Context) error {
 		_, err := a.store.PutOnce(ctx, key, kubeconfig)
 		return err
 	})
@@ -235,12 +240,21 @@ func (a *attempt) withUser(user object) ([]byte, error) {
 	if yaml.Unmarshal(raw, &own) != nil || len(own.Clusters) == 0 {
 		return nil, errors.New("the cluster's own kubeconfig names no cluster")
 	}
-	name := a.spec.Name
+	return writeKubeconfig(a.spec.Name, "", own.Clusters[0].Cluster.Server, own.Clusters[0].Cluster.CA, user)
+}
+
+// writeKubeconfig writes a kubeconfig with one cluster, user and context of the same name. ca is in base64; namespace is what it works in; empty:
+// the usual one.
+func writeKubeconfig(name, namespace, server, ca string, user object) ([]byte, error) {
+	within := object{"cluster": name, "user": name}
+	if namespace != "" {
+		within["namespace"] = namespace
+	}
 	var out bytes.Buffer
-	err = yaml.NewEncoder(&out).Encode(object{
+	err := yaml.NewEncoder(&out).Encode(object{
 		"apiVersion": "v1", "kind": "Config", "current-context": name,
-		"clusters": []object{{"name": name, "cluster": object{"server": own.Clusters[0].Cluster.Server, "certificate-authority-data": own.Clusters[0].Cluster.CA}}},
-		"contexts": []object{{"name": name, "context": object{"cluster": name, "user": name}}},
+		"clusters": []object{{"name": name, "cluster": object{"server": server, "certificate-authority-data": ca}}},
+		"contexts": []object{{"name": name, "context": within}},
 		"users":    []object{{"name": name, "user": user}},
 	})
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/kinds"
 	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/internal/tracing"
@@ -29,6 +30,7 @@ type attempt struct {
 	api   *client
 	say   *reporter
 	cloud Cloud
+	hub   Provisioner // of a cluster that is made on a hub; nil: an installer makes it
 
 	platform platform.Platform
 	store    *artifacts.Store
@@ -85,6 +87,13 @@ func (a *attempt) runWork(ctx context.Context) contract.Result {
 	err := a.prepareWork(ctx)
 	if err == nil && a.spec.Kind != contract.KindCreate {
 		a.tryRecord(ctx)
+	}
+	if err == nil && a.hub != nil {
+		var result contract.Result
+		if result, err = a.runOnHub(ctx); err == nil {
+			return result
+		}
+		return a.endAttempt(ctx, err)
 	}
 	if err == nil {
 		switch a.spec.Kind {
@@ -147,7 +156,7 @@ func (a *attempt) runWork(ctx context.Context) contract.Result {
 
 // prepareWork sets up what every phase needs. It contacts nothing except to look up the cloud's keys if they are a reference.
 func (a *attempt) prepareWork(ctx context.Context) (err error) {
-	if !plainVersion.MatchString(a.spec.Version) {
+	if kinds.Can(a.spec.Provisioner, kinds.Installer) && !plainVersion.MatchString(a.spec.Version) {
 		return failure{
 			Reason: "UnknownVersion", Whose: contract.WhoseOurs, Message: fmt.Sprintf("%q is not an OpenShift version", a.spec.Version),
 			Next: "ask an administrator of this installation to correct the profile; a version looks like 4.20.3",
@@ -175,14 +184,13 @@ func (a *attempt) prepareWork(ctx context.Context) (err error) {
 		return err
 	}
 	a.makeTools()
-	a.cloud, err = a.cfg.Clouds[a.spec.Platform].Open(ctx, a.spec.Region, a.keys)
-	return err
+	return a.openKind(ctx)
 }
 
 // usePlatform refuses a cloud that this runner does not know.
 func (a *attempt) usePlatform() (err error) {
 	a.platform, err = platform.Of(a.spec.Platform)
-	if _, known := a.cfg.Clouds[a.spec.Platform]; err != nil || !known {
+	if _, known := a.cfg.Clouds[a.spec.Platform]; err != nil || !known && kinds.Can(a.spec.Provisioner, kinds.Installer) {
 		return failure{
 			Reason: "UnknownPlatform", Whose: contract.WhoseOurs, Message: fmt.Sprintf("this runner does not know the platform %q: it is older than the server", a.spec.Platform),
 			Next: "ask an administrator of this installation to upgrade ocpctl-runner",

@@ -38,6 +38,9 @@ func (a *attempt) destroyCluster(ctx context.Context, dirs []string) error {
 		return err
 	}
 	last := contract.ToolExit{Code: noProgram}
+	if a.hub != nil {
+		last.Code = 0
+	}
 	err = a.destroyAll(ctx, dirs, &last)
 	if err == nil && ctx.Err() == nil {
 		a.removeCredentials(ctx, &last)

@@ -54,7 +54,7 @@ func (a *attempt) checkRecord() error {
 		{"infraID", a.identity.InfraID}, {"clusterID", a.identity.ClusterUUID}, {"account", a.identity.Account}, {"region", a.identity.Region},
 		{"release digest", a.identity.ReleaseDigest}, {"installer checksum", a.identity.InstallerSHA256},
 	} {
-		if each.value == "" {
+		if each.value == "" && (a.hub == nil || each.name != "installer checksum") {
 			missing = append(missing, each.name)
 		}
 	}
@@ -92,16 +92,21 @@ func (a *attempt) isStale() bool {
 	return a.spec.SnapshotMaxAge > 0 && a.cfg.Now().Sub(a.rendered) > a.spec.SnapshotMaxAge
 }
 
-// saveState archives the install directory twice, with retries: what a teardown needs, and what operating the cluster needs.
+// saveState archives the install directory twice, with retries: what a teardown needs, and what operating the cluster needs. On a hub, nothing is
+// needed for the latter.
 func (a *attempt) saveState(ctx context.Context) ([]contract.Snapshot, error) {
 	return a.saveWithin(ctx, a.cfg.Timings.Save)
 }
 
 // saveWithin makes both archives at once. The reporter renews the lease meanwhile.
 func (a *attempt) saveWithin(ctx context.Context, patience time.Duration) ([]contract.Snapshot, error) {
-	saved := make([]contract.Snapshot, 2)
+	types := []artifacts.Type{artifacts.Destroy, artifacts.Operate}
+	if a.hub != nil {
+		types = types[:1]
+	}
+	saved := make([]contract.Snapshot, len(types))
 	group, ctx := errgroup.WithContext(ctx)
-	for i, kind := range []artifacts.Type{artifacts.Destroy, artifacts.Operate} {
+	for i, kind := range types {
 		group.Go(func() error {
 			return a.keepTrying(ctx, patience, string(kind), func(ctx context.Context) error {
 				one, err := a.store.Save(ctx, artifacts.Bundle{

@@ -29,8 +29,8 @@ func (a *attempt) restoreState(ctx context.Context) ([]string, error) {
 	}
 	var dirs []string
 	for i, id := range a.spec.Identities {
-		if id.InfraID == "" {
-			continue // only a name of ccoctl: the installer had not started
+		if id.InfraID == "" || a.hub != nil {
+			continue // only a name of ccoctl: the installer had not started; or no installer destroys it
 		}
 		if a.tool == nil {
 			if err := a.needTool(ctx); err != nil {

@@ -80,12 +80,13 @@ type Config struct {
 	Boundary   string // ARN of the permissions boundary of the roles that ccoctl creates; empty: none
 	ImageCache string // directory with images of machines that runners share; empty: none
 
-	Clouds  map[string]Source // by platform, as a spec names it
-	HTTP    *http.Client
-	Log     *slog.Logger
-	Redact  *installer.Redactor
-	Timings Timings
-	Now     func() time.Time
+	Clouds       map[string]Source          // by platform, as a spec names it
+	Provisioners map[string]OpenProvisioner // by the kind of cluster, for those that are made on hubs
+	HTTP         *http.Client
+	Log          *slog.Logger
+	Redact       *installer.Redactor
+	Timings      Timings
+	Now          func() time.Time
 }
 
 // Timings are the runner's time limits and retry counts. Zero fields take the value given here.

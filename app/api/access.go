@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
@@ -35,7 +36,7 @@ func (s *server) GetKubeconfig(w http.ResponseWriter, r *http.Request, id string
 	h := w.Header()
 	if given.Kubeconfig.Empty() {
 		h.Set("Retry-After", strconv.Itoa(int(credentials.RetryAfter/time.Second)))
-		writeReply(w, jsonType, http.StatusAccepted, accessOf(given.Access, true))
+		writeReply(w, jsonType, http.StatusAccepted, accessOf(given.Access, given.Namespace, true))
 		return
 	}
 	h.Set("Ocpctl-Access-Id", given.Access.ID)
@@ -54,14 +55,14 @@ func writeKubeconfig(w http.ResponseWriter, name string, plain string) {
 
 // ListAccess implements GET /api/v1/clusters/{id}/access.
 func (s *server) ListAccess(w http.ResponseWriter, r *http.Request, id string) {
-	_, list, mine, err := s.Credentials.Accesses(r.Context(), principal(r), id)
+	row, list, mine, err := s.Credentials.Accesses(r.Context(), principal(r), id)
 	if err != nil {
 		s.writeError(w, r, err)
 		return
 	}
 	out := v1.Accesses{Items: []v1.Access{}}
 	for _, a := range list {
-		out.Items = append(out.Items, accessOf(a, mine[a.ID]))
+		out.Items = append(out.Items, accessOf(a, row.HubNamespace(), mine[a.ID]))
 	}
 	writeOK(w, out)
 }
@@ -76,19 +77,19 @@ func (s *server) RevokeAccess(w http.ResponseWriter, r *http.Request, id string,
 	s.ListAccess(w, r, id)
 }
 
-// userOf returns the name of an access's user in the cluster.
-func userOf(a access.Row) string {
+// userOf returns the name of an access's user in the cluster. namespace has the accounts of a cluster on a hub; empty: it is on none.
+func userOf(a access.Row, namespace string) string {
 	if a.Kind == access.Console {
 		return a.Account
 	}
-	return names.AccessUser(a.Account)
+	return names.AccessUserOn(cmp.Or(namespace, names.AccessNamespace), a.Account)
 }
 
 // accessOf converts an access for the API.
-func accessOf(a access.Row, mine bool) v1.Access {
+func accessOf(a access.Row, namespace string, mine bool) v1.Access {
 	return v1.Access{
 		AccessID: a.ID, Kind: v1.AccessKind(a.Kind), Reader: a.Reader, ReaderName: a.ReaderName, Role: v1.AccessRole(a.Role), State: v1.AccessState(a.State), By: a.Right, Run: a.RunID,
-		User: userOf(a), AskedAt: a.AskedAt.UTC(), MintedAt: when(a.MintedAt), ExpiresAt: when(a.ExpiresAt), Trouble: a.Trouble,
+		User: userOf(a, namespace), AskedAt: a.AskedAt.UTC(), MintedAt: when(a.MintedAt), ExpiresAt: when(a.ExpiresAt), Trouble: a.Trouble,
 		RevokedAt: when(a.RevokedAt), RevokedBy: a.RevokedBy, RevokeWhy: a.RevokeWhy, Removed: a.RemovedAt != nil, Mine: mine,
 	}
 }

@@ -34,6 +34,7 @@ var obstacleTexts = map[policy.Obstacle]string{
 	policy.GivenUp:      "The teardown was given up.",
 	policy.NeverFailed:  "The cluster did not fail before it was ready.",
 	policy.WasReplaced:  "A newer cluster is in its place.",
+	policy.NotOfKind:    "Clusters of its kind have nothing of the sort.",
 }
 
 func listActions(all []policy.Action) []v1.Action {

@@ -21,6 +21,7 @@ func toSpec(row attempts.SpecRow, set RunnerSettings) contract.Spec {
 		Attempt: row.Attempt, Number: row.Number, Kind: string(row.Kind), Cluster: row.Row.ID, Job: row.Job,
 		Correlation: row.Cause.Correlation, Traceparent: row.Cause.Traceparent,
 		Installation: installationOf(row, set), Name: row.Row.Name, BaseDomain: row.Row.BaseDomain, Platform: row.Row.Platform,
+		Provisioner: row.Row.Provisioner, Server: row.Row.Spec.Server,
 		Region: row.Row.Region, Version: row.Row.Release, Account: accountFor(row), Tags: row.Row.Tags,
 		Zones: row.Row.Spec.Zones, Publish: profiles.PublishOf(row.Row.Spec.InstallConfig), CredentialsMode: cmp.Or(row.Row.Spec.CredentialsMode, "Mint"), ReleaseImage: row.Row.Spec.ReleaseImage,
 		PullSecretRef: row.Row.Spec.PullSecretRef, SSHKey: row.Row.Spec.SSHKey, SSHKeyRef: row.Row.Spec.SSHKeyRef,
@@ -72,6 +73,7 @@ func toAccepted(row clusters.Row) *contract.Accepted {
 		HourlyCents: row.ListCents, Nodes: row.Nodes, Workers: row.WorkersBase, WorkersLeast: row.WorkersLeast, WorkersMost: row.WorkersMost,
 		SleepMode: string(row.SleepMode), AsleepCents: row.ListAsleep, WorkerMicros: row.WorkerMicros,
 	}
+	out.Provisioner, out.Server = row.Provisioner, row.Spec.Server
 	if row.Account != "" {
 		out.Account, out.CloudCredentialsRef, out.ServiceAccounts = row.Account, row.Spec.CloudCredsRef, row.Spec.ServiceAccounts
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/internal/kinds"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/access"
@@ -30,6 +31,7 @@ type Want struct {
 // Given is somebody's access to a cluster.
 type Given struct {
 	Cluster    string // name
+	Namespace  string // on its hub; empty: it is on none
 	Access     access.Row
 	Kubeconfig secret.Text // empty: it is being made, and the same request gives it later
 	Password   secret.Text // the same for an account of the console; empty too if its reader signs in through the server
@@ -50,7 +52,7 @@ const shownFor = 24 * time.Hour
 func (s *Service) GiveAccess(ctx context.Context, p policy.Principal, ref string, want Want, origin app.Origin) (Given, error) {
 	row, given, origin, err := s.askForAccess(ctx, p, ref, want, origin)
 	if err != nil || given.State == access.Asked {
-		return Given{Cluster: row.Name, Access: given}, err
+		return Given{Cluster: row.Name, Namespace: row.HubNamespace(), Access: given}, err
 	}
 	out := Given{Cluster: row.Name, Access: given, ConsoleURL: row.Outputs.ConsoleURL}
 	if given.Kind == access.Console {
@@ -59,6 +61,14 @@ func (s *Service) GiveAccess(ctx context.Context, p policy.Principal, ref string
 	}
 	out.Kubeconfig, err = s.handOut(ctx, row, given, s.core.StoreOrigin(origin, p))
 	return out, err
+}
+
+// checkKind refuses what clusters of this kind do not have, with the reason and what to do instead.
+func checkKind(row clusters.Row, a kinds.Ability, lacks, next string) error {
+	if kinds.Can(row.Provisioner, a) {
+		return nil
+	}
+	return app.Fail(app.Conflict, fmt.Sprintf("%s has %s: %s. %s", row.Name, lacks, kinds.WhyNot(row.Provisioner), next))
 }
 
 // lookAgain is how often an access that is being made is looked for.
@@ -117,6 +127,11 @@ func (s *Service) askOnce(ctx context.Context, p policy.Principal, ref string, w
 	}
 	if err != nil {
 		return row, access.Row{}, origin, err
+	}
+	if want.Console {
+		if err := checkKind(row, kinds.Console, "no console", "Use a kubeconfig: ocpctl kubeconfig "+row.Name+"."); err != nil {
+			return row, access.Row{}, origin, err
+		}
 	}
 	if err := s.core.CheckReachable(ctx, row); err != nil {
 		return row, access.Row{}, origin, err

@@ -2,6 +2,7 @@ package credentials
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/store/access"
+	"github.com/ocpctl/ocpctl/store/clusters"
 )
 
 // tokenSlack is how far a token may outlive its row: the clocks of cluster and database differ.
@@ -22,8 +24,8 @@ const tokenSlack = 5 * time.Minute
 // accessKubeconfig returns the kubeconfig of an access, written anew from the only parts that it may consist of: the cluster's address and
 // certificate, and a token of the account that was made for this reader, which does not outlive the row. The runner stored it, and a runner
 // may be hostile. The error says what is wrong with it, without its values.
-func accessKubeconfig(raw []byte, apiURL, name string, a access.Row) ([]byte, error) {
-	k, err := parseKubeconfig(raw, apiURL)
+func accessKubeconfig(raw []byte, row clusters.Row, a access.Row) ([]byte, error) {
+	k, err := parseKubeconfig(raw, row.Outputs.APIURL)
 	switch {
 	case err != nil:
 		return nil, err
@@ -37,15 +39,16 @@ func accessKubeconfig(raw []byte, apiURL, name string, a access.Row) ([]byte, er
 	case user.Token == "":
 		return nil, errors.New("it has no token")
 	}
-	if err := checkToken(user.Token, a); err != nil {
+	namespace := row.HubNamespace()
+	if err := checkToken(user.Token, namespace, a); err != nil {
 		return nil, err
 	}
-	return writeKubeconfig(k.Clusters[0].Cluster.Server, k.Clusters[0].Cluster.CA, name, user.Token)
+	return writeKubeconfig(k.Clusters[0].Cluster.Server, k.Clusters[0].Cluster.CA, row.Name, namespace, user.Token)
 }
 
 // checkToken compares a service account's token (a JWT) with the row that it was made for. Whether the cluster signed it, only the cluster
 // knows: one that it did not sign opens nothing.
-func checkToken(token string, a access.Row) error {
+func checkToken(token, namespace string, a access.Row) error {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
 		return errors.New("its token is no token of a service account")
@@ -62,7 +65,7 @@ func checkToken(token string, a access.Row) error {
 		return errors.New("its token is no token of a service account")
 	}
 	switch {
-	case said.Subject != names.AccessUser(a.Account):
+	case said.Subject != names.AccessUserOn(cmp.Or(namespace, names.AccessNamespace), a.Account):
 		return errors.New("its token is another account's")
 	case said.Expires == nil || a.ExpiresAt == nil || time.Unix(*said.Expires, 0).After(a.ExpiresAt.Add(tokenSlack)):
 		return fmt.Errorf("its token is valid for longer than it may be")
@@ -70,16 +73,20 @@ func checkToken(token string, a access.Row) error {
 	return nil
 }
 
-// writeKubeconfig writes a kubeconfig with one cluster, user and context of the same name.
-func writeKubeconfig(server, ca, name, token string) ([]byte, error) {
+// writeKubeconfig writes a kubeconfig with one cluster, user and context of the same name. namespace is what it works in; empty: the usual one.
+func writeKubeconfig(server, ca, name, namespace, token string) ([]byte, error) {
 	type named map[string]any
+	within := named{"cluster": name, "user": name}
+	if namespace != "" {
+		within["namespace"] = namespace
+	}
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)
 	encoder.SetIndent(2)
 	err := encoder.Encode(named{
 		"apiVersion": "v1", "kind": "Config", "current-context": name,
 		"clusters": []named{{"name": name, "cluster": named{"certificate-authority-data": ca, "server": server}}},
-		"contexts": []named{{"name": name, "context": named{"cluster": name, "user": name}}},
+		"contexts": []named{{"name": name, "context": within}},
 		"users":    []named{{"name": name, "user": named{"token": token}}},
 	})
 	if err != nil {

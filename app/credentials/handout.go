@@ -23,7 +23,7 @@ func (s *Service) handOut(ctx context.Context, row clusters.Row, a access.Row, b
 	if err != nil {
 		return secret.Text{}, err
 	}
-	plain, err := accessKubeconfig(raw, row.Outputs.APIURL, row.Name, a)
+	plain, err := accessKubeconfig(raw, row, a)
 	if err != nil {
 		s.log.ErrorContext(ctx, "kubeconfig withheld", "cluster", row.ID, "access", a.ID, "err", err)
 		return secret.Text{}, app.Fail(app.Conflict, fmt.Sprintf("The stored kubeconfig of %s is not the one that was to be made for you (%v) and is withheld. Ask a platform admin to check "+

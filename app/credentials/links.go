@@ -12,6 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/messages"
+	"github.com/ocpctl/ocpctl/internal/kinds"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
@@ -77,6 +78,9 @@ func (s *Service) BreakGlass(ctx context.Context, p policy.Principal, ref, what 
 	}
 	row, origin, err := s.core.Authorize(ctx, p, ref, policy.ActBreakGlass, origin)
 	if err != nil {
+		return app.Approval{}, err
+	}
+	if err := checkKind(row, kinds.Kubeadmin, "no credentials of an install", "Use a kubeconfig: ocpctl kubeconfig "+row.Name+"."); err != nil {
 		return app.Approval{}, err
 	}
 	if origin, err = app.CheckReason(origin, true); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/internal/kinds"
 	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store"
@@ -136,7 +137,7 @@ func (v *approvalView) addGrant(who policy.Principal) {
 func (v *approvalView) addCluster(row clusters.Row, github string) {
 	v.Seen = true
 	if v.Kind == clusters.ApproveCreate {
-		v.Asks = fmt.Sprintf("%s, OpenShift %s on %s %s, %d machines for %s", row.Profile, row.Release, price.PlatformText(row.Platform), row.Region, row.Nodes, duration.Format(row.TTL))
+		v.Asks = fmt.Sprintf("%s, %s on %s %s, %d machines for %s", row.Profile, kinds.Product(row.Provisioner, row.Release), price.PlatformText(row.Platform), row.Region, row.Nodes, duration.Format(row.TTL))
 		v.Cost = fmt.Sprintf("about %s an hour, %s until its planned end, by list prices", price.Dollars(int64(row.HourlyCents)), price.Dollars(row.Meter.Left(row.AcceptedAt, row.DestroyAt)))
 	}
 	if v.Head != "" && row.PR != nil && github != "" {

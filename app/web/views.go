@@ -17,6 +17,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/internal/kinds"
 	"github.com/ocpctl/ocpctl/internal/price"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
@@ -154,15 +155,15 @@ func (p *pages) renderParts(name string, f frame) (main string, parts []part, er
 }
 
 var functions = template.FuncMap{
-	"platform": price.PlatformText,
-	"lower":    func(s lifecycle.Status) string { return strings.ToLower(string(s)) },
-	"plain":    func(s any) string { return plainState(fmt.Sprint(s)) },
-	"price":    func(cents int) string { return price.Dollars(int64(cents)) + "/h" },
-	"stamp":    formatStamp,
-	"clock":    func(t time.Time) string { return t.UTC().Format("15:04:05") },
-	"iso":      func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-	"away":     formatAway,
-	"part":     beginPart, "endpart": endPart,
+	"platform": price.PlatformText, "product": kinds.Product,
+	"lower": func(s lifecycle.Status) string { return strings.ToLower(string(s)) },
+	"plain": func(s any) string { return plainState(fmt.Sprint(s)) },
+	"price": func(cents int) string { return price.Dollars(int64(cents)) + "/h" },
+	"stamp": formatStamp,
+	"clock": func(t time.Time) string { return t.UTC().Format("15:04:05") },
+	"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"away":  formatAway,
+	"part":  beginPart, "endpart": endPart,
 	"name": formatPullRequest, "runText": chatops.RunText, "signalText": chatops.SignalText, "saved": chatops.Saved, "slept": describeSleep, "unused": chatops.Unused, "nights": chatops.Nights, "inPool": chatops.InPool,
 	"moved": describeMove, "did": describeAction,
 	"cost":  describeCost,

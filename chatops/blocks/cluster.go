@@ -31,9 +31,10 @@ func Cluster(v ClusterView) slack.Message {
 			votes = fmt.Sprintf("%d of %d", a.Votes, a.Needs)
 		}
 	}
+	head, made := chatops.MadeOf(c)
 	blocks = append(blocks, factFields(
 		Fact{"Profile", chatops.Code(c.Profile)},
-		Fact{"OpenShift", fmt.Sprintf("%s on %s in %s", chatops.Plain(c.Release), chatops.Plain(price.PlatformText(c.Platform)), chatops.Plain(c.Region))},
+		Fact{head, fmt.Sprintf("%s on %s in %s", chatops.Plain(made), chatops.Plain(price.PlatformText(c.Platform)), chatops.Plain(c.Region))},
 		Fact{"Owner", fmt.Sprintf("%s, team %s", chatops.Plain(c.Owner), chatops.Plain(c.Team))},
 		Fact{"Price", strings.Join(nonEmpty([]string{s.Hourly, s.Spent}), "; ")},
 		Fact{"Votes", votes}, Fact{"Workers", s.Workers}, Fact{"Off-hours", s.OffHours}, Fact{"Ends", s.Ends}, Fact{"Lived", s.Lived},

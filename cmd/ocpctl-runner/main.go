@@ -22,6 +22,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/buildinfo"
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/kinds"
 	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/internal/tracing"
@@ -175,6 +176,7 @@ func (r runtime) runAttempt(ctx context.Context, f flags, keys cloud.Keys) error
 			names.AWS:      {Keys: keys, Open: openAWS},
 			names.IBMCloud: {Open: openIBMCloud},
 		},
+		Provisioners: map[string]runner.OpenProvisioner{kinds.Namespace: openNamespace},
 	})
 }
 
@@ -182,8 +184,8 @@ func (r runtime) runAttempt(ctx context.Context, f flags, keys cloud.Keys) error
 func (r runtime) runScan(ctx context.Context, f flags) error {
 	return scan.Run(ctx, scan.Config{
 		Server: f.server, Scan: f.scan, Token: r.token, Pod: r.pod, HTTP: r.http, Log: r.log, Redact: r.redact,
-		Clouds: map[string]scan.Open{names.AWS: openAWSInventory, names.IBMCloud: openIBMInventory},
-		Meters: map[string]scan.OpenMeter{names.AWS: meterOf(openAWS), names.IBMCloud: meterOf(openIBMCloud)},
+		Clouds: map[string]scan.Open{names.AWS: openAWSInventory, names.IBMCloud: openIBMInventory, names.Kubernetes: openHubInventory},
+		Meters: map[string]scan.OpenMeter{names.AWS: meterOf(openAWS), names.IBMCloud: meterOf(openIBMCloud), names.Kubernetes: openHubMeter},
 	})
 }
 

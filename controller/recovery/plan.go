@@ -165,6 +165,7 @@ func (r *run) newRow(c *cluster, about contract.AttemptRecord) (row clusters.Row
 	if accepted.Account != "" {
 		spec.CloudCredsRef, spec.ServiceAccounts = accepted.CloudCredentialsRef, accepted.ServiceAccounts
 	}
+	spec.Server = accepted.Server
 	spec.DestroyDeadline = cmp.Or(about.DestroyDeadline, time.Hour)
 	row = clusters.Row{
 		CostCenter: about.Tags[tagkey.CostCenter], Environment: about.Tags[tagkey.Environment], Source: accepted.Source, Tags: about.Tags, Spec: spec,
@@ -175,6 +176,7 @@ func (r *run) newRow(c *cluster, about contract.AttemptRecord) (row clusters.Row
 	row.HourlyCents, row.Nodes = accepted.HourlyCents, accepted.Nodes
 	row.WorkersBase, row.WorkersLeast, row.WorkersMost = accepted.Workers, accepted.WorkersLeast, accepted.WorkersMost
 	row.SleepMode, row.ListAsleep, row.WorkerMicros = lifecycle.SleepMode(accepted.SleepMode), accepted.AsleepCents, accepted.WorkerMicros
+	row.Provisioner = accepted.Provisioner
 	row.AcceptedAt, row.MaxTries, row.Account = at, 1, accepted.Account
 	row.Status, row.Phase, row.Why.Words = lifecycle.Creating, lifecycle.Configuring, "recovered after the database was restored from a backup"
 	if pr := accepted.PullRequest; pr != nil {

@@ -46,6 +46,8 @@ type Spec struct {
 	Name         string `json:"name"`
 	BaseDomain   string `json:"baseDomain"`
 	Platform     string `json:"platform"`
+	Provisioner  string `json:"provisioner,omitempty"` // the kind of cluster; empty: the installer's
+	Server       string `json:"server,omitempty"`      // address of the API of the hub that the cluster is on; empty: it is on none
 	Region       string `json:"region"`
 	Version      string `json:"version"`                // OpenShift version, selects <installers>/<version>/openshift-install, ccoctl and oc
 	ReleaseImage string `json:"releaseImage,omitempty"` // pinned by digest; programs missing in the directory are extracted from it

@@ -49,6 +49,8 @@ type Accepted struct {
 
 	// The catalogue's name of the cloud account, and the credentials with which it was made there; empty: the installation's.
 	Account             string            `json:"account,omitempty"`
+	Provisioner         string            `json:"provisioner,omitempty"` // empty: the installer's
+	Server              string            `json:"server,omitempty"`      // of its hub; empty: it is on none
 	CloudCredentialsRef string            `json:"cloudCredentialsRef,omitempty"`
 	ServiceAccounts     map[string]string `json:"serviceAccounts,omitempty"`
 }

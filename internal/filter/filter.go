@@ -49,7 +49,7 @@ var Sources = []string{"label", "comment", "api", "web", "slack", "environment",
 var Orders = []string{"newest", "oldest", "ends", "name", "owner", "price"}
 
 // platforms are what platform: accepts, by each name for them.
-var platforms = map[string]string{"aws": "aws", "ibm": "ibmcloud", "ibmcloud": "ibmcloud"}
+var platforms = map[string]string{"aws": "aws", "ibm": "ibmcloud", "ibmcloud": "ibmcloud", "kubernetes": "kubernetes"}
 
 // Query is a filter that was understood.
 type Query struct {

@@ -110,7 +110,7 @@ func readValue(key Key, text string, who Reader) (Value, *Problem) {
 		if name, known := platforms[low]; known {
 			return Value{Is: name}, nil
 		}
-		return Value{}, unknownValue(key, text, []string{"aws", "ibmcloud"})
+		return Value{}, unknownValue(key, text, []string{"aws", "ibmcloud", "kubernetes"})
 	case Pull:
 		text = strings.TrimPrefix(text, "#")
 		if n, err := strconv.ParseInt(text, 10, 32); err != nil || n <= 0 {
@@ -170,7 +170,7 @@ func unknownValue(key Key, text string, accepted []string) *Problem {
 // ValuesOf returns all values of a key that has a few, or examples of them.
 func ValuesOf(key Key) []string {
 	return map[Key][]string{
-		Owner: {"me", "maya"}, Status: Statuses, Source: Sources, Sort: Orders, Platform: {"aws", "ibmcloud"}, Pull: {"41"},
+		Owner: {"me", "maya"}, Status: Statuses, Source: Sources, Sort: Orders, Platform: {"aws", "ibmcloud", "kubernetes"}, Pull: {"41"},
 		Ends: timeExamples, Created: timeExamples, Ended: timeExamples, Repo: {"acme/shop", "shop"}, Version: {"4.20", "4.20.3"},
 	}[key]
 }

@@ -8,8 +8,9 @@ import (
 
 // The platforms, as a spec and an install-config name them.
 const (
-	AWS      = "aws"
-	IBMCloud = "ibmcloud"
+	AWS        = "aws"
+	IBMCloud   = "ibmcloud"
+	Kubernetes = "kubernetes" // hubs
 )
 
 // Identity is what a metadata.json is built from besides the cluster's row.
@@ -28,6 +29,8 @@ func (s Scope) MetadataJSON(of Identity) []byte {
 	switch s.Platform {
 	case IBMCloud:
 		document = s.ibmMetadata(of)
+	case Kubernetes:
+		document = s.hubMetadata(of)
 	default:
 		document = s.awsMetadata(of)
 	}
@@ -41,8 +44,11 @@ func (s Scope) MetadataJSON(of Identity) []byte {
 // CheckMetadata returns nil if raw makes the destroyer search for nothing but this identity's resources. Its error names the first field that
 // differs from what MetadataJSON builds. Fields that the destroyer does not read are ignored, because newer installers add some.
 func (s Scope) CheckMetadata(raw []byte, of Identity) error {
-	if s.Platform == IBMCloud {
+	switch s.Platform {
+	case IBMCloud:
 		return s.checkIBM(raw, of)
+	case Kubernetes:
+		return s.checkHub(raw, of)
 	}
 	return s.checkAWS(raw, of)
 }

@@ -25,6 +25,7 @@ type Scope struct {
 	Name         string
 	BaseDomain   string
 	Region       string
+	Server       string // address of the API of the hub that the cluster is on; empty: it has an API of its own
 }
 
 // Domain is the DNS name below which everything of the cluster lives, without a final dot.

@@ -10,10 +10,20 @@ import (
 )
 
 // APIURL is the URL of the cluster's API, as the installer publishes it.
-func (s Scope) APIURL() string { return "https://api." + s.Domain() + ":6443" }
+func (s Scope) APIURL() string {
+	if s.Server != "" {
+		return s.Server
+	}
+	return "https://api." + s.Domain() + ":6443"
+}
 
-// ConsoleURL is the URL of the cluster's console, as the installer publishes it.
-func (s Scope) ConsoleURL() string { return "https://console-openshift-console.apps." + s.Domain() }
+// ConsoleURL is the URL of the cluster's console, as the installer publishes it; empty: it has none of its own.
+func (s Scope) ConsoleURL() string {
+	if s.Server != "" {
+		return ""
+	}
+	return "https://console-openshift-console.apps." + s.Domain()
+}
 
 // OpenIDRedirect is where the cluster's OAuth server takes what its OpenID provider sends back with a browser (openshift/oauth-server, OpenShiftOAuthCallbackPrefix).
 func (s Scope) OpenIDRedirect() string {
@@ -23,6 +33,9 @@ func (s Scope) OpenIDRedirect() string {
 // CheckURL returns nil if raw is an https address of a host of this cluster, without credentials in it. People are sent
 // there, so its host must not be anybody else's.
 func (s Scope) CheckURL(raw string) error {
+	if s.Server != "" {
+		return s.checkServer(raw)
+	}
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil:

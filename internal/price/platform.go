@@ -7,6 +7,8 @@ func PlatformText(platform string) string {
 		return "AWS"
 	case "ibmcloud":
 		return "IBM Cloud"
+	case "kubernetes":
+		return "Kubernetes"
 	}
 	return platform
 }

@@ -55,7 +55,7 @@ type Credentials struct {
 	Boundary string // ARN of a permissions boundary for roles (AWS); empty: none
 }
 
-var platforms = map[string]Platform{names.AWS: aws{}, names.IBMCloud: ibmCloud{}}
+var platforms = map[string]Platform{names.AWS: aws{}, names.IBMCloud: ibmCloud{}, names.Kubernetes: hub{}}
 
 // Of returns the platform of a name, as a spec has it. Its error says which names are known.
 func Of(name string) (Platform, error) {

@@ -64,13 +64,15 @@ type AttemptScope struct {
 	Token                              string // token id (jti) of the attempt's JWT
 	Closed                             bool
 	Platform, Name, BaseDomain, Region string
+	Server                             string // of the hub that the cluster is on; empty: it is on none
 }
 
 // AttemptScope returns the scope of an attempt, open or closed. ErrNotFound: there is none of that id.
 func (s *Store) AttemptScope(ctx context.Context, attempt string) (AttemptScope, error) {
 	scope, err := db.One[AttemptScope](ctx, s.db.Pool(), `
 		SELECT a.cluster_id AS cluster, coalesce(c.effective_tags ->> 'InstallationId', '') AS installation, a.number,
-			a.kind, a.token_id AS token, a.closed_at IS NOT NULL AS closed, c.platform, c.name, c.base_domain, c.region
+			a.kind, a.token_id AS token, a.closed_at IS NOT NULL AS closed, c.platform, c.name, c.base_domain, c.region,
+			coalesce(c.spec ->> 'server', '') AS server
 		FROM attempts a JOIN clusters c ON c.id = a.cluster_id WHERE a.id = $1`, attempt)
 	if err != nil {
 		return AttemptScope{}, fmt.Errorf("read the scope of attempt %s: %w", attempt, err)

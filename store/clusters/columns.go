@@ -91,6 +91,7 @@ var columns = []column{
 	{"workers_least", func(c *cluster) any { return &c.WorkersLeast }, frozen},
 	{"workers_most", func(c *cluster) any { return &c.WorkersMost }, frozen},
 	{"addons", func(c *cluster) any { return &c.Addons }, frozen},
+	{"provisioner", func(c *cluster) any { return &c.Provisioner }, frozen},
 	{"pool", func(c *cluster) any { return &c.Pool }, frozen},
 	{"pooled", func(c *cluster) any { return &c.Pooled }, frozen},
 	{"spot", func(c *cluster) any { return &c.Spot }, decided},

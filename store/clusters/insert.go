@@ -15,7 +15,7 @@ import (
 // An accepted request sets these columns. A recovered cluster may have others that are not as the database sets them.
 var (
 	acceptedColumns, otherColumns = splitColumns(strings.Fields(`id status phase why end_ttl end_max needs_approval approve_by needs_turn position max_tries wake_at warn_before
-		workers_base workers_least workers_most addons pool pooled spot sleep_mode off_hours idle_tell idle_sleep idle_end use_extends work`))
+		workers_base workers_least workers_most addons provisioner pool pooled spot sleep_mode off_hours idle_tell idle_sleep idle_end use_extends work`))
 	insertAccepted  = insertOf(acceptedColumns)
 	insertRecovered = insertOf(slices.Concat(acceptedColumns, otherColumns))
 )

@@ -27,6 +27,14 @@ type Row struct {
 	MadeAt                  time.Time // accepted as it was made: for a claimed cluster, as its pool's
 }
 
+// HubNamespace returns the namespace that the cluster is on its hub; empty: it is on none. The earlier ones are gone, as a count has shown.
+func (row Row) HubNamespace() string {
+	if row.Spec.Server == "" || len(row.Identities) == 0 {
+		return ""
+	}
+	return row.Identities[len(row.Identities)-1]
+}
+
 // PRRef names a pull request.
 type PRRef struct {
 	Installation int64  `json:"installation"`
@@ -48,6 +56,7 @@ type Spec struct {
 	CloudCredsRef   string              `json:"cloudCredentialsRef,omitempty"`
 	Account         string              `json:"account,omitempty"`         // the cloud's id of it
 	ServiceAccounts map[string]string   `json:"serviceAccounts,omitempty"` // of the account, by kind of runner; empty: the installation's
+	Server          string              `json:"server,omitempty"`          // address of the API of the hub that the cluster is on; empty: it is on none
 	Grace           time.Duration       `json:"grace"`
 	RunGrace        time.Duration       `json:"runGrace,omitempty"`   // after a failed run, see lifecycle.GraceAfter
 	AccessMost      time.Duration       `json:"accessMost,omitempty"` // how long a kubeconfig may be valid; zero: as the installation says

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ocpctl/ocpctl/internal/buildinfo"
+	"github.com/ocpctl/ocpctl/internal/kinds"
 )
 
 // checkRunner checks what local runners need: their program, installers, work directory, and the way to the Status API.
@@ -66,7 +67,9 @@ func (d *doctor) checkInstallers(f *findings) {
 	}
 	var versions, lacking []string
 	for _, p := range listEnabled(terms) {
-		versions = append(versions, p.Versions.Allow...)
+		if kinds.Can(p.Provisioner, kinds.Installer) {
+			versions = append(versions, p.Versions.Allow...)
+		}
 	}
 	slices.Sort(versions)
 	versions = slices.Compact(versions)

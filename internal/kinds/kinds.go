@@ -1,0 +1,72 @@
+// Package kinds is the table of what the kinds of clusters are made on, and what can be done with them.
+//
+// A kind is named by its provisioner, a word of profiles and runners. What stands above the runner asks this table and knows no kind by its name.
+package kinds
+
+import "slices"
+
+// The provisioners.
+const (
+	OpenShift = "openshift" // the installer makes a cluster of machines in a cloud account; also what an empty name means
+	Namespace = "namespace" // a namespace on a hub: a Kubernetes or OpenShift cluster that is there already
+)
+
+// Ability is something that not every kind can do.
+type Ability string
+
+// The abilities.
+const (
+	Console    Ability = "console"     // people sign in to a console of its own
+	Look       Ability = "look"        // a runner looks inside for people's requests, writes its card, and reads its links
+	Tags       Ability = "tags"        // tags are attached to what was made without them
+	Kubeadmin  Ability = "kubeadmin"   // it has a password of its own that opens everything
+	MustGather Ability = "must-gather" // logs of the whole cluster can be gathered
+	Installer  Ability = "installer"   // a version's installer makes it of machines, which profiles describe
+)
+
+// kind is one row of the table.
+type kind struct {
+	platforms []string
+	can       []Ability
+	why       string // why it can do nothing else, for people
+}
+
+var table = map[string]kind{
+	OpenShift: {platforms: []string{"aws", "ibmcloud"}, can: []Ability{Console, Look, Tags, Kubeadmin, MustGather, Installer}},
+	Namespace: {platforms: []string{"kubernetes"}, why: "it is a namespace on a shared cluster, and not a cluster of its own"},
+}
+
+func of(provisioner string) kind {
+	if provisioner == "" {
+		provisioner = OpenShift
+	}
+	return table[provisioner]
+}
+
+// Can reports whether clusters of a kind can do something.
+func Can(provisioner string, a Ability) bool { return slices.Contains(of(provisioner).can, a) }
+
+// WhyNot says, as the end of a sentence, why clusters of a kind cannot do what others can.
+func WhyNot(provisioner string) string { return of(provisioner).why }
+
+// On returns the kinds that are made on a platform.
+func On(platform string) (names []string) {
+	for name, k := range table {
+		if slices.Contains(k.platforms, platform) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// NeedsAccount reports that a platform has no account of the installation's own: its accounts are documents of the catalogue.
+func NeedsAccount(platform string) bool { return platform == "kubernetes" }
+
+// Product names what a cluster runs, for people: OpenShift with its release, or the word of its kind.
+func Product(provisioner, release string) string {
+	if Can(provisioner, Installer) {
+		return "OpenShift " + release
+	}
+	return provisioner
+}
