@@ -2,6 +2,7 @@
 package ocpctl_test
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -118,6 +119,40 @@ func TestTheWallsStand(t *testing.T) {
 		return nil
 	})
 	require.NoError(t, err)
+}
+
+// The kinds of clusters are named in profiles and in the runner. Everything between asks internal/kinds what a kind can do.
+func TestNobodyAboveTheRunnerKnowsAKindByItsName(t *testing.T) {
+	names := []string{"OpenShift", "Namespace"}
+	for _, top := range []string{"lifecycle", "policy", "chatops", "store", "app", "controller", "cmd"} {
+		err := filepath.WalkDir(top, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || within(filepath.ToSlash(path), "cmd/ocpctl-runner") {
+				return err
+			}
+			set := token.NewFileSet()
+			file, err := parser.ParseFile(set, path, nil, 0)
+			require.NoError(t, err)
+			ast.Inspect(file, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.SelectorExpr:
+					if of, ok := n.X.(*ast.Ident); ok && of.Name == "kinds" && slices.Contains(names, n.Sel.Name) {
+						t.Errorf("%s names the kind %s; ask what it can do", set.Position(n.Pos()), n.Sel.Name)
+					}
+				case *ast.BinaryExpr:
+					for _, pair := range [][2]ast.Expr{{n.X, n.Y}, {n.Y, n.X}} {
+						of, isField := pair[0].(*ast.SelectorExpr)
+						value, isText := pair[1].(*ast.BasicLit)
+						if isField && isText && of.Sel.Name == "Provisioner" && value.Value != `""` {
+							t.Errorf("%s compares a kind with %s; ask what it can do", set.Position(n.Pos()), value.Value)
+						}
+					}
+				}
+				return true
+			})
+			return nil
+		})
+		require.NoError(t, err)
+	}
 }
 
 func checkFile(t *testing.T, path string) {

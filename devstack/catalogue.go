@@ -1,7 +1,6 @@
 package devstack
 
 import (
-	"bytes"
 	"embed"
 	"errors"
 	"fmt"
@@ -52,13 +51,20 @@ func (h *Stack) catalogue() (err error) {
 	if h.Accounts {
 		kinds = append(kinds, kind{"accounts", ours})
 	}
+	if h.Hub != nil {
+		hubs := must.Get(fs.Sub(ours, "hubs"))
+		kinds = append(kinds, kind{"accounts", hubs}, kind{"profiles", hubs})
+	}
 	for _, kind := range kinds {
 		files := must.Get(fs.Sub(kind.from, kind.name))
 		must.Wrap(os.CopyFS(half+"/"+kind.name, files), "write the catalogue's %s", kind.name)
 	}
 	must.Do(h.nameIssuers(half + "/identities/demo.yaml"))
 	if h.Accounts {
-		must.Do(h.referToSecrets(half + "/accounts/aws-two.yaml"))
+		must.Do(h.referToSecrets(half+"/accounts/aws-two.yaml", "", ""))
+	}
+	if h.Hub != nil {
+		must.Do(h.referToSecrets(half+"/accounts/lab.yaml", h.Hub.UID(), h.Hub.URL()))
 	}
 	must.Do(h.offerRealVersion(half))
 	return os.Rename(half, dir)
@@ -85,13 +91,14 @@ func (h *Stack) JobIssuer() string {
 	return fmt.Sprintf("http://127.0.0.1:%d/_services/token", h.Ports.GitHub)
 }
 
-// referToSecrets writes the folder of this stack's secrets in place of that of a pod.
-func (h *Stack) referToSecrets(path string) error {
+// referToSecrets writes the folder of this stack's secrets in place of that of a pod, and which hub this stack has.
+func (h *Stack) referToSecrets(path, uid, url string) error {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("read the demo's accounts: %w", err)
 	}
-	return os.WriteFile(path, bytes.ReplaceAll(raw, []byte(secretsInPod), []byte(h.runnerConfig().SecretsDir)), 0o644)
+	named := strings.NewReplacer(secretsInPod, h.runnerConfig().SecretsDir, "HUB-UID", uid, "HUB-URL", url)
+	return os.WriteFile(path, []byte(named.Replace(string(raw))), 0o644)
 }
 
 // nameIssuers writes the addresses of this stack's issuers in place of those of a demo on the usual ports.

@@ -3,6 +3,7 @@ package devstack
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	ibmpolicies "github.com/ocpctl/ocpctl/deploy/ibmcloud/policies"
 	"github.com/ocpctl/ocpctl/deploy/terraform/policies"
 	"github.com/ocpctl/ocpctl/devstack/aws"
+	"github.com/ocpctl/ocpctl/devstack/hub"
 	"github.com/ocpctl/ocpctl/devstack/ibmcloud"
 	"github.com/ocpctl/ocpctl/devstack/meter"
 	"github.com/ocpctl/ocpctl/devstack/must"
@@ -45,7 +47,14 @@ func (h *Stack) startAWS(ctx context.Context) (err error) {
 
 // awaitProofs waits until the catalogue's accounts are proven, so that the first label gets a cluster. If one is not within a minute, the pages say why.
 func (h *Stack) awaitProofs(ctx context.Context) (err error) {
-	if !h.Accounts || h.NoServer || h.Old != "" {
+	documents := 0
+	if h.Accounts {
+		documents = 2
+	}
+	if h.Hub != nil {
+		documents++
+	}
+	if documents == 0 || h.NoServer || h.Old != "" {
 		return nil
 	}
 	defer must.Catch(&err)
@@ -53,12 +62,27 @@ func (h *Stack) awaitProofs(ctx context.Context) (err error) {
 	defer database.Close(ctx)
 	for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(100 * time.Millisecond) {
 		var open bool
-		must.Do(database.QueryRow(ctx, `SELECT count(*) FILTER (WHERE verdict <> '') < 2 FROM proofs`).Scan(&open))
+		must.Do(database.QueryRow(ctx, `SELECT count(*) FILTER (WHERE verdict <> '') < $1 FROM proofs`, documents).Scan(&open))
 		if !open {
 			return nil
 		}
 	}
 	return nil
+}
+
+// startHub starts the hub. Its state is there before the folders are laid out, because its credentials are a secret of them.
+func (h *Stack) startHub(ctx context.Context) (err error) {
+	if !h.Hubs || h.Old != "" {
+		return nil
+	}
+	defer must.Catch(&err)
+	must.Do(os.MkdirAll(h.Dir, 0o711))
+	delay := time.Second
+	if h.Fast {
+		delay = 100 * time.Millisecond
+	}
+	h.Hub, err = hub.Start(ctx, hub.Config{Addr: addr(h.Ports.Hub), StatePath: h.state("hub.json"), Delay: delay})
+	return err
 }
 
 // tombstone is how long the cloud lists deleted resources: an hour as in AWS, or, for stacks with hundreds of clusters, just long
@@ -81,7 +105,7 @@ func (h *Stack) startIBMCloud(ctx context.Context) (err error) {
 	return err
 }
 
-// Left returns what both clouds have that mentions a text, one line each; empty: everything.
+// Left returns what the clouds and the hub have that mentions a text, one line each; empty: everything.
 func (h *Stack) Left(text string) (lines []string) {
 	for _, r := range h.AWS.Resources(text) {
 		lines = append(lines, strings.Join([]string{"aws", r.Type, r.ID, r.Name}, " "))
@@ -91,6 +115,11 @@ func (h *Stack) Left(text string) (lines []string) {
 			continue
 		}
 		lines = append(lines, strings.Join([]string{"ibmcloud", r.Type, r.ID, r.Name}, " "))
+	}
+	if h.Hub != nil {
+		for _, path := range h.Hub.Left(text) {
+			lines = append(lines, "hub "+path)
+		}
 	}
 	return lines
 }

@@ -31,8 +31,13 @@ func (h *Stack) layOut(context.Context) (err error) {
 	for _, dir := range []string{"", "secrets", "tokens", "log", "work"} {
 		must.Do(os.MkdirAll(h.path(dir), 0o711)) // PostgreSQL's account must reach its folder
 	}
+	hubKeys := ""
+	if h.Hub != nil {
+		hubKeys = h.Hub.Credentials()
+	}
 	for name, value := range map[string]string{
-		"github-webhook": h.Secrets.Webhook, "github-client": h.Secrets.GitHubClient, "slack-signing": h.Secrets.Slack, "slack-bot": h.Secrets.SlackBot, "slack-app": h.Secrets.SlackApp, "pull-secret": h.Secrets.Pull,
+		"hub-credentials": hubKeys,
+		"github-webhook":  h.Secrets.Webhook, "github-client": h.Secrets.GitHubClient, "slack-signing": h.Secrets.Slack, "slack-bot": h.Secrets.SlackBot, "slack-app": h.Secrets.SlackApp, "pull-secret": h.Secrets.Pull,
 		"database-url":       fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", h.Ports.Postgres),
 		"aws-credentials":    fmt.Sprintf("[default]\naws_access_key_id = %s\naws_secret_access_key = %s", AccessKey, h.Secrets.CloudKey),
 		"runner-credentials": fmt.Sprintf("[default]\naws_access_key_id = %s\naws_secret_access_key = %s", RunnerKey, h.Secrets.RunnerKey),

@@ -9,13 +9,13 @@ import (
 
 // Ports are the ports of the stack, all on 127.0.0.1.
 type Ports struct {
-	Private, Public, GitHub, Slack, S3, AWS, Postgres, OIDC, S3Behind, Status, SAML, GitHubBehind, IBMCloud, Login int
+	Private, Public, GitHub, Slack, S3, AWS, Postgres, OIDC, S3Behind, Status, SAML, GitHubBehind, IBMCloud, Login, Hub int
 }
 
 // choosePorts returns the documented ports counted from base, or free ones.
 func choosePorts(base int) (Ports, error) {
 	if base != 0 {
-		p := Ports{Private: base, Public: base + 1, GitHub: base + 2, Slack: base + 3, S3: base + 4, AWS: base + 5, Postgres: base + 6, OIDC: base + 7, S3Behind: base + 8, Status: base + 9, SAML: base + 10, GitHubBehind: base + 11, IBMCloud: base + 12, Login: base + 13}
+		p := Ports{Private: base, Public: base + 1, GitHub: base + 2, Slack: base + 3, S3: base + 4, AWS: base + 5, Postgres: base + 6, OIDC: base + 7, S3Behind: base + 8, Status: base + 9, SAML: base + 10, GitHubBehind: base + 11, IBMCloud: base + 12, Login: base + 13, Hub: base + 14}
 		return p, p.free()
 	}
 	return freePorts()
@@ -62,7 +62,7 @@ func (p Ports) free() error {
 }
 
 func (p *Ports) all() []*int {
-	return []*int{&p.Private, &p.Public, &p.GitHub, &p.Slack, &p.S3, &p.AWS, &p.Postgres, &p.OIDC, &p.S3Behind, &p.Status, &p.SAML, &p.GitHubBehind, &p.IBMCloud, &p.Login}
+	return []*int{&p.Private, &p.Public, &p.GitHub, &p.Slack, &p.S3, &p.AWS, &p.Postgres, &p.OIDC, &p.S3Behind, &p.Status, &p.SAML, &p.GitHubBehind, &p.IBMCloud, &p.Login, &p.Hub}
 }
 
 func addr(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }

@@ -15,6 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/e2e"
 	"github.com/ocpctl/ocpctl/devstack/gateway"
 	"github.com/ocpctl/ocpctl/devstack/github"
+	"github.com/ocpctl/ocpctl/devstack/hub"
 	"github.com/ocpctl/ocpctl/devstack/ibmcloud"
 	"github.com/ocpctl/ocpctl/devstack/kubernetes"
 	"github.com/ocpctl/ocpctl/devstack/must"
@@ -49,7 +50,7 @@ const (
 type Config struct {
 	Dir      string // state; created if missing, otherwise continued
 	Bin      string // folder with the programs ocpctl-server, ocpctl-runner and openshift-install
-	BasePort int    // first of fourteen consecutive ports; 0: free ones
+	BasePort int    // first of fifteen consecutive ports; 0: free ones
 	Replicas int    // ocpctl-server processes behind a load balancer; 0: one, without a balancer
 	Old      string // folder with an older release's programs, catalogue and server.yaml.tmpl: the first server runs them, and starts alone
 	// Kubernetes makes runners Jobs of the cluster in Bin/kubernetes (make build-kubernetes), instead of processes of this machine.
@@ -65,6 +66,7 @@ type Config struct {
 	Real     string
 	Pools    bool // the catalogue has pools, whose clusters nobody asked for
 	Accounts bool // the catalogue has two accounts of AWS
+	Hubs     bool // there is a hub, and the catalogue has a profile of namespaces on it
 	Scarce   bool // a region of AWS has no machines, and the catalogue a profile that prefers it: aws-fallback-test
 	Breaker  int  // so many creates in a row that fail open a breaker; 0: none ever opens
 	OpenID   bool // clusters sign readers in through the pages, which are then at PagesURL alone
@@ -120,6 +122,7 @@ type Stack struct {
 	GitHubCut *Cut // between GitHub's API and everything else; webhooks take another path
 	AWS       *aws.Server
 	IBMCloud  *ibmcloud.Server
+	Hub       *hub.Hub // nil without Hubs
 	GitHub    *github.Server
 	Slack     *slack.Server
 	OIDC      *oidc.Issuer
@@ -158,6 +161,7 @@ func Start(ctx context.Context, cfg Config) (h *Stack, err error) {
 		{"the servers' ports", h.placeServers},
 		{"the pages' TLS", h.startFront},                 // its address is in the configuration
 		{"the gateway of real programs", h.startGateway}, // likewise
+		{"the stand-in hub", h.startHub},                 // its credentials are a secret
 		{"folders and secrets", h.layOut},
 		{"Kubernetes", h.startKubernetes},
 		{"PostgreSQL", h.startPostgres},
@@ -338,6 +342,9 @@ func (h *Stack) Stop() error {
 	}
 	if h.IBMCloud != nil {
 		errs = append(errs, h.IBMCloud.Stop())
+	}
+	if h.Hub != nil {
+		errs = append(errs, h.Hub.Stop())
 	}
 	if h.Gateway != nil {
 		errs = append(errs, h.Gateway.Stop())

@@ -253,7 +253,8 @@ func (c Catalogue) Default() (p Profile, ok bool) { return c.DefaultOf([]string{
 func (c Catalogue) DefaultOf(globs []string) (p Profile, ok bool) {
 	least := 0
 	for _, candidate := range c.profiles {
-		if !candidate.Enabled || candidate.AdminOnly || !FitsAny(globs, candidate.Name) {
+		ofMachines := kinds.Can(candidate.Provisioner, kinds.Installer) || candidate.IsDefault // nobody is surprised by a smaller kind
+		if !candidate.Enabled || candidate.AdminOnly || !ofMachines || !FitsAny(globs, candidate.Name) {
 			continue
 		}
 		region, _ := candidate.Region(candidate.DefaultRegion)

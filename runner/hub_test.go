@@ -276,6 +276,7 @@ func TestWhatHoldsANamespaceIsNamed(t *testing.T) {
 	require.NoError(t, h.Put(service, map[string]any{"kind": "Service", "metadata": map[string]any{"name": "web", "namespace": name}, "spec": map[string]any{"type": "LoadBalancer"}}))
 	require.NoError(t, h.Hold(service, "service.kubernetes.io/load-balancer-cleanup"))
 	gone := w.after(t, contract.KindDestroy)
+	gone.spec.VerifyGap = 30 * time.Millisecond
 	require.NoError(t, gone.run(t.Context()))
 	require.Equal(t, "LeftoversFound", gone.result().Reason)
 	passes := gone.allPasses()
@@ -285,7 +286,7 @@ func TestWhatHoldsANamespaceIsNamed(t *testing.T) {
 	require.Contains(t, left[1].Remark, "service.kubernetes.io/load-balancer-cleanup")
 	require.NoError(t, h.Free(service))
 	again := w.after(t, contract.KindDestroy)
-	again.cfg.Timings.UncleanPasses = 50
+	again.cfg.Timings.UncleanPasses, again.spec.VerifyGap = 50, 10*time.Millisecond
 	require.NoError(t, again.run(t.Context()))
 	require.Equal(t, "succeeded", again.result().Outcome, again.result().Message)
 }

@@ -93,7 +93,7 @@ func playScenario(ctx context.Context, h *devstack.Stack) error {
 
 // settings reads the demo's environment variables, each of which scales one value.
 func settings(dir string, play bool) (devstack.Config, error) {
-	cfg := devstack.Config{Dir: dir, Bin: filepath.Join(dir, "bin"), BasePort: 8080, Workflows: true, Source: ".", Pools: !play, Accounts: !play, Scarce: !play, Breaker: 3}
+	cfg := devstack.Config{Dir: dir, Bin: filepath.Join(dir, "bin"), BasePort: 8080, Workflows: true, Source: ".", Pools: !play, Accounts: !play, Hubs: !play, Scarce: !play, Breaker: 3}
 	if play { // an end-to-end test should be short, and its grace period must end while an install still runs
 		cfg.Hour, cfg.Grace = 15*time.Second, 4*time.Second
 		cfg.Dir, cfg.BasePort = filepath.Join(dir, "story"), 0 // it runs beside a demo
@@ -101,7 +101,7 @@ func settings(dir string, play bool) (devstack.Config, error) {
 	if raw := os.Getenv("OCPCTL_DEMO_PORT"); raw != "" {
 		port, err := strconv.Atoi(raw)
 		if err != nil || port < 1024 || port > 65500 {
-			return cfg, fmt.Errorf("OCPCTL_DEMO_PORT is %q; give the first of fourteen ports, 1024 to 65500", raw)
+			return cfg, fmt.Errorf("OCPCTL_DEMO_PORT is %q; give the first of fifteen ports, 1024 to 65500", raw)
 		}
 		cfg.BasePort = port
 	}
