@@ -33,10 +33,17 @@ import (
 
 const ordered = "quota: {cpu: \"4\", memory: 8Gi, storage: 20Gi, pods: 20}\nlimits: {cpu: 500m, memory: 512Mi}\nisolated: true\npull: true\n"
 
+// hubPlace is how a hub is reached.
+type hubPlace struct {
+	url, uid, credentials string
+	ca                    []byte
+}
+
 // hubWorld is a runner's world with a hub, on which a cluster is or will be.
 type hubWorld struct {
 	*world
-	hub *hub.Hub
+	hub   *hub.Hub // nil: a real one
+	place hubPlace
 }
 
 func newHub(t *testing.T) *hub.Hub {
@@ -49,11 +56,17 @@ func newHub(t *testing.T) *hub.Hub {
 
 // onHub is an attempt at a namespace.
 func onHub(t *testing.T, h *hub.Hub, kind string) *hubWorld {
+	w := onPlace(t, hubPlace{h.URL(), h.UID(), h.Credentials(), h.CA()}, kind)
+	w.hub = h
+	return w
+}
+
+func onPlace(t *testing.T, at hubPlace, kind string) *hubWorld {
 	t.Helper()
 	w := newWorld(t, kind)
 	ref := filepath.Join(w.dir, "hub")
-	require.NoError(t, os.WriteFile(ref, []byte(h.Credentials()), 0o600))
-	w.spec.Platform, w.spec.Provisioner, w.spec.Region, w.spec.Account, w.spec.Server = names.Kubernetes, kinds.Namespace, "lab", h.UID(), "https://hub.example.com:6443"
+	require.NoError(t, os.WriteFile(ref, []byte(at.credentials), 0o600))
+	w.spec.Platform, w.spec.Provisioner, w.spec.Region, w.spec.Account, w.spec.Server = names.Kubernetes, kinds.Namespace, "lab", at.uid, "https://hub.example.com:6443"
 	w.spec.InstallConfig, w.spec.Version, w.spec.BaseDomain, w.spec.CloudCredentialsRef = ordered, "hub", "hub.internal", "file:"+ref
 	w.spec.Tags = map[string]string{"Owner": "maya", "ClusterId": "clu_1"}
 	w.spec.Accepted = &contract.Accepted{At: time.Now()}
@@ -64,12 +77,13 @@ func onHub(t *testing.T, h *hub.Hub, kind string) *hubWorld {
 		}
 		return namespace.New(opened), nil
 	}}
-	return &hubWorld{w, h}
+	return &hubWorld{world: w, place: at}
 }
 
 // after is another attempt at the cluster of an earlier one.
 func (w *hubWorld) after(t *testing.T, kind string) *hubWorld {
-	next := onHub(t, w.hub, kind)
+	next := onPlace(t, w.place, kind)
+	next.hub = w.hub
 	next.spec.Bucket, next.spec.Number, next.spec.Accepted = w.spec.Bucket, w.spec.Number+1, w.spec.Accepted
 	for _, r := range w.records {
 		next.spec.Identities = append(next.spec.Identities, r.Identity)
@@ -88,9 +102,9 @@ func (w *hubWorld) recordedName() string {
 func (w *hubWorld) as(token, method, path, body string) int {
 	w.t.Helper()
 	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(w.hub.CA())
+	pool.AppendCertsFromPEM(w.place.ca)
 	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}}
-	r, err := http.NewRequestWithContext(w.t.Context(), method, w.hub.URL()+path, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(w.t.Context(), method, w.place.url+path, strings.NewReader(body))
 	require.NoError(w.t, err)
 	r.Header.Set("Authorization", "Bearer "+token)
 	response, err := client.Do(r)
@@ -117,7 +131,7 @@ func (w *hubWorld) stored(at time.Time, file string) (in, token string) {
 	}
 	require.NoError(w.t, yaml.Unmarshal(raw, &k))
 	require.Equal(w.t, "https://hub.example.com:6443", k.Clusters[0].Cluster.Server, "people use the document's address")
-	require.Equal(w.t, base64.StdEncoding.EncodeToString(w.hub.CA()), k.Clusters[0].Cluster.CA)
+	require.Equal(w.t, base64.StdEncoding.EncodeToString(w.place.ca), k.Clusters[0].Cluster.CA)
 	return k.Contexts[0].Context.Namespace, k.Users[0].User.Token
 }
 

@@ -1,0 +1,92 @@
+//go:build kubernetes
+
+package runner_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ocpctl/ocpctl/deploy"
+	"github.com/ocpctl/ocpctl/devstack/kubernetes"
+	"github.com/ocpctl/ocpctl/internal/artifacts"
+	"github.com/ocpctl/ocpctl/internal/contract"
+)
+
+// This test runs with make test-kubernetes: a namespace lives on a real Kubernetes API server, with no rights but those of deploy/hub.yaml.
+func TestANamespaceInARealCluster(t *testing.T) {
+	server, err := kubernetes.Start(t.Context(), kubernetes.Config{Dir: filepath.Join(t.TempDir(), "kubernetes"), Nodes: 1})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Stop()) })
+	paths := map[string]string{
+		"Namespace": "/api/v1/namespaces", "ServiceAccount": "/api/v1/namespaces/ocpctl/serviceaccounts", "Secret": "/api/v1/namespaces/ocpctl/secrets",
+		"ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles", "ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(deploy.Hub))
+	for {
+		var o map[string]any
+		if err := decoder.Decode(&o); errors.Is(err, io.EOF) {
+			break
+		} else {
+			require.NoError(t, err)
+		}
+		require.NoError(t, server.Admin(t.Context(), http.MethodPost, paths[fmt.Sprint(o["kind"])]+"?fieldValidation=Strict", o, nil))
+	}
+	var system struct{ Metadata struct{ UID string } }
+	require.NoError(t, server.Admin(t.Context(), http.MethodGet, "/api/v1/namespaces/kube-system", nil, &system))
+	var token struct{ Status struct{ Token string } }
+	require.NoError(t, server.Admin(t.Context(), http.MethodPost, "/api/v1/namespaces/ocpctl/serviceaccounts/ocpctl-runner/token", map[string]any{"spec": map[string]any{}}, &token))
+	url, err := server.URL()
+	require.NoError(t, err)
+	ca, err := os.ReadFile(server.CA())
+	require.NoError(t, err)
+	credentials, err := json.Marshal(map[string]string{"server": url, "token": token.Status.Token, "ca": string(ca)})
+	require.NoError(t, err)
+
+	w := onPlace(t, hubPlace{url, system.Metadata.UID, string(credentials), ca}, contract.KindCreate)
+	w.access = func(int) contract.AccessWork { return contract.AccessWork{Give: []contract.Access{willView, mayaAdmin}} }
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, "succeeded", w.result().Outcome, w.result().Message)
+	name := w.recordedName()
+	own := "/api/v1/namespaces/" + name
+	states := w.accessStates()
+	_, admin := w.stored(states[mayaAdmin.ID].StoredAt, artifacts.AccessFile(mayaAdmin.ID))
+	_, view := w.stored(states[willView.ID].StoredAt, artifacts.AccessFile(willView.ID))
+	require.Equal(t, http.StatusCreated, w.as(admin, http.MethodPost, own+"/configmaps", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"mine"}}`))
+	require.Equal(t, http.StatusOK, w.as(admin, http.MethodGet, own+"/secrets", ""))
+	require.Equal(t, http.StatusOK, w.as(view, http.MethodGet, own+"/pods", ""))
+	require.Equal(t, http.StatusForbidden, w.as(view, http.MethodGet, own+"/secrets", ""))
+	for _, path := range []string{"/api/v1/namespaces", "/api/v1/namespaces/kube-system/secrets", "/api/v1/secrets", "/api/v1/persistentvolumes"} {
+		require.Equal(t, http.StatusForbidden, w.as(admin, http.MethodGet, path, ""), path)
+	}
+	for _, path := range []string{own, own + "/resourcequotas/ocpctl", own + "/limitranges/ocpctl", "/apis/networking.k8s.io/v1/namespaces/" + name + "/networkpolicies/ocpctl-isolated"} {
+		require.Equal(t, http.StatusForbidden, w.as(admin, http.MethodDelete, path, ""), path)
+	}
+	require.Equal(t, http.StatusForbidden, w.as(admin, http.MethodPost, own+"/serviceaccounts/"+willView.Account+"/token", `{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{}}`))
+	require.Equal(t, http.StatusForbidden, w.as(admin, http.MethodPost, "/apis/rbac.authorization.k8s.io/v1/namespaces/"+name+"/rolebindings",
+		`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"RoleBinding","metadata":{"name":"more"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"cluster-admin"}}`))
+
+	taken := w.after(t, contract.KindAccess)
+	taken.access = func(int) contract.AccessWork {
+		return contract.AccessWork{Take: []contract.Access{willView}, Keep: []string{mayaAdmin.Account}}
+	}
+	require.NoError(t, taken.run(t.Context()))
+	require.Equal(t, "succeeded", taken.result().Outcome, taken.result().Message)
+	require.Eventually(t, func() bool { return w.as(view, http.MethodGet, own+"/pods", "") == http.StatusUnauthorized }, time.Minute, 100*time.Millisecond)
+
+	gone := w.after(t, contract.KindDestroy)
+	gone.cfg.Timings.UncleanPasses, gone.spec.VerifyGap = 100, 200*time.Millisecond
+	require.NoError(t, gone.run(t.Context()))
+	require.Equal(t, "succeeded", gone.result().Outcome, gone.result().Message)
+	require.Error(t, server.Admin(t.Context(), http.MethodGet, own, nil, nil), "the namespace is gone")
+}
