@@ -104,6 +104,15 @@ func compareKind(r *reader, p Profile) {
 	}
 }
 
+// Share says which share of a hub a cluster of the profile has; empty: it has machines of its own.
+func (p Profile) Share() string {
+	if kinds.Can(p.Provisioner, kinds.Installer) {
+		return ""
+	}
+	q := p.Namespace.Quota
+	return fmt.Sprintf("%s CPU, %s of memory, %s of storage and %d pods of a shared cluster", q.CPU, q.Memory, q.Storage, q.Pods)
+}
+
 // kindDocument renders what is frozen of a kind that no installer makes.
 func (p Profile) kindDocument(in InstallInput) ([]byte, error) {
 	var out bytes.Buffer

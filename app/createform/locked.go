@@ -16,9 +16,13 @@ var RequiredTags = []string{"ManagedBy", "ClusterId", "ClusterName", "Owner", "T
 
 // Locked lists what a profile fixes.
 func Locked(p profiles.Profile) []Fact {
+	size := Fact{"Size", p.Share()}
+	if size.Value == "" {
+		size = Fact{"Machines", sayMachines(p.ControlPlane.Replicas, p.ControlPlane.InstanceType, p.ControlPlane.Schedulable, messages.WorkerMachines{Replicas: p.Workers.Replicas, Type: p.Workers.InstanceType, Least: p.Workers.Least, Most: p.Workers.Most})}
+	}
 	return []Fact{
 		{"Platform", price.PlatformText(p.Platform)},
-		{"Machines", sayMachines(p.ControlPlane.Replicas, p.ControlPlane.InstanceType, p.ControlPlane.Schedulable, messages.WorkerMachines{Replicas: p.Workers.Replicas, Type: p.Workers.InstanceType, Least: p.Workers.Least, Most: p.Workers.Most})},
+		size,
 		{"Lifetime", fmt.Sprintf("%s by default, at most %s; %s after its pull request closes", duration.Format(p.DefaultTTL), duration.Format(p.MaxTTL), duration.Format(p.Grace))},
 		{"When full", sayWhenFull(p.WhenFull == profiles.WhenFullWait)},
 		{"Prices", "list prices of " + p.PricesAsOf},

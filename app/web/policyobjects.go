@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -54,7 +55,8 @@ func lineUp[T any](all []admin.Placed[T], line func(T) (name, says string)) []ob
 func (v policyView) ProfileLines() []objectLine {
 	return lineUp(v.Profiles, func(p profiles.Profile) (string, string) {
 		region, _ := p.Region(p.DefaultRegion)
-		says := fmt.Sprintf("%s: %d control plane machines and %d workers in %s, %s an hour", price.PlatformText(p.Platform), p.ControlPlane.Replicas, p.Workers.Replicas, region.Name, price.Dollars(int64(region.HourlyCents)))
+		size := cmp.Or(p.Share(), fmt.Sprintf("%d control plane machines and %d workers", p.ControlPlane.Replicas, p.Workers.Replicas))
+		says := fmt.Sprintf("%s: %s in %s, %s an hour", price.PlatformText(p.Platform), size, region.Name, price.Dollars(int64(region.HourlyCents)))
 		switch {
 		case !p.Enabled:
 			says += "; off: " + p.DisabledReason

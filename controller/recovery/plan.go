@@ -38,7 +38,7 @@ func (r *run) planKnown(c *cluster, known store.RecoveryRow) plan {
 		return p
 	}
 	of := names.Scope{
-		Platform: known.Platform, Installation: cmp.Or(known.Installation, r.Installation), Cluster: c.id, Name: known.Name, BaseDomain: known.BaseDomain, Region: known.Region,
+		Platform: known.Platform, Installation: cmp.Or(known.Installation, r.Installation), Cluster: c.id, Name: known.Name, BaseDomain: known.BaseDomain, Region: known.Region, Server: c.recordedServer(),
 	}
 	ready, top := c.readyAttempt(), known.Newest
 	for _, number := range c.attemptNumbers() {
@@ -95,7 +95,7 @@ func (r *run) planUnknown(c *cluster) plan {
 	if why != "" {
 		return p
 	}
-	of := names.Scope{Platform: about.Platform, Installation: about.Installation, Cluster: c.id, Name: about.Name, BaseDomain: about.BaseDomain, Region: about.Region}
+	of := names.Scope{Platform: about.Platform, Installation: about.Installation, Cluster: c.id, Name: about.Name, BaseDomain: about.BaseDomain, Region: about.Region, Server: c.recordedServer()}
 	ready, top := c.readyAttempt(), firstUnseen-1
 	for _, number := range c.attemptNumbers() {
 		top = max(top, number)
@@ -116,6 +116,14 @@ func (r *run) planUnknown(c *cluster) plan {
 		p.done = "adopted, kept until " + end.UTC().Format("15:04 MST on 2 January")
 	}
 	return p
+}
+
+// recordedServer returns the address of the hub that the cluster is on, as its newest record tells; empty: it is on none.
+func (c *cluster) recordedServer() string {
+	if record := c.newestRecord(); record != nil && record.Accepted != nil {
+		return record.Accepted.Server
+	}
+	return ""
 }
 
 // describeCluster returns what is known of an unknown cluster besides its attempts: its newest record, else the tags of its resources.

@@ -13,8 +13,11 @@ import (
 
 // calls lists what the teardown does, as package runner does it.
 func calls(account string, of names.Scope, known []scans.RecordedName) []Call {
-	if of.Platform == names.IBMCloud {
+	switch of.Platform {
+	case names.IBMCloud:
 		return ibmCalls(account, of, known)
+	case names.Kubernetes:
+		return hubCalls(account, known)
 	}
 	list := []Call{
 		{"check the account", "sts:GetCallerIdentity has to answer " + account},
@@ -41,6 +44,18 @@ func calls(account string, of names.Scope, known []scans.RecordedName) []Call {
 		}
 	}
 	list = append(list, Call{"delete copies by their own tags", "images, snapshots and buckets " + copiesOf(of)})
+	return append(list, Call{"count", "two counts of what is left, some minutes apart; they only read"})
+}
+
+// hubCalls lists what the teardown of a cluster on a hub does.
+func hubCalls(account string, known []scans.RecordedName) []Call {
+	list := []Call{
+		{"check the hub", "the UID of namespace kube-system has to be " + account},
+		{"check for other owners", "nothing is deleted while one of the namespaces has another cluster's label"},
+	}
+	for _, n := range known {
+		list = append(list, Call{"delete by exact name", "namespace " + n.InfraID + ", with everything in it"})
+	}
 	return append(list, Call{"count", "two counts of what is left, some minutes apart; they only read"})
 }
 
@@ -122,6 +137,8 @@ func findCover(of names.Scope, known []scans.RecordedName, s contract.SeenResour
 	switch {
 	case of.Platform == names.IBMCloud:
 		return ibmCovered(of, known, s)
+	case of.Platform == names.Kubernetes:
+		return hubCovered(known, s)
 	case s.Type == "record":
 		return recordCovered(of, s)
 	case isCopy(of, known, s, "image", "snapshot", "bucket"):
@@ -148,6 +165,13 @@ func findCover(of names.Scope, known []scans.RecordedName, s contract.SeenResour
 		}
 	}
 	return false, "it has no mark of a name that the teardown searches for; remove it by hand"
+}
+
+func hubCovered(known []scans.RecordedName, s contract.SeenResource) (removed bool, why string) {
+	if s.Type == "namespace" && slices.ContainsFunc(known, func(n scans.RecordedName) bool { return n.InfraID == s.Name }) {
+		return true, "by its exact name"
+	}
+	return false, "it is no namespace with a recorded name, and in none; remove it by hand"
 }
 
 func recordCovered(of names.Scope, s contract.SeenResource) (removed bool, why string) {

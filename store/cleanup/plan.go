@@ -244,6 +244,8 @@ func (c Config) unknown(r scans.Removal, seen, beside []contract.SeenResource) (
 	switch {
 	case !strings.HasPrefix(of.Cluster, "clu_"):
 		return of, nil, fmt.Sprintf("%q is not the id of a cluster", of.Cluster)
+	case of.Platform == names.Kubernetes:
+		return of, nil, "no record tells how its hub is reached; remove its namespace by hand"
 	case of.Name == "":
 		return of, nil, "no tag tells the name of its cluster"
 	case of.BaseDomain == "":

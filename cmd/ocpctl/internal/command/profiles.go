@@ -51,6 +51,9 @@ func profileCell(p v1.Profile) table.Cell {
 }
 
 func describeMachines(p v1.Profile) string {
+	if p.ControlPlane.Replicas == 0 {
+		return "none of its own"
+	}
 	if p.Workers.Replicas == 0 {
 		return fmt.Sprintf("%d %s", p.ControlPlane.Replicas, p.ControlPlane.InstanceType)
 	}
