@@ -53,7 +53,7 @@ func (w *world) live(hostile int) {
 		if len(w.asks) > 0 && w.chance(8) {
 			w.asks[w.pick(len(w.asks))](w)
 		} else if w.chance(calm) {
-			actions[kinds[w.pick(len(kinds))]].do(w)
+			actions[weighted[w.pick(len(weighted))]].do(w)
 		} else {
 			w.goOn()
 		}
@@ -81,7 +81,7 @@ func (w *world) afterwards(hostile, calm int) {
 		case w.row.Phase == Released:
 			[]func(){w.leak, w.takeName, func() { w.reconcile(true) }, w.applyHeld}[w.pick(4)]()
 		default:
-			actions[kinds[w.pick(len(kinds))]].do(w)
+			actions[weighted[w.pick(len(weighted))]].do(w)
 		}
 	}
 	w.settleDown()

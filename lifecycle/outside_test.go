@@ -49,8 +49,8 @@ var actions = []struct {
 	{2, "a person acts", func(w *world) { people[w.pick(len(people))].do(w) }},
 }
 
-// kinds is actions by weight.
-var kinds = func() (all []int) {
+// weighted is actions by weight.
+var weighted = func() (all []int) {
 	for i, a := range actions {
 		all = append(all, slices.Repeat([]int{i}, a.weight)...)
 	}

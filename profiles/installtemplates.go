@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/ocpctl/ocpctl/internal/kinds"
 )
 
 // InstallConfigs renders install-configs as Profile.InstallConfig does, at a tenth of its cost: what all clusters of a
@@ -37,7 +39,7 @@ const (
 
 // Render renders the install-config for a cluster of a profile; hash is that of the profile's catalogue. Without one nothing is kept.
 func (c *InstallConfigs) Render(hash string, p Profile, in InstallInput) ([]byte, error) {
-	if hash == "" || !in.isPlain(p.Platform) || p.offers(in) != nil {
+	if hash == "" || !kinds.Can(p.Provisioner, kinds.Installer) || !in.isPlain(p.Platform) || p.offers(in) != nil {
 		return p.InstallConfig(in) // which tells what is wrong
 	}
 	t, err := c.template(hash, p, in)

@@ -54,7 +54,9 @@ func TestANamespaceInARealCluster(t *testing.T) {
 	require.NoError(t, err)
 
 	w := onPlace(t, hubPlace{url, system.Metadata.UID, string(credentials), ca}, contract.KindCreate)
-	w.access = func(int) contract.AccessWork { return contract.AccessWork{Give: []contract.Access{willView, mayaAdmin}} }
+	w.access = func(int) contract.AccessWork {
+		return contract.AccessWork{Give: []contract.Access{willView, mayaAdmin}}
+	}
 	require.NoError(t, w.run(t.Context()))
 	require.Equal(t, "succeeded", w.result().Outcome, w.result().Message)
 	name := w.recordedName()

@@ -301,10 +301,11 @@ func Result(r contract.Result, of Scope) (attempts.ResultRow, error) {
 
 // credentialsAt refers to the credentials that the attempt stored at a time.
 func (s Scope) credentialsAt(at time.Time) *clusters.Outputs {
-	return &clusters.Outputs{
-		KubeconfigRef: artifacts.CredentialRef(s.Bucket, s.Cluster, s.Attempt, at, artifacts.Kubeconfig),
-		KubeadminRef:  artifacts.CredentialRef(s.Bucket, s.Cluster, s.Attempt, at, artifacts.Kubeadmin),
+	out := &clusters.Outputs{KubeconfigRef: artifacts.CredentialRef(s.Bucket, s.Cluster, s.Attempt, at, artifacts.Kubeconfig)}
+	if s.Server == "" { // a cluster on a hub has no password
+		out.KubeadminRef = artifacts.CredentialRef(s.Bucket, s.Cluster, s.Attempt, at, artifacts.Kubeadmin)
 	}
+	return out
 }
 
 func (e *Invalid) outputs(o *contract.Outputs, of Scope) {
