@@ -8,6 +8,7 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
+	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 )
@@ -45,6 +46,9 @@ func (s *Service) Alike(row clusters.Row) CreateRequest {
 	r := CreateRequest{
 		Profile: row.Profile, Region: row.Region, Version: row.Release, BaseDomain: row.BaseDomain, Team: row.Team, CostCenter: row.CostCenter, Environment: row.Environment,
 		TTL: s.policy.Asked(row.TTL), Addons: &row.Addons, OffhoursOptIn: row.Spec.OffHoursChosen, Owner: row.Owner, Again: Again{Of: row.ID}, pull: row.PR,
+	}
+	if row.Exclusive {
+		r.Account = profiles.ExclusiveAccount
 	}
 	if row.Spec.RegionUsual { // whatever keeps new clusters from there may have made it fail
 		r.Region = ""

@@ -8,10 +8,13 @@ import (
 
 	"github.com/ocpctl/ocpctl/app"
 	"github.com/ocpctl/ocpctl/devstack/servicetest"
+	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store/clusters"
+	"github.com/ocpctl/ocpctl/store/scans"
+	"github.com/ocpctl/ocpctl/store/storetest"
 )
 
 // onPull returns the released cluster of the fixture's pull request.
@@ -86,6 +89,18 @@ func TestAClusterThatIsCreatedAgainFallsBackUnlessItsRegionWasNamed(t *testing.T
 			require.Equal(t, region, made.Region)
 		})
 	}
+}
+
+func TestAClusterThatHadItsAccountForItselfIsCreatedAgainInOneOfItsOwn(t *testing.T) {
+	terms := servicetest.Catalogue(t, map[string]string{"accounts/one.yaml": "name: one\nplatform: aws\nnumber: \"123456789012\"\n"})
+	h := servicetest.With(t, terms)
+	storetest.Prove(t, h.Store, "aws", "123456789012", terms.Accounts[0].Version(), scans.ResultRow{Outcome: lifecycle.Succeeded, Proof: contract.ProofProven})
+	row := h.Create(maya, "demo")
+	h.Query(`UPDATE clusters SET exclusive = true WHERE id = $1 RETURNING id`, row.ID)
+	h.Release(row)
+	again, _, err := h.Service.Retry(t.Context(), maya, row.ID, app.Origin{Source: policy.SourceWeb})
+	require.NoError(t, err)
+	require.True(t, again.Exclusive)
 }
 
 // To see a cluster is not to act on it: who asks in vain learns nothing of the one that was made in its place.

@@ -60,7 +60,7 @@ func (s *Service) ForEnvironment(r ClusterRequest, w Waiting) ClusterRequest {
 		Reuse: func(row clusters.Row) error {
 			switch {
 			case r.Request.Bot:
-				return Fail(Denied, "A bot started this attempt of the run, and no environment gets a cluster for a bot. Run the workflow yourself.")
+				return Fail(Denied, "A bot started this attempt of the run, and environments get no clusters for bots. Re-run the workflow yourself.")
 			case !r.Request.MayFor(row.Team):
 				return Fail(Denied, messages.RunOfAnotherTeam(row.Name, row.Team))
 			}

@@ -88,18 +88,18 @@ func listEnds(e lifecycle.Ends) []End {
 	var out []End
 	for _, end := range []End{
 		{Kind: "hold", At: e.Hold}, {Kind: "ttl", At: e.TTL}, {Kind: "pr_closed", At: e.PRClosed}, {Kind: "label_removed", At: e.LabelRemoved},
-		{Kind: "run_finished", At: e.RunFinished}, {Kind: "claim", At: e.Claim}, {Kind: "idle", At: e.Idle}, {Kind: "maximum", At: e.Max},
+		{Kind: "run_finished", At: e.RunFinished}, {Kind: "claim", At: e.Claim}, {Kind: "idle", At: e.Idle}, {Kind: "drain", At: e.Drain}, {Kind: "maximum", At: e.Max},
 	} {
 		if !end.At.IsZero() {
 			end.Message = sayEnd(end.Kind, e)
-			if end.At.Before(e.Hold) {
+			if postpones(e, end) {
 				end.Message += "; the hold postpones it to " + chatops.Time(e.Hold)
 			}
 			out = append(out, end)
 		}
 	}
 	takesEffect := func(end End) time.Time {
-		if end.At.Before(e.Hold) {
+		if postpones(e, end) {
 			return e.Hold
 		}
 		return end.At
@@ -108,7 +108,10 @@ func listEnds(e lifecycle.Ends) []End {
 	return out
 }
 
-// sayEnd says what one of a cluster's ends means: ttl, maximum, pr_closed, label_removed, run_finished, claim, idle or hold.
+// postpones reports whether the hold postpones one of a cluster's ends.
+func postpones(e lifecycle.Ends, end End) bool { return end.Kind != "drain" && end.At.Before(e.Hold) }
+
+// sayEnd says what one of a cluster's ends means: ttl, maximum, pr_closed, label_removed, run_finished, claim, idle, drain or hold.
 func sayEnd(kind string, ends lifecycle.Ends) string {
 	switch kind {
 	case "ttl":
@@ -124,7 +127,9 @@ func sayEnd(kind string, ends lifecycle.Ends) string {
 	case "idle":
 		return "nobody used it: use moves this end"
 	case "hold":
-		return "a hold: only the maximum can end it before"
+		return "a hold: only the profile's maximum or a drain can end it earlier"
+	case "drain":
+		return ends.DrainWhy.String()
 	case "maximum":
 		return "the profile's maximum: nothing extends it past this"
 	}
@@ -147,7 +152,7 @@ func sayNextStep(next policy.Verb, c lifecycle.Card, ofPullRequest bool) message
 	case policy.VerbExtend:
 		return step("Extend it, at most until "+chatops.Time(c.Ends.Latest()), "extend", "4h")
 	case policy.VerbHold:
-		text := "Hold it, so that only the profile's maximum can end it before"
+		text := "Hold it, so that only the profile's maximum or a drain can end it earlier"
 		if ofPullRequest {
 			text = "Hold it, even if its pull request is closed"
 		}

@@ -122,7 +122,7 @@ func (s *Service) Hold(ctx context.Context, p policy.Principal, ref string, span
 		until = now.Add(s.policy.Scale(span.For))
 	}
 	check := policy.JudgeHold(row.Ends, until, now)
-	capped := until.After(row.Ends.Max) && row.Ends.Drain.IsZero()
+	capped := until.After(row.Ends.Max) && row.Ends.Latest().Equal(row.Ends.Max)
 	if check.Result == policy.Fail && !capped {
 		return Change{}, refusalOf(span, check)
 	}

@@ -30,7 +30,7 @@ func endWhy(c lifecycle.Card) string {
 	at := c.End()
 	switch why := c.Ends.Reason(); {
 	case why.Code == lifecycle.ReasonDrain:
-		return ", because " + plain(why.String()) + ". Neither an extension nor a hold keeps it longer. Ask " + plain(why.By)
+		return ", because " + plain(why.String()) + ". Extensions and holds do not change that. To keep it, ask " + plain(why.By) + " to end the drain"
 	case at.Equal(c.Ends.Hold) && at.Before(c.Ends.Max):
 		return fmt.Sprintf(", held until then: %s. Without the hold, it would end at %s", plain(oneLine(c.HoldWhy)), moment(unheld(c), life(c)))
 	case at.Equal(c.Ends.Max) && at.Equal(c.Ends.Hold) && unheld(c).Before(at):

@@ -224,7 +224,7 @@ func TestAnotherAttemptThatABotStartsIsRejected(t *testing.T) {
 	p.goOn()
 	job := p.last(run.ID, "e2e")
 	require.Equal(t, []any{2, hubruns.Rejected}, []any{job.Attempt, job.Reviews[0].State})
-	require.Equal(t, []string{"A bot started this attempt of the run, and no environment gets a cluster for a bot. Run the workflow yourself."}, p.said(job))
+	require.Equal(t, []string{"A bot started this attempt of the run, and environments get no clusters for bots. Re-run the workflow yourself."}, p.said(job))
 	require.Equal(t, []string{"approved", "rejected"}, p.decisions())
 }
 

@@ -97,7 +97,7 @@ func (b Brake) String() string {
 	}
 	text := fmt.Sprintf("%s froze %s from %s until %s", b.By, braked, sayMoment(b.Since), sayMoment(b.Until))
 	if !b.DrainAt.IsZero() {
-		text += ", and what lives there ends by " + sayMoment(b.DrainAt)
+		text += ", and the clusters there end by " + sayMoment(b.DrainAt)
 	}
 	return addWords(text, b.Words)
 }

@@ -26,7 +26,7 @@ func TestDestroyAtIsTheEarliestEndAndNamesIt(t *testing.T) {
 		"a hold after the first end":   {Ends{TTL: at(4), Max: at(12), PRClosed: at(2), Hold: at(6)}, at(6), "the pull request was closed, postponed by a hold"},
 		"a hold up to the maximum":     {Ends{TTL: at(4), Max: at(12), Hold: at(12)}, at(12), "the profile's maximum lifetime"},
 		"a hold past the maximum":      {Ends{TTL: at(4), Max: at(12), Hold: at(20)}, at(12), "the profile's maximum lifetime"},
-		"a drain, whatever holds it":   {Ends{TTL: at(4), Max: at(12), Drain: at(3), DrainWhy: drained, Hold: at(6)}, at(3), "Ada drains clusters in the region us-east-1: the account is closed"},
+		"a drain, whatever holds it":   {Ends{TTL: at(4), Max: at(12), Drain: at(3), DrainWhy: drained, Hold: at(6)}, at(3), "Ada is draining the clusters in the region us-east-1: the account is closed"},
 		"a drain after the rest":       {Ends{TTL: at(4), Max: at(12), Drain: at(7), DrainWhy: drained, Hold: at(6)}, at(6), "the end of its time to live, postponed by a hold"},
 		"a drain past the maximum":     {Ends{TTL: at(14), Max: at(12), Drain: at(13), DrainWhy: drained}, at(12), "the profile's maximum lifetime"},
 		"an end after the one present": {Ends{TTL: at(4), Max: at(12), PRClosed: at(5)}, at(4), "the end of its time to live"},

@@ -145,7 +145,7 @@ func (r Reason) describeSubject() string {
 	case ReasonPool:
 		return "the pool " + r.Name + " gives it up: " + r.To
 	case ReasonDrain:
-		return addWords(strings.TrimSpace(r.By+" drains clusters "+r.Where.String()), r.Words)
+		return addWords(strings.TrimSpace(r.By+" is draining the clusters "+r.Where.String()), r.Words)
 	case ReasonPushed:
 		return r.Name + " was pushed, and the repository's file says " + r.To
 	}

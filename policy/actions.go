@@ -55,7 +55,7 @@ const (
 	OwnRequest   Obstacle = "own_request"    // it waits for an approval, which has to be another person's than the one who asked
 	HasVoted     Obstacle = "voted"          // it waits for further approvals
 	AtMaximum    Obstacle = "at_maximum"     // it ends at its profile's maximum
-	EndsBefore   Obstacle = "ends_before"    // something else ends it before its lifetime does
+	EndsBefore   Obstacle = "ends_before"    // something ends it that the act does not move
 	NotHeld      Obstacle = "not_held"       // nobody holds it
 	NoOffHours   Obstacle = "no_off_hours"   // it does not sleep outside working hours
 	AsleepByHand Obstacle = "asleep_by_hand" // a person put it to sleep
@@ -94,7 +94,7 @@ var verbs = []struct {
 	{VerbWake, ActSleep, func(c lifecycle.Card, _ time.Time) Obstacle { return cmp.Or(isReady(c), when(!c.SleepWanted, IsAwake)) }},
 	{VerbExtend, ActExtend, obstacleToExtend},
 	{VerbHold, ActHold, func(c lifecycle.Card, now time.Time) Obstacle {
-		return cmp.Or(isPresent(c), when(!now.Before(c.Ends.Max), AtMaximum))
+		return cmp.Or(isPresent(c), when(!now.Before(c.Ends.Max), AtMaximum), when(!c.Ends.Drain.IsZero() && !c.Ends.DestroyAt().Before(c.Ends.Drain), EndsBefore))
 	}},
 	{VerbTonight, ActHold, obstacleToTonight},
 	{VerbUnhold, ActHold, func(c lifecycle.Card, _ time.Time) Obstacle {

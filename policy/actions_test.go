@@ -36,7 +36,11 @@ func TestWhatCanBeDoneFollowsFromStatusAndDesired(t *testing.T) {
 		"asleep": {func(c *lifecycle.Card) { c.Status, c.SleepWanted, c.Power = lifecycle.Ready, true, lifecycle.Asleep }, append(slices.DeleteFunc(slices.Clone(ready), func(v policy.Verb) bool {
 			return v == policy.VerbSleep || v == policy.VerbKubeconfig || v == policy.VerbConsole
 		}), policy.VerbWake)},
-		"held":            {func(c *lifecycle.Card) { c.Status, c.Ends.Hold = lifecycle.Pending, now.Add(2*time.Hour) }, append(slices.Clone(present), policy.VerbUnhold)},
+		"held": {func(c *lifecycle.Card) { c.Status, c.Ends.Hold = lifecycle.Pending, now.Add(2*time.Hour) }, append(slices.Clone(present), policy.VerbUnhold)},
+		"drained": {func(c *lifecycle.Card) { c.Status, c.Ends.Drain = lifecycle.Pending, now.Add(30*time.Minute) }, slices.DeleteFunc(slices.Clone(present), func(v policy.Verb) bool {
+			return v == policy.VerbHold || v == policy.VerbExtend
+		})},
+		"drained later":   {func(c *lifecycle.Card) { c.Status, c.Ends.Drain = lifecycle.Pending, now.Add(2*time.Hour) }, present},
 		"at its maximum":  {func(c *lifecycle.Card) { c.Status, c.Ends.TTL = lifecycle.Pending, c.Ends.Max }, present[1:]},
 		"off-hours":       {func(c *lifecycle.Card) { c.Status, c.OffHours = lifecycle.Pending, true }, append(slices.Clone(present), policy.VerbTonight)},
 		"to be destroyed": {func(c *lifecycle.Card) { c.Status, c.Desired = lifecycle.Ready, lifecycle.Absent }, logs},

@@ -61,7 +61,7 @@ func JudgeHold(e lifecycle.Ends, until, now time.Time) Check {
 
 // isPastDrain reports that an end would be later than the one that a drain sets. People type minutes, and what is beyond that has no effect.
 func isPastDrain(e lifecycle.Ends, end time.Time) bool {
-	return !e.Drain.IsZero() && end.Sub(e.Drain) >= time.Minute
+	return !e.Drain.IsZero() && e.Drain.Before(e.Max) && end.Sub(e.Drain) >= time.Minute
 }
 
 // sayDrained says that a cluster ends because an admin drains, and whom to ask.

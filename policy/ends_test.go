@@ -30,7 +30,7 @@ func TestAnExtensionSaysWhereItEndsAndWhatCutItShort(t *testing.T) {
 		"nothing left":       {atMax, time.Hour, Fail, "It already ends at its profile's maximum, 2025-01-17 12:00 UTC.", noon.Add(48 * time.Hour)},
 		"no time":            {lives(), 0, Fail, "This is not later than its present end, 2025-01-15 12:00 UTC.", noon},
 		"neither":            {atMax, -time.Hour, Fail, "It already ends at its profile's maximum, 2025-01-17 12:00 UTC.", noon.Add(48 * time.Hour)},
-		"past a drain":       {drained, 4 * time.Hour, Fail, "It ends 2025-01-15 14:00 UTC: Will drains clusters in the account 1: the account is closed. It cannot be extended past that.", noon.Add(4 * time.Hour)},
+		"past a drain":       {drained, 4 * time.Hour, Fail, "It ends 2025-01-15 14:00 UTC: Will is draining the clusters in the account 1: the account is closed. It cannot be extended past that.", noon.Add(4 * time.Hour)},
 		"up to a drain":      {drained, 2 * time.Hour, Pass, "It ends 2025-01-15 14:00 UTC, 2 h later.", noon.Add(2 * time.Hour)},
 		"something is first": {closing, 4 * time.Hour, Warn, "It ends 2025-01-15 16:00 UTC, 4 h later. Before that it ends 2025-01-15 11:00 UTC: the pull request was closed.", noon.Add(4 * time.Hour)},
 		"a hold is last":     {held, 4 * time.Hour, Warn, "It ends 2025-01-15 16:00 UTC, 4 h later. A hold keeps it until 2025-01-15 18:00 UTC.", noon.Add(4 * time.Hour)},
@@ -65,6 +65,13 @@ func TestAHoldDoesNotPassADrain(t *testing.T) {
 		require.Equal(t, "after 2025-01-15 12:00 UTC, at most until 2025-01-15 14:00 UTC", check.Accept)
 		require.Equal(t, "Ask Will, or any platform admin of every team, to end the drain.", check.Next)
 	}
+}
+
+func TestADrainAfterTheMaximumRefusesNoHold(t *testing.T) {
+	e := lives()
+	e.Drain, e.DrainWhy = e.Max.Add(2*time.Hour), lifecycle.Reason{Code: lifecycle.ReasonDrain, By: "Will"}
+	require.Equal(t, Pass, JudgeHold(e, e.Max, noon).Result)
+	require.Equal(t, "after 2025-01-15 12:00 UTC, at most until 2025-01-17 12:00 UTC", JudgeHold(e, e.Max.Add(3*time.Hour), noon).Accept)
 }
 
 func TestNoExtensionPassesTheMaximum(t *testing.T) {

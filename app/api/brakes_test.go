@@ -70,8 +70,8 @@ func TestADrainedClusterCannotBeKeptPastItsEnd(t *testing.T) {
 	require.Equal(t, "drainBy", wrong.Errors[0].Field)
 	var brake v1.Brake
 	h.does(http.MethodPost, "/api/v1/brakes", h.as(oidc.Admin), v1.FreezeRequest{Region: "us-east-1", Until: "4h", DrainBy: "30m", Reason: "AWS has an outage"}, http.StatusCreated, &brake)
-	require.Contains(t, brake.Message, "and what lives there ends by")
-	path, why := "/api/v1/clusters/"+row.ID, " drains clusters in the region us-east-1: AWS has an outage"
+	require.Contains(t, brake.Message, "and the clusters there end by")
+	path, why := "/api/v1/clusters/"+row.ID, " is draining the clusters in the region us-east-1: AWS has an outage"
 	var c v1.Cluster
 	h.does(http.MethodGet, path, h.as(oidc.Requester), nil, http.StatusOK, &c)
 	require.Equal(t, brake.DrainAt.UTC(), c.DestroyAt.UTC())
@@ -83,7 +83,7 @@ func TestADrainedClusterCannotBeKeptPastItsEnd(t *testing.T) {
 	}
 	h.does(http.MethodPost, "/api/v1/brakes/"+brake.ID+"/thaw", h.as(oidc.Admin), v1.MaybeReason{}, http.StatusOK, nil)
 	h.does(http.MethodGet, path, h.as(oidc.Requester), nil, http.StatusOK, &c)
-	require.NotContains(t, c.EndReason, "drains")
+	require.NotContains(t, c.EndReason, "draining")
 }
 
 func TestAnAccountIsFrozenByItsName(t *testing.T) {

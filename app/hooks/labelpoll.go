@@ -120,12 +120,14 @@ func (s *LabelPoller) lookAtPage(ctx context.Context, at labelPage, most int) (n
 		return 0, 0, err
 	}
 	var lost []github.PullRef
+	var failed error
 	for some := range slices.Chunk(slices.DeleteFunc(repos, s.isForeign), github.MaxRepositories) {
 		labelled, err := s.github.LabelledPulls(ctx, at.installation, some, chatops.LabelPrefix)
 		if err != nil {
-			if labelled == nil {
+			if ctx.Err() != nil {
 				return next, 0, err
 			}
+			failed = cmp.Or(failed, err) // the others' are looked for
 			s.log.WarnContext(ctx, "labels of some repositories not looked for", "installation", at.installation, "err", err)
 		}
 		if lost, err = s.withoutCluster(ctx, at.installation, labelled, lost); err != nil {
@@ -142,7 +144,7 @@ func (s *LabelPoller) lookAtPage(ctx context.Context, at labelPage, most int) (n
 			return next, 0, err
 		}
 	}
-	return next, len(lost), nil
+	return next, len(lost), failed
 }
 
 // isForeign reports whether the server does not handle a repository.

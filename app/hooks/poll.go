@@ -77,7 +77,20 @@ func (s *Poller) Look(ctx context.Context) error {
 	return s.pollOnce(ctx, now)
 }
 
+// pollOnce polls pull requests for a part of the time that is left, so that merge queues get the rest.
 func (s *Poller) pollOnce(ctx context.Context, now time.Time) error {
+	part, cancel := halfOfTimeLeft(ctx)
+	defer cancel()
+	if err := s.pollPulls(part, now); err != nil {
+		if ctx.Err() != nil || part.Err() == nil {
+			return err
+		}
+		s.log.WarnContext(ctx, "not all pull requests were polled; the rest comes first at the next poll", "err", err)
+	}
+	return s.lookAtQueues(ctx, now)
+}
+
+func (s *Poller) pollPulls(ctx context.Context, now time.Time) error {
 	pulls, err := s.store.PullRequests.PullsToLook(ctx, now.Add(-s.every), lookAtOnce)
 	if err != nil {
 		return err
@@ -93,7 +106,7 @@ func (s *Poller) pollOnce(ctx context.Context, now time.Time) error {
 			}
 		}
 	}
-	return s.lookAtQueues(ctx, now)
+	return nil
 }
 
 // lookAt polls some pull requests of an installation. Whatever the result, their turn is over: an installation that does not respond

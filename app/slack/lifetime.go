@@ -176,7 +176,7 @@ func sayExtendedAlready(c lifecycle.Card, by string) string {
 
 // sayHeldInSlack answers hold: until when, and whether that is the profile's maximum.
 func sayHeldInSlack(c lifecycle.Card, after lifecycle.Ends, capped bool, warning string) string {
-	text := fmt.Sprintf("`%s` is held until %s. Nothing ends it earlier, except its profile's maximum lifetime (%s).", c.Name, chatops.Time(after.Hold), chatops.Time(after.Max))
+	text := fmt.Sprintf("`%s` is held until %s. Only its profile's maximum lifetime (%s) or a drain can end it earlier.", c.Name, chatops.Time(after.Hold), chatops.Time(after.Max))
 	if capped {
 		text = fmt.Sprintf("`%s` is held. %s", c.Name, messages.HeldToMaximum(after.Hold))
 	}

@@ -76,7 +76,7 @@ func markOfState(row clusters.Row, shares []people.Share) string {
 	fmt.Fprintf(h, "%s %q %q %t %t %d %t", row.Desired, row.Owner, row.Team, row.NeedsApproval, row.Abandoned, wanted, row.SleepWanted)
 	for _, at := range []int64{
 		e.TTL.UnixMicro(), e.Max.UnixMicro(), e.PRClosed.UnixMicro(), e.LabelRemoved.UnixMicro(), e.RunFinished.UnixMicro(),
-		e.Claim.UnixMicro(), e.Hold.UnixMicro(),
+		e.Claim.UnixMicro(), e.Hold.UnixMicro(), e.Drain.UnixMicro(),
 	} {
 		fmt.Fprintf(h, " %d", at)
 	}

@@ -24,13 +24,17 @@ func (p *pages) showBrakes(w http.ResponseWriter, r *http.Request, who policy.Pr
 
 func (p *pages) freeze(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	form := r.PostFormValue
+	if form("drain_by") != "" && form("drain") == "" {
+		p.answerForm(w, r, who, brakesPath, "", app.Fail(app.Invalid, "Nothing was frozen, because a time to drain by was given without Drain. Choose Drain to end the clusters there, or leave the time empty."))
+		return
+	}
 	brake, err := p.App.Freeze(r.Context(), who, app.FreezeRequest{
 		Where: lifecycle.Place{Platform: form("platform"), Account: form("account"), Region: form("region"), Profile: form("profile"), Team: form("team")},
 		Until: form("until"), Drain: form("drain") != "", DrainBy: form("drain_by"),
 	}, originOf(r))
 	done := "New clusters wait from now on. What runs goes on."
 	if !brake.DrainAt.IsZero() {
-		done = "New clusters wait from now on. What lives there ends by " + brake.DrainAt.Format("15:04 MST on 2 January") + "."
+		done = "New clusters wait from now on. The clusters there end by " + brake.DrainAt.Format("15:04 MST on 2 January") + "."
 	}
 	p.answerForm(w, r, who, brakesPath, done, err)
 }

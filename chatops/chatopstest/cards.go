@@ -89,6 +89,34 @@ func Lives() map[string]lifecycle.Card {
 	gone.ReleasedAt, gone.Ends.PRClosed = Start.Add(4*time.Hour), Start.Add(3*time.Hour)
 	again := At(gone, lifecycle.Destroying, lifecycle.DestroyingRuns, "the installer is removing the cluster's resources")
 	again.ReleasedAt, again.ReopenedAt, again.Reopened = time.Time{}, Start.Add(30*time.Hour), 1
+	stopping := Going(lifecycle.Stopping, "the running install is stopped first")
+	stopping.Why.Cause = stopping.DesiredWhy
+	creating := func(p lifecycle.Phase, percent int, why string) lifecycle.Card {
+		c := At(Card(), lifecycle.Creating, p, why)
+		c.Progress.Percent = percent
+		return c
+	}
+	lives := map[string]lifecycle.Card{
+		"preflight": creating(lifecycle.Preflight, 0, "looking at limits and names first"), "claiming": creating(lifecycle.Claiming, 3, "names outside the installer are written down"),
+		"rendering": creating(lifecycle.Rendering, 5, "the install-config is rendered"), "recording": creating(lifecycle.Recording, 8, "what it takes to remove it is kept first"),
+		"configuring": creating(lifecycle.Configuring, 95, "add-ons and outputs"), "degraded": At(Ready(), lifecycle.Ready, lifecycle.Degraded, "2 of 33 operators are not available"),
+		"restoring": Going(lifecycle.Restoring, "the newest archive is fetched"), "destroying": Going(lifecycle.DestroyingRuns, "the installer is destroying the cluster"),
+		"held-to-the-maximum": kept,
+		"awaiting-approval":   approval, "scaling": scaling, "scaled-down": scaled,
+		"held": held, "drained": drained, "idle": idle, "linked": linked,
+		"late":    late,
+		"pending": Card(), "installing": installing, "cleaning": cleaning, "ready": Ready(), "ready-closed": closed, "ready-unlabelled": unlabelled, "expiring": expiring,
+		"stopping": stopping, "verifying": verifying,
+		"destroyed": gone, "found-again": again,
+	}
+	maps.Copy(lives, failures())
+	maps.Copy(lives, queues())
+	maps.Copy(lives, nights())
+	return lives
+}
+
+// failures are the cards of clusters whose install or teardown failed, or that were never ready.
+func failures() map[string]lifecycle.Card {
 	failed := At(Card(), lifecycle.Failed, lifecycle.CreateFailed, "attempt 2 of 2 failed")
 	failed.Desired, failed.DesiredWhy = lifecycle.Absent, lifecycle.Reason{Code: lifecycle.ReasonInstallFailed, Words: "bootstrap did not complete in time"}
 	failed.FailReason, failed.FailMessage = "InstallFailed", "bootstrap did not complete in time"
@@ -108,30 +136,11 @@ func Lives() map[string]lifecycle.Card {
 	blocked := Going("", "")
 	blocked = At(blocked, lifecycle.Failed, lifecycle.DestroyBlocked, "3 teardowns left something behind; still there: vpc vpc-0a1. The next attempt is at 15:30:00 UTC on 1 January and there is no last one")
 	blocked.Blockers = []lifecycle.Blocker{{Name: "vpc vpc-0a1 (pr41-shop-x7k2p-vpc)", Free: "detach the network interface eni-7 of another team"}, {Name: "network-interface eni-7"}}
-	stopping := Going(lifecycle.Stopping, "the running install is stopped first")
-	stopping.Why.Cause = stopping.DesiredWhy
 	abandoned := At(blocked, lifecycle.Failed, lifecycle.Abandoned, "an admin abandoned it; it still counts until nothing is left")
-	creating := func(p lifecycle.Phase, percent int, why string) lifecycle.Card {
-		c := At(Card(), lifecycle.Creating, p, why)
-		c.Progress.Percent = percent
-		return c
+	return map[string]lifecycle.Card{
+		"create-failed": failed, "create-failed-quota": quota, "create-failed-lost": lost, "destroyed-never-ready": never, "destroyed-while-created": asked,
+		"destroy-blocked": blocked, "abandoned": abandoned,
 	}
-	lives := map[string]lifecycle.Card{
-		"preflight": creating(lifecycle.Preflight, 0, "looking at limits and names first"), "claiming": creating(lifecycle.Claiming, 3, "names outside the installer are written down"),
-		"rendering": creating(lifecycle.Rendering, 5, "the install-config is rendered"), "recording": creating(lifecycle.Recording, 8, "what it takes to remove it is kept first"),
-		"configuring": creating(lifecycle.Configuring, 95, "add-ons and outputs"), "degraded": At(Ready(), lifecycle.Ready, lifecycle.Degraded, "2 of 33 operators are not available"),
-		"restoring": Going(lifecycle.Restoring, "the newest archive is fetched"), "destroying": Going(lifecycle.DestroyingRuns, "the installer is destroying the cluster"),
-		"held-to-the-maximum": kept,
-		"awaiting-approval":   approval, "scaling": scaling, "scaled-down": scaled,
-		"held": held, "drained": drained, "idle": idle, "linked": linked,
-		"late": late, "create-failed-quota": quota, "create-failed-lost": lost, "abandoned": abandoned,
-		"pending": Card(), "installing": installing, "cleaning": cleaning, "ready": Ready(), "ready-closed": closed, "ready-unlabelled": unlabelled, "expiring": expiring,
-		"stopping": stopping, "verifying": verifying,
-		"destroyed": gone, "found-again": again, "create-failed": failed, "destroyed-never-ready": never, "destroyed-while-created": asked, "destroy-blocked": blocked,
-	}
-	maps.Copy(lives, queues())
-	maps.Copy(lives, nights())
-	return lives
 }
 
 // queues are the cards of clusters that wait for capacity, for a full quota or for a free runner.

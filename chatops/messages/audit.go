@@ -125,6 +125,8 @@ func (c auditChange) endText(why string) (text string, explained bool) {
 		return "it ends at " + chatops.Time(*c.At) + ", the latest its profile allows", false
 	case c.End == "ttl" && c.At != nil:
 		return "it ends at " + chatops.Time(*c.At), false
+	case c.End == "drain" && c.At != nil:
+		return why + ", so it ends at " + chatops.Time(*c.At), true
 	case usual == "":
 		return "", false
 	case c.At == nil && why != "":

@@ -252,7 +252,7 @@ func (r *run) liftDrains(ctx context.Context) error {
 	for _, id := range slices.Sorted(maps.Keys(r.view.Clusters)) {
 		if known := r.view.Clusters[id]; known.Drained {
 			ids = append(ids, id)
-			r.lines = append(r.lines, Line{Cluster: id, Name: known.Name, Found: "database", Done: "no longer drained", Why: why})
+			r.lines = append(r.lines, Line{Cluster: id, Name: known.Name, Found: "database", Done: "no longer drained", Why: why + ": to drain again, thaw the freeze and freeze anew"})
 		}
 	}
 	if r.DryRun {

@@ -1,5 +1,5 @@
-// Package brakes keeps what keeps creates from beginning. Who waits for it is reconciled with each change, in the same transaction: whoever
-// decides afterwards sees it.
+// Package brakes stores freezes and breakers, which keep creates from starting. Each change also has the waiting clusters reconciled, in the same
+// transaction: whoever decides later sees it.
 package brakes
 
 import (
@@ -25,6 +25,9 @@ func New(d *db.DB) *Store { return &Store{d} }
 // *ShortFreezeError: the freeze would be over before that.
 func (s *Store) Freeze(ctx context.Context, where lifecycle.Place, length time.Duration, drained *Drain, d clusters.Origin) (b lifecycle.Brake, err error) {
 	err = s.db.Write(ctx, func(c *db.Tx) error {
+		if err := c.TakeLocks(ctx, []string{Lock}); err != nil {
+			return err
+		}
 		since := db.Round(c.Now).UTC()
 		b = lifecycle.Brake{ID: db.NewID("frz"), Kind: lifecycle.Freeze, Where: where, By: d.DisplayName(), Words: d.Why, Since: since, Until: since.Add(length.Round(time.Microsecond))}
 		if drained != nil {
@@ -63,6 +66,9 @@ func (s *Store) Freeze(ctx context.Context, where lifecycle.Place, length time.D
 // Thaw ends a freeze or closes a breaker; an empty id: all of them. The ends of a drain that have not come yet are lifted. It returns what it ended. ErrNotFound: the one that is named does not hold.
 func (s *Store) Thaw(ctx context.Context, id string, d clusters.Origin) (ended []lifecycle.Brake, err error) {
 	err = s.db.Write(ctx, func(c *db.Tx) error {
+		if err := c.TakeLocks(ctx, []string{Lock, breakersLock}); err != nil {
+			return err
+		}
 		rows, err := db.All[freeze](ctx, c, `
 			SELECT `+columns+` FROM freezes WHERE thawed_at IS NULL AND until > @now AND (id = @id OR @id = '') ORDER BY id FOR UPDATE`, pgx.NamedArgs{"now": c.Now, "id": id})
 		if err != nil {

@@ -37,10 +37,13 @@ func (r breakerRow) brake() lifecycle.Brake {
 	return lifecycle.Brake{ID: s.ID, Kind: lifecycle.Breaker, Where: s.Where, Code: s.Code, Failures: s.Failures, Since: s.Since, Until: s.Until}
 }
 
+// breakersLock is the name of the lock under which breakers change.
+const breakersLock = "breakers"
+
 // Advance opens, tries and closes breakers, and returns what it changed. Only one runs at a time, in any process.
 func (s *Store) Advance(ctx context.Context, l breaker.Limits) (changes []breaker.Change, err error) {
 	err = s.db.Write(ctx, func(c *db.Tx) error {
-		if err := c.TakeLocks(ctx, []string{"breakers"}); err != nil {
+		if err := c.TakeLocks(ctx, []string{breakersLock}); err != nil {
 			return err
 		}
 		facts, err := readFacts(ctx, c)
@@ -160,11 +163,8 @@ func listBreakers(ctx context.Context, from db.Source, cluster string) (out []li
 	return out, nil
 }
 
-// closeBreakers closes a breaker for an admin; an empty id: all of them.
+// closeBreakers closes a breaker for an admin, who holds breakersLock; an empty id: all of them.
 func closeBreakers(ctx context.Context, c *db.Tx, id string, d clusters.Origin) ([]lifecycle.Brake, error) {
-	if err := c.TakeLocks(ctx, []string{"breakers"}); err != nil {
-		return nil, err
-	}
 	rows, err := db.All[breakerRow](ctx, c, `
 		UPDATE breakers SET closed_at = @now, closed_by = @by, probe = NULL, probe_at = NULL WHERE closed_at IS NULL AND (id = @id OR @id = '') RETURNING `+breakerColumns,
 		pgx.NamedArgs{"now": c.Now, "by": d.DisplayName(), "id": id})

@@ -24,6 +24,9 @@ func (e *ShortFreezeError) Error() string {
 	return fmt.Sprintf("clusters that live there have a grace of %s", e.Grace)
 }
 
+// Lock is the name of the lock under which what drains and what is drained are read and changed: by who freezes, thaws, or transfers a cluster.
+const Lock = "drains"
+
 // Covers is the SQL condition that a place applies to a cluster. Both are prefixes of columns, or of arguments; team is the cluster's.
 func Covers(place, cluster, team string) string {
 	return fmt.Sprintf(`%[1]splatform IN ('', %[2]splatform) AND %[1]saccount IN ('', coalesce(%[2]sspec ->> 'account', '')) AND %[1]sregion IN ('', %[2]sregion)
@@ -38,11 +41,11 @@ const (
 	grace = `coalesce((clusters.spec ->> 'grace')::bigint, 0)`
 )
 
-// The end of a cluster where several admins drain is the earliest. One that comes there later has its grace, and if that is longer than the
-// freeze, it stays.
+// The end of a cluster where several admins drain is the earliest. One that comes there later has its grace, unless its people know of an earlier
+// end already; if that is longer than the freeze, it stays.
 var (
 	drains = ` FROM freezes f, LATERAL (SELECT CASE clusters.drain_why ->> 'name' WHEN f.id THEN clusters.end_drain ELSE
-			greatest(f.drain_at, CASE f.id WHEN @fresh THEN f.drain_at ELSE @now::timestamptz + ` + grace + ` / 1000 * interval '1 microsecond' END) END AS at) e
+			greatest(f.drain_at, CASE f.id WHEN @fresh THEN f.drain_at ELSE coalesce(clusters.end_drain, @now::timestamptz + ` + grace + ` / 1000 * interval '1 microsecond') END) END AS at) e
 		WHERE f.thawed_at IS NULL AND f.until > @now AND f.id <> ALL (@ended) AND e.at <= f.until AND ` + living + ` AND ` + Covers("f.", "clusters.", "clusters.team") + `
 		ORDER BY e.at, f.id LIMIT 1)`
 	drainAt  = `(SELECT e.at` + drains

@@ -1,6 +1,7 @@
 package brakes_test
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -94,13 +95,13 @@ func TestOfSeveralDrainsTheEarliestCountsAndTheRestStays(t *testing.T) {
 	team, err := s.Brakes.Freeze(t.Context(), lifecycle.Place{Team: "acme/platform"}, 4*time.Hour, &brakes.Drain{In: 30 * time.Minute}, admin)
 	require.NoError(t, err)
 	require.Equal(t, team.DrainAt, storetest.Read(t, s, row.ID).DestroyAt.UTC())
-	_, err = s.Brakes.Freeze(t.Context(), lifecycle.Place{Profile: "aws-minimal-test"}, 4*time.Hour, &brakes.Drain{In: time.Hour}, admin)
+	hour, err := s.Brakes.Freeze(t.Context(), lifecycle.Place{Profile: "aws-minimal-test"}, time.Hour+time.Minute, &brakes.Drain{In: time.Hour}, admin)
 	require.NoError(t, err)
 	require.Equal(t, team.ID, storetest.Read(t, s, row.ID).Ends.DrainWhy.Name)
 	clock.Pass(10 * time.Minute)
 	_, err = s.Brakes.Thaw(t.Context(), team.ID, admin)
 	require.NoError(t, err)
-	require.Equal(t, clock.Now().Add(time.Hour), storetest.Read(t, s, row.ID).DestroyAt.UTC(), "with its grace, from now on")
+	require.Equal(t, hour.DrainAt, storetest.Read(t, s, row.ID).DestroyAt.UTC(), "its people know of an earlier end already")
 	list, err := s.Brakes.List(t.Context())
 	require.NoError(t, err)
 	_, err = s.Brakes.Thaw(t.Context(), list[1].ID, admin)
@@ -109,6 +110,26 @@ func TestOfSeveralDrainsTheEarliestCountsAndTheRestStays(t *testing.T) {
 	_, err = s.Brakes.Thaw(t.Context(), "", admin)
 	require.NoError(t, err)
 	require.Zero(t, storetest.Read(t, s, row.ID).Ends.Drain)
+}
+
+// A transfer that has read the drains and a thaw wait for each other: no cluster ends by a freeze that was thawed.
+func TestATransferDuringAThawGetsNoEndOfIt(t *testing.T) {
+	t.Parallel()
+	s, clock := storetest.Open(t)
+	row := ready(t, s, clock, storetest.Granted("shop"))
+	for range 8 {
+		brake, err := s.Brakes.Freeze(t.Context(), lifecycle.Place{Team: "data"}, 4*time.Hour, &brakes.Drain{In: 2 * time.Hour}, admin)
+		require.NoError(t, err)
+		var both sync.WaitGroup
+		both.Go(func() { require.NoError(t, s.Transfer(t.Context(), row.ID, "data", "dora", admin, nil)) })
+		both.Go(func() {
+			_, err := s.Brakes.Thaw(t.Context(), brake.ID, admin)
+			require.NoError(t, err)
+		})
+		both.Wait()
+		require.Zero(t, storetest.Read(t, s, row.ID).Ends.Drain)
+		require.NoError(t, s.Transfer(t.Context(), row.ID, "acme/platform", "maya", admin, nil))
+	}
 }
 
 func TestADrainOfATeamFollowsItsClusters(t *testing.T) {

@@ -144,7 +144,7 @@ func whyExempt(r scans.Removal) string {
 	if len(r.Exempt) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("its teardown would also delete or count what is exempt: %s; approve them together, or remove by hand what is to go", strings.Join(r.Exempt, ", "))
+	return fmt.Sprintf("its teardown would also delete orphans that are exempt: %s. Approve all of them together, or delete this orphan's resources by hand", strings.Join(r.Exempt, ", "))
 }
 
 // ours reports that an InstallationId is this installation's, or was when the cluster was accepted.

@@ -167,7 +167,7 @@ func TestNothingForeignIsEverPlannedFor(t *testing.T) {
 		}, `volume/9 has a mark of this cluster, but belongs to the installation "there"; a teardown deletes nothing until`},
 		"another orphan of its cluster is exempt": {func(r *scans.Removal, _ *contract.SeenResource) {
 			r.Exempt = []string{"orp_2", "orp_3"}
-		}, "its teardown would also delete or count what is exempt: orp_2, orp_3; approve them together"},
+		}, "its teardown would also delete orphans that are exempt: orp_2, orp_3. Approve all of them together"},
 		"somebody's, marked later": {func(r *scans.Removal, s *contract.SeenResource) {
 			r.Of.AcceptedAt, s.MadeAt = released.Add(-time.Hour), released.AddDate(-1, 0, 0)
 		}, "was made at 12:00 UTC on 3 March 2025, before the cluster shop was accepted, so somebody else put the cluster's tags or name on it"},

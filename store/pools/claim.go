@@ -43,11 +43,11 @@ type Request struct {
 // ErrBusy: of the waiting clusters that fit, each is being changed at this moment. It may be free a moment later.
 var ErrBusy = errors.New("the waiting clusters are being changed")
 
-// fits selects the waiting clusters that a claim can take. Where an admin drains, or for whom, none can.
+// fits selects the waiting clusters that a claim can take. None is taken that a drain ends, or that one would end for the claimant's team.
 var fits = `
 	FROM clusters c
 	WHERE c.pool <> '' AND c.destroyed_at IS NULL AND c.pool = ANY (@pools) AND c.pooled AND c.desired = 'present' AND c.status = 'READY'
-		AND c.power <> 'changing' AND c.sleep_wanted = (c.power = 'asleep') AND c.degraded = '' AND c.end_ttl > @now
+		AND c.power <> 'changing' AND c.sleep_wanted = (c.power = 'asleep') AND c.degraded = '' AND c.end_ttl > @now AND c.end_drain IS NULL
 		AND c.account = ANY (@accounts) AND (@any_domain OR c.base_domain = @domain)
 		AND (c.platform, c.profile, c.version, c.addons) = (@platform, @profile, @version, @addons::text[]) AND c.region = ANY (@regions)
 		AND NOT EXISTS (SELECT FROM freezes f WHERE f.thawed_at IS NULL AND f.until > @now AND f.drain_at IS NOT NULL AND ` + brakes.Covers("f.", "c.", "@team") + `)`

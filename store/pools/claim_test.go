@@ -305,14 +305,20 @@ func TestNobodyClaimsWhatADrainEnds(t *testing.T) {
 	t.Parallel()
 	s, clock := storetest.Open(t)
 	waits := pooled(t, s, clock, "ready-1")
-	for i, where := range []lifecycle.Place{{Region: "us-east-1"}, {Team: "acme/platform"}} {
+	for i, where := range []lifecycle.Place{{Region: "us-east-1"}, {Team: "acme/platform"}, {Team: "infra"}} {
 		brake, err := s.Brakes.Freeze(t.Context(), where, 3*time.Hour, &brakes.Drain{}, storetest.Maya("an outage"))
 		require.NoError(t, err)
 		ask, g := request(41 + i)
-		require.NotEqual(t, waits.ID, judge(t, s, ask, g).Row.ID, "of a team that is drained, too")
+		require.NotEqual(t, waits.ID, judge(t, s, ask, g).Row.ID, "of a team that is drained, too, or from one")
 		_, err = s.Brakes.Thaw(t.Context(), brake.ID, storetest.Maya("over"))
 		require.NoError(t, err)
 	}
-	ask, g := request(43)
+	_, err := s.Pool().Exec(t.Context(), `UPDATE clusters SET end_drain = $2, drain_why = '{"code":"drain"}' WHERE id = $1`, waits.ID, clock.Now())
+	require.NoError(t, err)
+	ask, g := request(44)
+	require.NotEqual(t, waits.ID, judge(t, s, ask, g).Row.ID, "its end has come, whatever holds now")
+	_, err = s.Pool().Exec(t.Context(), `UPDATE clusters SET end_drain = NULL, drain_why = '{}' WHERE id = $1`, waits.ID)
+	require.NoError(t, err)
+	ask, g = request(45)
 	require.Equal(t, waits.ID, judge(t, s, ask, g).Row.ID)
 }

@@ -232,7 +232,8 @@ func carryRows(ctx context.Context, c *db.Tx, w carriage, clusters []string) err
 	b.Do("rename where its merge queues' own clusters are shown", `UPDATE subscribers x SET `+carried+` FROM clusters c
 		WHERE c.id = x.cluster_id AND c.pr_number IS NULL AND x.repo = @from AND @alone`, args)
 	b.Do("rename what asked for them", `UPDATE request_keys SET key = overlay(key PLACING @to::text FROM length('merge_group:') + 1 FOR length(@from::text))
-		WHERE starts_with(key, 'merge_group:' || @from::text || ':') AND @alone`, args) // the form is outbox.MergeGroup.Key's
+		WHERE starts_with(key, 'merge_group:' || @from::text || ':') AND @alone AND NOT EXISTS (SELECT FROM request_keys o
+			WHERE o.principal = request_keys.principal AND o.key = overlay(request_keys.key PLACING @to::text FROM length('merge_group:') + 1 FOR length(@from::text)) AND o.key <> request_keys.key)`, args) // the form is outbox.MergeGroup.Key's
 	b.Do("rename its gates", `UPDATE gates x SET `+carried+` WHERE repo = @from AND @alone
 		AND NOT EXISTS (SELECT FROM gates o WHERE o.repo = @to AND o.repo <> x.repo AND o.head = x.head AND o.profile = x.profile)`, args)
 	b.Do("have them looked at there", `

@@ -130,6 +130,11 @@ func TestTheClustersOfAMergeQueueFollowTheirRepository(t *testing.T) {
 	found, err := s.Outbox.EndMergeGroup(t.Context(), g, "dequeued")
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{shown.ID, asked.ID}, found)
+
+	_, err = s.Pool().Exec(t.Context(), `INSERT INTO request_keys (principal, key, cluster_id, created_at)
+		SELECT principal, replace(key, 'acme/store', 'acme/third'), cluster_id, created_at FROM request_keys WHERE key LIKE 'merge_group:%'`)
+	require.NoError(t, err)
+	require.Equal(t, 1, storetest.Renamed(t, s, "acme/store", "acme/third", 900), "although a delivery with the new name came first")
 }
 
 func TestChannelsHearOfARepositoryUnderItsNewName(t *testing.T) {

@@ -1288,7 +1288,7 @@ type DeliveryPage struct {
 type End struct {
 	At time.Time `json:"at" yaml:"at"`
 
-	// Kind ttl, maximum, pr_closed, label_removed, run_finished, claim, idle or hold.
+	// Kind ttl, maximum, pr_closed, label_removed, run_finished, claim, idle, drain or hold.
 	Kind    string `json:"kind" yaml:"kind"`
 	Message string `json:"message" yaml:"message"`
 }

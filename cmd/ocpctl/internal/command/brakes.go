@@ -20,11 +20,18 @@ const allBrakes = "all"
 
 func (a *app) newFreezeCommand() *cobra.Command {
 	var said v1.FreezeRequest
+	var yes bool
 	c := &cobra.Command{
 		Use: "freeze", Short: "Keep new clusters from being created until a time", Args: rangeArgs(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
-		Long:    "Keep new clusters from being created until a time. Requests are accepted and wait; every waiting cluster shows the reason and the end. What runs goes on; so do teardowns, sleep, scaling and access. With --drain, the clusters there end too: their people are warned, a hold does not keep them, and ocpctl admin thaw lifts ends that have not come yet. Without --platform, --account, --region, --profile and --team it applies everywhere.",
+		Long:    "Keep new clusters from being created until a time. Requests are accepted and wait; every waiting cluster shows the reason and the end. What runs goes on; so do teardowns, sleep, scaling and access. With --drain, the clusters there end too: their people are warned, and a hold does not protect them. ocpctl admin thaw cancels that for clusters that have not ended yet. Without --platform, --account, --region, --profile and --team it applies everywhere.",
 		Example: "  ocpctl admin freeze --region us-east-1 --until 4h --reason \"AWS has an outage\"\n  ocpctl admin freeze --profile aws-gpu --until 2030-01-31T18:00:00Z --reason \"the quota is being raised\"\n  ocpctl admin freeze --account 210987654321 --drain-by 2h --until 3d --reason \"the account is closed\"",
 		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, _ []string) error {
+			if said.Drain || said.DrainBy != "" {
+				where := strings.Join(strings.Fields(strings.Join([]string{said.Platform, said.Account, said.Region, said.Profile, said.Team}, " ")), ", ")
+				if err := a.askToConfirm("End all clusters "+cmp.Or(where, "everywhere")+"?", yes); err != nil {
+					return err
+				}
+			}
 			return showAnswer(a, func(b v1.Brake) []string { return []string{b.ID} }, func(s *table.Screen, b v1.Brake) {
 				s.Linef("%s: %s.", humanize.Line(b.ID), humanize.Line(b.Message))
 			})(api.Freeze(ctx, said))
@@ -37,8 +44,9 @@ func (a *app) newFreezeCommand() *cobra.Command {
 	f.StringVar(&said.Profile, "profile", "", "only this `profile`")
 	f.StringVar(&said.Team, "team", "", "only this `team`")
 	f.StringVar(&said.Until, "until", "", "how long, such as 4h, or a `time` (RFC 3339); at most 14 days away; required")
-	f.BoolVar(&said.Drain, "drain", false, "end the clusters there too, after their grace")
-	f.StringVar(&said.DrainBy, "drain-by", "", "end the clusters there at this `time` or after so long, at most until the freeze ends")
+	f.BoolVar(&said.Drain, "drain", false, "also end the clusters there, after the longest of their grace periods")
+	f.StringVar(&said.DrainBy, "drain-by", "", "also end the clusters there, at this `time` or after this long (30m); no later than the freeze ends")
+	f.BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
 	reasonFlag(c, &said.Reason)
 	c.PreRunE = func(*cobra.Command, []string) error {
 		if strings.TrimSpace(said.Until) == "" {
@@ -55,7 +63,7 @@ func (a *app) newThawCommand() *cobra.Command {
 	var said v1.MaybeReason
 	var all bool
 	c := &cobra.Command{
-		Use: "thaw ID | --all", Short: "End a freeze, or close a breaker; what waits for it goes on at once", Args: rangeArgs(0, 1), ValidArgsFunction: completeFirst(a.completeBrakes),
+		Use: "thaw ID | --all", Short: "End a freeze or close a breaker: waiting clusters start, and drained ones that have not ended yet stay", Args: rangeArgs(0, 1), ValidArgsFunction: completeFirst(a.completeBrakes),
 		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 			id := allBrakes
 			if len(args) == 1 {
