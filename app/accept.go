@@ -110,7 +110,7 @@ func (c Created) Position() int {
 // CreateFrom judges a request under the store's locks and stores it with its verdict, accepted or refused. The cluster gets the
 // granted name, or the fallback name if the first is taken. A refusal is a result, not an error.
 func (s *Service) CreateFrom(ctx context.Context, r ClusterRequest) (Created, error) {
-	r, ask, err := s.completeAsk(ctx, r)
+	r, ask, err := s.completeAsk(ctx, r, true)
 	if err != nil {
 		return Created{}, err
 	}
@@ -195,14 +195,12 @@ func (s *Service) evaluateRequest(r ClusterRequest, u policy.Usage, now time.Tim
 	return v
 }
 
-// lookAround completes a request with what keeps new clusters from somewhere now.
-func (s *Service) lookAround(ctx context.Context, r ClusterRequest) (ClusterRequest, error) {
-	brakes, err := s.store.Brakes.List(ctx)
-	if err != nil {
+// lookAround completes a request with what keeps new clusters from somewhere now. opens: as in listUnproven.
+func (s *Service) lookAround(ctx context.Context, r ClusterRequest, opens bool) (_ ClusterRequest, err error) {
+	if r.unproven, err = s.listUnproven(ctx, r.catalogue.Catalogue, opens); err != nil {
 		return r, err
 	}
-	r.brakes = brakes
-	if r.unproven, err = s.listUnproven(ctx, r.catalogue.Catalogue); err != nil {
+	if r.brakes, err = s.store.Brakes.List(ctx); err != nil {
 		return r, err
 	}
 	if len(r.catalogue.Accounts) == 0 && !slices.ContainsFunc(r.catalogue.All(), profiles.Profile.FallsBack) {
@@ -214,15 +212,15 @@ func (s *Service) lookAround(ctx context.Context, r ClusterRequest) (ClusterRequ
 }
 
 // completeAsk completes a request with the catalogue and the person's name, and returns with it what is requested and whose usage it
-// counts toward. The request alone decides the scope; the usage is counted later, under the locks.
-func (s *Service) completeAsk(ctx context.Context, r ClusterRequest) (ClusterRequest, store.Ask, error) {
+// counts toward. The request alone decides the scope; the usage is counted later, under the locks. opens: as in listUnproven.
+func (s *Service) completeAsk(ctx context.Context, r ClusterRequest, opens bool) (ClusterRequest, store.Ask, error) {
 	if r.catalogue.Hash == "" {
 		r.catalogue = s.catalogue()
 	}
 	if err := s.keepPeople(ctx, r.catalogue); err != nil {
 		return ClusterRequest{}, store.Ask{}, err
 	}
-	r, err := s.lookAround(ctx, r)
+	r, err := s.lookAround(ctx, r, opens)
 	if err != nil {
 		return ClusterRequest{}, store.Ask{}, err
 	}

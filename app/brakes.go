@@ -25,12 +25,13 @@ const (
 // AllBrakes is what thaws everything.
 const AllBrakes = "all"
 
-// Brakes returns what keeps new clusters from being created now, the oldest first.
+// Brakes returns what keeps new clusters from being created now, the oldest first. Proofs of accounts are not among them: nobody thaws one.
 func (s *Service) Brakes(ctx context.Context, who policy.Principal) ([]lifecycle.Brake, error) {
 	if err := MayForEverybody(who, policy.ActBrakes, "see what is frozen"); err != nil {
 		return nil, err
 	}
-	return s.store.Brakes.List(ctx)
+	list, err := s.store.Brakes.List(ctx)
+	return slices.DeleteFunc(list, func(b lifecycle.Brake) bool { return b.Kind == lifecycle.Proof }), err
 }
 
 // FreezeRequest is a freeze as somebody asks for it. Times are RFC 3339, or how long, as people type it.

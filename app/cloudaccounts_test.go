@@ -121,8 +121,17 @@ func TestAnAccountGetsNoClusterUntilItIsProven(t *testing.T) {
 		}
 		storetest.Prove(t, h.Store, "aws", own.Number, own.Version(), scans.ResultRow{Outcome: outcome, Proof: proof, Reason: "ZoneMissing", Message: message, Next: next})
 	}
-	require.Contains(t, create(maya, "platform").Text(), "No account takes a new cluster: own (not proven yet).")
+	waits := func(v policy.Verdict) {
+		t.Helper()
+		require.True(t, v.Allowed, v.Text())
+		require.Contains(t, v.Text(), "ew clusters on aws in the account 111111111111 have to wait until it is proven that they can be created there")
+	}
+	waits(create(maya, "platform"))
 	require.Equal(t, "unproven", state().State())
+	require.True(t, state().Proof.Open, "the request had it proven")
+	brakes, err := h.Service.Brakes(t.Context(), policy.As("saml:ada", "ada", policy.PlatformAdmin))
+	require.NoError(t, err)
+	require.Empty(t, brakes, "nobody thaws a proof")
 
 	finds(contract.ProofRefused, "there is no zone", "ask the DNS administrator to create it")
 	refused := create(maya, "platform")
@@ -131,7 +140,7 @@ func TestAnAccountGetsNoClusterUntilItIsProven(t *testing.T) {
 	others := create(bob, "billing").Text()
 	require.Contains(t, others, "Team billing may use no account of AWS.")
 	require.NotContains(t, others, "zone")
-	_, err := h.Service.ProveAccount(t.Context(), bob, "own", app.Origin{Source: policy.SourceAPI})
+	_, err = h.Service.ProveAccount(t.Context(), bob, "own", app.Origin{Source: policy.SourceAPI})
 	require.ErrorContains(t, err, "The account own does not exist.", "other teams do not learn of it")
 
 	asked, err := h.Service.ProveAccount(t.Context(), maya, "own", app.Origin{Source: policy.SourceAPI})
@@ -144,10 +153,16 @@ func TestAnAccountGetsNoClusterUntilItIsProven(t *testing.T) {
 	h.Catalogue = servicetest.Catalogue(t, map[string]string{
 		"accounts/own.yaml": "name: own\nplatform: aws\nnumber: \"111111111111\"\ncredentials: {ref: \"file:/own\"}\nteams: [platform]\ncap: 4\n",
 	})
+	proven := own
 	own = h.Catalogue.Accounts[0]
-	require.Contains(t, create(maya, "platform").Text(), "own (not proven since its document changed)")
+	require.Equal(t, "unproven", state().State())
+	require.Contains(t, state().Proof.Why, "not proven since its document changed")
+	waits(create(maya, "platform"))
 	finds(contract.ProofLacking, "its limits could not be read", "allow it")
 	require.Contains(t, create(maya, "platform").Text(), "own (not proven: its limits could not be read)")
+	h.Catalogue.Accounts[0] = proven
+	require.True(t, create(maya, "platform").Allowed, "a document that is put back is proven")
+	h.Catalogue.Accounts[0] = own
 
 	h.Catalogue.Accounts[0].Teams = nil
 	_, err = h.Service.ProveAccount(t.Context(), maya, "own", app.Origin{Source: policy.SourceAPI})

@@ -95,7 +95,7 @@ func (s *Service) Judge(ctx context.Context, r policy.Request) (policy.Verdict, 
 	if err != nil {
 		return policy.Verdict{}, fmt.Errorf("count what is used: %w", err)
 	}
-	q, err := s.lookAround(ctx, ClusterRequest{Request: r, catalogue: inForce, explain: true})
+	q, err := s.lookAround(ctx, ClusterRequest{Request: r, catalogue: inForce, explain: true}, false)
 	if err != nil {
 		return policy.Verdict{}, err
 	}
@@ -109,7 +109,7 @@ func (s *Service) JudgeBy(c catalogue.Catalogue, r policy.Request, used policy.U
 
 // Rehearse creates a cluster and rolls it back. A taken name is a result here, like every other refusal.
 func (s *Service) Rehearse(ctx context.Context, r ClusterRequest) (Preview, error) {
-	r, ask, err := s.completeAsk(ctx, r)
+	r, ask, err := s.completeAsk(ctx, r, false)
 	if err != nil {
 		return Preview{}, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/chatops/messages"
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/duration"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store/scans"
@@ -27,44 +28,73 @@ func (p ProofState) HasFailed() bool {
 	return p.Verdict == contract.ProofLacking || p.Verdict == contract.ProofRefused
 }
 
+// isAwaited reports whether a first proof is under way: what is created there waits for it.
+func (p ProofState) isAwaited() bool { return p.Open && p.Verdict == "" }
+
 // judgeProof says what the proofs of an account mean for its document as it is now. In one that had clusters before proofs began, only what would
 // make every install fail stops new ones.
 func judgeProof(a profiles.Account, all []scans.Proof) ProofState {
-	i := slices.IndexFunc(all, func(p scans.Proof) bool { return p.Platform == a.Platform && p.Account == a.Number })
+	isOf := func(p scans.Proof) bool { return p.Platform == a.Platform && p.Account == a.Number }
+	i := indexVersion(all, a.Platform, a.Number, a.Version())
 	if i < 0 {
-		return ProofState{scans.Proof{Platform: a.Platform, Account: a.Number}, policy.Unproven{Why: "not proven yet"}}
+		i = slices.IndexFunc(all, func(p scans.Proof) bool { return isOf(p) && p.Version == "" && p.Used })
+	}
+	if i < 0 {
+		p := ProofState{scans.Proof{Platform: a.Platform, Account: a.Number}, policy.Unproven{Why: "not proven yet"}}
+		if slices.ContainsFunc(all, isOf) {
+			p.Why = "not proven since its document changed"
+		}
+		return p
 	}
 	p := ProofState{Proof: all[i]}
 	switch {
-	case p.Used && p.Version == "":
-	case p.Version != a.Version():
-		p.Verdict, p.Reason, p.Message, p.Proof.Next = "", "", "", ""
-		p.Why = "not proven since its document changed"
 	case p.Verdict == contract.ProofProven, p.Used && p.Verdict != contract.ProofRefused:
 	case p.Verdict != "":
 		p.Why = "not proven: " + strings.TrimSuffix(p.Message, ".")
 		p.Unproven.Next = messages.Sentence(strings.TrimSuffix(p.Proof.Next, ".")) + fmt.Sprintf(". It is proven again within minutes, or at once by: ocpctl account prove %s", a.Name)
 	case p.Trouble != "":
-		p.Why = "not proven yet: " + strings.TrimSuffix(p.Trouble, ".")
+		p.Why, p.Unproven.Next = "not proven yet: "+strings.TrimSuffix(p.Trouble, "."), p.TroubleNext
 	default:
 		p.Why = "not proven yet"
 	}
 	return p
 }
 
-// listUnproven returns the accounts of a catalogue that get no new cluster.
-func (s *Service) listUnproven(ctx context.Context, c profiles.Catalogue) (map[string]policy.Unproven, error) {
+// indexVersion returns where the proofs have a version of an account's document; below 0: nowhere.
+func indexVersion(all []scans.Proof, platform, number, version string) int {
+	return slices.IndexFunc(all, func(p scans.Proof) bool {
+		return p.Platform == platform && p.Account == number && p.Version == version
+	})
+}
+
+// listUnproven returns the accounts of a catalogue that get no new cluster. opens: an account without a proof gets one, and the cluster waits for it.
+func (s *Service) listUnproven(ctx context.Context, c profiles.Catalogue, opens bool) (map[string]policy.Unproven, error) {
 	if len(c.Accounts) == 0 {
 		return nil, nil
 	}
 	all, err := s.store.Scans.Proofs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var wanted []scans.WantedProof
+	if opens {
+		wanted = slices.DeleteFunc(s.WantedProofs(), func(w scans.WantedProof) bool { return indexVersion(all, w.Platform, w.Account, w.Version) >= 0 })
+	}
+	if len(wanted) > 0 {
+		if err := s.store.Scans.OpenProofs(ctx, wanted, duration.Day); err != nil {
+			return nil, err
+		}
+		if all, err = s.store.Scans.Proofs(ctx); err != nil {
+			return nil, err
+		}
+	}
 	out := map[string]policy.Unproven{}
 	for _, a := range c.Accounts {
-		if p := judgeProof(a, all); !p.IsProven() {
+		if p := judgeProof(a, all); !p.IsProven() && !p.isAwaited() {
 			out[a.Number] = p.Unproven
 		}
 	}
-	return out, err
+	return out, nil
 }
 
 // WantedProofs returns what has to be proven of the catalogue's accounts, those with an enabled profile.

@@ -71,8 +71,11 @@ func faceOf(c lifecycle.Card) face {
 	}
 	if !c.Why.Brake.IsZero() && c.Phase == lifecycle.AwaitingCapacity {
 		f.head, f.doing = "is waiting because new clusters are frozen", "It starts by itself when the freeze ends."
-		if c.Why.Brake.Kind == lifecycle.Breaker {
+		switch c.Why.Brake.Kind {
+		case lifecycle.Breaker:
 			f.head, f.doing = "is waiting because installs fail", "It starts by itself when one succeeds."
+		case lifecycle.Proof:
+			f.head, f.doing = "is waiting until its cloud account is proven", "It starts by itself within minutes."
 		}
 	}
 	if c.Phase == lifecycle.AwaitingApproval && !c.ApproveBy.IsZero() {

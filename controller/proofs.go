@@ -6,13 +6,13 @@ import (
 )
 
 const (
-	// longestProof is how long a proof may take: it only reads, and somebody may wait for it.
-	longestProof = 15 * time.Minute
+	// mostProofs is how many proofs have a runner at once: a catalogue may have many accounts.
+	mostProofs = 4
 	// proveAgainAfter is how long after a proof that did not prove its account the next one begins by itself.
 	proveAgainAfter = 5 * time.Minute
 )
 
-// runProofs opens the proofs that the catalogue's accounts need, and sees to those that are open.
+// runProofs opens the proofs that the catalogue's accounts need, and sees to the oldest that are open.
 func (c *Controller) runProofs(ctx context.Context) error {
 	if c.Accounts.Prove == nil {
 		return nil
@@ -26,7 +26,7 @@ func (c *Controller) runProofs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, run := range open {
+	for _, run := range open[:min(mostProofs, len(open))] {
 		if err := c.seeTo(ctx, run); err != nil {
 			return err
 		}

@@ -1,6 +1,8 @@
 package controller_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -68,6 +70,49 @@ func TestEachAccountIsProvenByARunnerOfItsOwn(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{contract.ProofProven, ""}, []string{known[0].Verdict, known[1].Verdict})
 	require.Equal(t, "it did not end within 15 min", known[1].Trouble)
+	require.Contains(t, known[1].TroubleNext, "docs/runbooks/account-unproven.md")
 	h.pass(5 * time.Minute)
 	require.Len(t, h.prove(), 1, "what was not found out is tried again")
+}
+
+func TestOnlySomeAccountsAreProvenAtOnce(t *testing.T) {
+	t.Parallel()
+	var accounts []string
+	for i := range 10 {
+		accounts = append(accounts, fmt.Sprintf("%012d", i+1))
+	}
+	h := proving(t, accounts...)
+	for range 2 {
+		h.work(queue.RunScansArgs{})
+	}
+	runs, err := h.store.Scans.OpenRuns(h.ctx)
+	require.NoError(t, err)
+	require.Len(t, runs, 10)
+	asked := func() (ids []string) {
+		require.NoError(t, h.store.Pool().QueryRow(h.ctx, `SELECT array_agg(DISTINCT args ->> 'scan' ORDER BY args ->> 'scan') FROM river_job WHERE kind = 'launch_scan'`).Scan(&ids))
+		return ids
+	}
+	ids := func(n int) (ids []string) {
+		for _, run := range runs[:n] {
+			ids = append(ids, run.ID)
+		}
+		slices.Sort(ids)
+		return ids
+	}
+	require.Equal(t, ids(4), asked())
+	h.pass(10 * time.Minute)
+	_, err = h.store.Scans.Claim(h.ctx, runs[0].ID, runs[0].TokenID, "pod-1")
+	require.NoError(t, err)
+	_, err = h.store.Scans.Result(h.ctx, runs[0].ID, runs[0].TokenID, scans.ResultRow{Outcome: lifecycle.Succeeded, Proof: contract.ProofProven})
+	require.NoError(t, err)
+	h.work(queue.RunScansArgs{})
+	require.Equal(t, ids(5), asked())
+	h.pass(5 * time.Minute)
+	h.work(queue.RunScansArgs{})
+	h.work(queue.RunScansArgs{})
+	require.Equal(t, ids(8), asked(), "three were given up")
+	left, err := h.store.Scans.OpenRuns(h.ctx)
+	require.NoError(t, err)
+	require.Len(t, left, 6)
+	require.Equal(t, runs[4].ID, left[0].ID, "its time began with its turn")
 }

@@ -119,12 +119,13 @@ func (c *Controller) seeTo(ctx context.Context, scan scans.Scan) error {
 	if err != nil {
 		return err
 	}
-	turn, longest := scan.OpenedAt, longestProof
-	if !scans.IsProof(scan.ID) {
-		longest = longestScan
-		if turn, err = c.Store.Scans.Turn(ctx, scan); err != nil {
-			return err
-		}
+	atOnce, longest := 1, longestScan
+	if scans.IsProof(scan.ID) {
+		atOnce, longest = mostProofs, lifecycle.LongestProof
+	}
+	turn, err := c.Store.Scans.Turn(ctx, scan, atOnce)
+	if err != nil {
+		return err
 	}
 	seen, err := c.Dispatcher.Observe(ctx, scan.ID)
 	if err != nil {
@@ -172,7 +173,11 @@ func (c *Controller) replaceRunner(ctx context.Context, scan scans.Scan) error {
 }
 
 func (c *Controller) giveUp(ctx context.Context, scan scans.Scan, reason, why string) error {
-	next := "Look at the log of its runner, and at docs/runbooks/scan-failing.md."
+	runbook := "scan-failing.md"
+	if scans.IsProof(scan.ID) {
+		runbook = "account-unproven.md"
+	}
+	next := "Look at the log of its runner, and at docs/runbooks/" + runbook + "."
 	if scan.LaunchTrouble != nil {
 		why, next = why+": "+scan.LaunchTrouble.Message, scan.LaunchTrouble.Next
 	}
@@ -199,7 +204,7 @@ func (w *launchScanWorker) Work(ctx context.Context, job *river.Job[queue.Launch
 	}
 	kind, deadline := contract.KindScan, longestScan
 	if scans.IsProof(scan.ID) {
-		kind, deadline = contract.KindProve, longestProof
+		kind, deadline = contract.KindProve, lifecycle.LongestProof
 	}
 	raw, err := w.c.Signer.Sign(scan.ID, scan.TokenID, w.c.Now())
 	if err != nil {

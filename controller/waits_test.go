@@ -12,11 +12,15 @@ import (
 	"github.com/ocpctl/ocpctl/app/hooks"
 	hub "github.com/ocpctl/ocpctl/devstack/github"
 	hubruns "github.com/ocpctl/ocpctl/devstack/github/runs"
+	"github.com/ocpctl/ocpctl/devstack/servicetest"
+	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/inbox"
+	"github.com/ocpctl/ocpctl/store/scans"
+	"github.com/ocpctl/ocpctl/store/storetest"
 )
 
 const environment = "ocp/aws-minimal-test"
@@ -333,4 +337,21 @@ func TestAnEventOfAJobThatDoesNotWaitRequestsNothing(t *testing.T) {
 	p.goOn()
 	require.Contains(t, p.notes()[0], "no job waits for it")
 	require.Empty(t, p.waited())
+}
+
+// A job that was rejected would have to be started again by hand.
+func TestAnEnvironmentsJobWaitsForTheProofOfItsAccount(t *testing.T) {
+	t.Parallel()
+	terms := servicetest.Catalogue(t, map[string]string{"accounts/one.yaml": "name: one\nplatform: aws\nnumber: \"123456789012\"\n"})
+	p := newPipelineWith(t, terms)
+	run := p.waits(hub.NewRun{})
+	row := p.onlyWaited()
+	p.reconcile(row.ID)
+	require.Equal(t, lifecycle.Proof, p.cluster(row.ID).Why.Brake.Kind)
+	require.Equal(t, hubruns.Waiting, p.last(run.ID, "e2e").Status)
+	one := terms.Accounts[0]
+	storetest.Prove(t, p.store, one.Platform, one.Number, one.Version(), scans.ResultRow{Outcome: lifecycle.Succeeded, Proof: contract.ProofProven})
+	p.becomesReady(p.cluster(row.ID))
+	p.goOn()
+	require.Equal(t, hubruns.Approved, p.last(run.ID, "e2e").Reviews[0].State)
 }

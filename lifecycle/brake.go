@@ -14,7 +14,11 @@ type BrakeKind string
 const (
 	Freeze  BrakeKind = "freeze"  // an admin, until a time
 	Breaker BrakeKind = "breaker" // creates that failed, until one succeeds
+	Proof   BrakeKind = "proof"   // a cloud account's first proof, until it ends
 )
+
+// LongestProof is how long a proof of an account may take: it only reads, and clusters wait for it.
+const LongestProof = 15 * time.Minute
 
 // Brake keeps creates from beginning where it applies. What runs goes on unless it is drained, and so does everything else: teardowns, sleep, access. It is shown in
 // every cluster that waits for it. The database keeps times in UTC and to the microsecond, and so does a brake.
@@ -25,7 +29,7 @@ type Brake struct {
 	By    string    `json:"by,omitempty"`   // who froze, as people know them
 	Words string    `json:"words,omitempty"`
 	Since time.Time `json:"since,omitzero"`
-	Until time.Time `json:"until,omitzero"` // the end of a freeze; from when a breaker has one cluster tried
+	Until time.Time `json:"until,omitzero"` // the end of a freeze; when a proof is waited for no longer; from when a breaker has one cluster tried
 
 	DrainAt time.Time `json:"drainAt,omitzero"` // of a freeze: when what lives there ends; zero: it goes on
 
@@ -48,7 +52,7 @@ func (b Brake) IsZero() bool { return b == Brake{} }
 
 // Holds reports that the brake keeps a create from beginning at that time.
 func (b Brake) Holds(now time.Time) bool {
-	return b.Kind == Breaker || b.Kind == Freeze && now.Before(b.Until)
+	return b.Kind == Breaker || now.Before(b.Until)
 }
 
 // Covers reports that the place is within this one.
@@ -94,6 +98,9 @@ func (b Brake) String() string {
 	braked := strings.TrimSpace("new clusters " + b.Where.String())
 	if b.Kind == Breaker {
 		return fmt.Sprintf("%s have had to wait since %s, because %d creates in a row failed with %s; one is tried from %s", braked, sayMoment(b.Since), b.Failures, b.Code, sayMoment(b.Until))
+	}
+	if b.Kind == Proof {
+		return fmt.Sprintf("%s have to wait until it is proven that they can be created there, until %s at the latest", braked, sayMoment(b.Until))
 	}
 	text := fmt.Sprintf("%s froze %s from %s until %s", b.By, braked, sayMoment(b.Since), sayMoment(b.Until))
 	if !b.DrainAt.IsZero() {

@@ -105,9 +105,9 @@ func fitAccount(a profiles.Account, w AccountWish, u AccountUsage) AccountFit {
 	case w.Unproven[a.Number].Why != "":
 		f.Why, f.Next = w.Unproven[a.Number].Why, w.Unproven[a.Number].Next
 	case u.Kept[a.Name]:
-		f.Why = "one cluster has it for itself"
+		f.Why = "reserved for one cluster"
 	case w.Exclusive && u.Live[a.Name] > 0:
-		f.Why = fmt.Sprintf("not empty: it has %d", u.Live[a.Name])
+		f.Why = "not empty: " + clusterCount(u.Live[a.Name])
 	case a.Cap > 0 && u.Live[a.Name] >= a.Cap:
 		f.Why = fmt.Sprintf("%d of %d clusters", u.Live[a.Name], a.Cap)
 	}
@@ -195,6 +195,9 @@ func (j judging) chooseAccount() judging {
 		check.Message, check.Next = fmt.Sprintf("Team %s has no account that is called %q.", w.Team, w.Name), "Leave the account out: then one that fits is chosen."
 	case len(ranked) == 0:
 		check.Message = fmt.Sprintf("Team %s may use no account of %s.", w.Team, price.PlatformText(w.Profile.Platform))
+		if w.Exclusive {
+			check.Message = fmt.Sprintf("An account of its own needs cloud accounts in the catalogue, and none is there for %s that team %s may use.", price.PlatformText(w.Profile.Platform), w.Team)
+		}
 	case ranked[0].Why == "":
 		j.account = ranked[0].Account
 		check.Result, check.Next, check.Message = Pass, "", "A new cluster is made in the account "+j.account.Name
@@ -202,7 +205,7 @@ func (j judging) chooseAccount() judging {
 			check.Message += " (" + text + ")"
 		}
 		if w.Exclusive {
-			check.Message += ", which it has for itself as long as it lives"
+			check.Message += ", which no other cluster uses while it lives"
 		}
 		if check.Message += "."; list != "" {
 			check.Message += " The others: " + list + "."
@@ -219,4 +222,11 @@ func (j judging) chooseAccount() judging {
 	}
 	j.accountCheck = &check
 	return j
+}
+
+func clusterCount(n int) string {
+	if n == 1 {
+		return "1 cluster"
+	}
+	return fmt.Sprintf("%d clusters", n)
 }

@@ -109,17 +109,17 @@ func TestAnAccountForOneClusterAlone(t *testing.T) {
 	shared := Evaluate(validRequest(), used, with, Settings{})
 	require.Equal(t, "one", shared.Grant.Account)
 	require.False(t, shared.Grant.Exclusive)
-	require.Contains(t, find(t, shared, "account").Message, "two (one cluster has it for itself)")
+	require.Contains(t, find(t, shared, "account").Message, "two (reserved for one cluster)")
 
 	r := validRequest()
 	r.Account = profiles.ExclusiveAccount
 	alone := Evaluate(r, used, with, Settings{})
 	require.True(t, alone.Grant.Exclusive)
-	require.Equal(t, "A new cluster is made in the account xyz, which it has for itself as long as it lives. The others: one (not empty: it has 2), two (one cluster has it for itself).", find(t, alone, "account").Message)
+	require.Equal(t, "A new cluster is made in the account xyz, which no other cluster uses while it lives. The others: one (not empty: 2 clusters), two (reserved for one cluster).", find(t, alone, "account").Message)
 	used.Accounts.Live["xyz"] = 1
 	require.Contains(t, find(t, Evaluate(r, used, with, Settings{}), "account").Message, "No account takes a new cluster: ")
 	none := find(t, Evaluate(r, Usage{}, terms(t), Settings{}), "account")
-	require.Equal(t, []any{Fail, "Team shop may use no account of AWS."}, []any{none.Result, none.Message}, "the installation's own is for everybody")
+	require.Equal(t, []any{Fail, "An account of its own needs cloud accounts in the catalogue, and none is there for AWS that team shop may use."}, []any{none.Result, none.Message}, "the installation's own is for everybody")
 }
 
 func TestAnUnprovenAccountSaysWhoCanMendIt(t *testing.T) {

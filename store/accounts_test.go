@@ -2,10 +2,12 @@ package store_test
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
@@ -194,4 +196,22 @@ func TestAFullAccountServesFromAPoolOrNotAtAll(t *testing.T) {
 	_, err := storetest.Judge(s, ask, g)
 	require.ErrorIs(t, err, db.ErrNoAccount)
 	require.Zero(t, storetest.Count(t, s, `SELECT count(*) FROM clusters`))
+}
+
+// The count is made under the lock of all accounts, for which every other request waits.
+func TestTheClustersOfAnAccountAreCountedFromAnIndexAlone(t *testing.T) {
+	t.Parallel()
+	s, _ := storetest.Open(t)
+	_, err := s.Pool().Exec(t.Context(), `VACUUM ANALYZE clusters`)
+	require.NoError(t, err)
+	tx, err := s.Pool().Begin(t.Context())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, tx.Rollback(t.Context())) }()
+	_, err = tx.Exec(t.Context(), `SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off`)
+	require.NoError(t, err)
+	rows, err := tx.Query(t.Context(), `EXPLAIN SELECT account, count(*), bool_or(exclusive) FROM clusters WHERE account <> '' AND destroyed_at IS NULL GROUP BY 1`)
+	require.NoError(t, err)
+	plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	require.Contains(t, strings.Join(plan, "\n"), "Index Only Scan using clusters_account")
 }

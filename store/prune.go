@@ -70,11 +70,12 @@ var passing = []struct{ what, sql string }{
 		DELETE FROM scans WHERE id IN (
 			SELECT s.id FROM scans s WHERE s.closed_at < @before AND s.judged_at IS NOT NULL AND 10 <= (
 				SELECT count(*) FROM scans n WHERE n.platform = s.platform AND n.account = s.account AND n.round > s.round) LIMIT @batch)`},
-	// What was found out last of an account's document stays.
+	// The newest of each version of an account's document stays, and what was found out last of it: a document may be put back.
 	{"proofs", `
 		DELETE FROM proofs WHERE id IN (
-			SELECT p.id FROM proofs p WHERE p.closed_at < @before AND EXISTS (
-				SELECT FROM proofs n WHERE (n.platform, n.account) = (p.platform, p.account) AND n.round > p.round AND n.verdict <> '') LIMIT @batch)`},
+			SELECT p.id FROM proofs p WHERE p.closed_at < @now::timestamptz - interval '1 day' AND EXISTS (
+				SELECT FROM proofs n WHERE (n.platform, n.account, n.version) = (p.platform, p.account, p.version) AND n.round > p.round
+					AND (n.verdict <> '' OR p.verdict = '')) LIMIT @batch)`},
 	{"resources that are gone", `
 		DELETE FROM seen WHERE (platform, account, id) IN (SELECT platform, account, id FROM seen WHERE gone_at < @before LIMIT @batch)`},
 	// What people were told of stays for as long as a report can look back from its end.
@@ -131,7 +132,7 @@ var passing = []struct{ what, sql string }{
 // processed deliveries, finished effects, announcements, notices, test reports and signals of clusters that are gone, waits, turns of
 // runs, runs without a cluster, orphans and resources that are gone, old redeliveries, marks, gates and merge groups. It gives up posts and effects that could not be made for that long. Answers
 // and links go as soon as they expire, spent signatures, command lines and ended sessions a day later (clocks differ), looks for links
-// that succeeded a day after their end. Approvals that can no longer be decided are closed. It returns how many rows it touched.
+// that succeeded and outdated proofs of accounts a day after their end. Approvals that can no longer be decided are closed. It returns how many rows it touched.
 func (s *Store) Prune(ctx context.Context, keep time.Duration) (n int64, err error) {
 	now, err := s.Now(ctx)
 	if err != nil {

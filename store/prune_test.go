@@ -80,3 +80,21 @@ func TestWordsOfALongReleasedClusterAreGivenUp(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, n)
 }
+
+// An account whose runner never starts is proven every five minutes.
+func TestOfAnAccountsProofsTheNewestAndTheLastResultStay(t *testing.T) {
+	t.Parallel()
+	s, _ := storetest.Open(t)
+	now, err := s.Now(t.Context())
+	require.NoError(t, err)
+	_, err = s.Pool().Exec(t.Context(), `
+		INSERT INTO proofs (id, platform, account, round, version, used, asked_by, spec, opened_at, runner_since, token_id, closed_at, outcome, verdict)
+		SELECT 'prf_' || n, 'aws', '111111111111', n, CASE n WHEN 1 THEN '' ELSE 'v1' END, true, 'schedule', '{}', $1::timestamptz, $1, 'token ' || n,
+			$1, 'failed', CASE n WHEN 2 THEN 'refused' WHEN 3 THEN 'lacking' ELSE '' END
+		FROM generate_series(1, 1003) AS n`, now.Add(-48*time.Hour))
+	require.NoError(t, err)
+	_, err = s.Prune(t.Context(), 30*24*time.Hour)
+	require.NoError(t, err)
+	require.Equal(t, 3, storetest.Count(t, s, `SELECT count(*) FROM proofs WHERE used AND id IN ('prf_1', 'prf_3', 'prf_1003')`))
+	require.Equal(t, 3, storetest.Count(t, s, `SELECT count(*) FROM proofs`))
+}

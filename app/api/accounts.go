@@ -69,7 +69,7 @@ func toAccount(a app.AccountState) v1.Account {
 	}
 	if !a.Gone {
 		p := a.Proof
-		out.Proof = v1.AccountProof{Verdict: v1.AccountProofVerdict(p.Verdict), At: when(p.At), Running: p.Open, Reason: p.Reason, Message: cmp.Or(p.Why, p.Message), Next: cmp.Or(p.Unproven.Next, p.Proof.Next)}
+		out.Proof = v1.AccountProof{Verdict: v1.AccountProofVerdict(p.Verdict), At: when(p.At), Running: p.Open, Reason: p.Reason, Message: cmp.Or(p.Why, p.Message, p.Trouble), Next: cmp.Or(p.Unproven.Next, p.Proof.Next, p.TroubleNext)}
 	}
 	for _, region := range slices.Sorted(maps.Keys(a.Fits)) {
 		out.Room = append(out.Room, v1.AccountRoom{Region: region, Clusters: a.Fits[region]})

@@ -58,7 +58,7 @@ var (
 	capDesc          = prometheus.NewDesc("ocpctl_account_cap", "The most clusters at once in a cloud account of the catalogue that has such a limit.", []string{"account"}, nil)
 	roomDesc         = prometheus.NewDesc("ocpctl_account_room", "How many more clusters of a profile fit into a region of a cloud account by its own limits, as measured in the last day.", []string{"account", "region", "profile"}, nil)
 	unprovenDesc     = prometheus.NewDesc("ocpctl_account_unproven", "1 if a cloud account gets no new cluster because it is not proven that clusters can be made there.", []string{"account"}, nil)
-	proofDesc        = prometheus.NewDesc("ocpctl_account_proof_failed", "1 if the last proof of a cloud account found that something is wrong.", []string{"account"}, nil)
+	proofDesc        = prometheus.NewDesc("ocpctl_account_proof_failed", "1 if the last proof of a cloud account that reached a result found a problem.", []string{"account"}, nil)
 	awayDesc         = prometheus.NewDesc("ocpctl_github_away_seconds", "Seconds since GitHub stopped responding; 0 if it responds.", []string{"installation"}, nil)
 )
 

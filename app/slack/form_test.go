@@ -10,7 +10,12 @@ import (
 	"github.com/ocpctl/ocpctl/chatops/blocks"
 	"github.com/ocpctl/ocpctl/chatops/slack"
 	"github.com/ocpctl/ocpctl/chatops/slack/inbound"
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/profiles"
 	"github.com/ocpctl/ocpctl/store/inbox"
+	"github.com/ocpctl/ocpctl/store/scans"
+	"github.com/ocpctl/ocpctl/store/storetest"
 )
 
 func TestTheFormFollowsWhatIsChosen(t *testing.T) {
@@ -288,4 +293,19 @@ func TestTheFormPostsOnlyWhereThePersonIsAndOutsideOnlyForAdmins(t *testing.T) {
 	h.enters(f, "post", "CSHARED")
 	_, note = h.submits("UBOSS", f)
 	require.Equal(t, "created", note)
+}
+
+func TestASubmittedFormWaitsForTheProofOfItsAccount(t *testing.T) {
+	h := screened(t)
+	one := profiles.Account{Name: "one", Platform: "aws", Number: "111111111111"}
+	h.Catalogue.Accounts = []profiles.Account{one}
+	f := h.opened("UMATE", "ocp_create_message", "C1", "have a look, please")
+	h.enters(f, "name", "shop-smoke")
+	_, note := h.submits("UMATE", f)
+	require.Equal(t, "created", note, f.raw)
+	row := h.Only()
+	require.Empty(t, storetest.Step(t, h.Store, row.ID).Open)
+	require.Equal(t, lifecycle.Proof, storetest.Read(t, h.Store, row.ID).Why.Brake.Kind)
+	storetest.Prove(t, h.Store, one.Platform, one.Number, one.Version(), scans.ResultRow{Outcome: lifecycle.Succeeded, Proof: contract.ProofProven})
+	require.Equal(t, lifecycle.Create, storetest.Step(t, h.Store, row.ID).Open)
 }

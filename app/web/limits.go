@@ -79,7 +79,7 @@ func (p *pages) limitsOf(ctx context.Context, who policy.Principal) (limitsView,
 // proveAccount has a cloud account proven again.
 func (p *pages) proveAccount(w http.ResponseWriter, r *http.Request, who policy.Principal) {
 	_, err := p.App.ProveAccount(r.Context(), who, r.PathValue("name"), originOf(r))
-	p.answerForm(w, r, who, "/limits", "A runner looks whether clusters can be made in the account. What it finds out appears here.", err)
+	p.answerForm(w, r, who, "/limits", "A runner is checking whether clusters can be created in this account. The result appears here.", err)
 }
 
 // quotaLines returns one quota's limits, one line each.

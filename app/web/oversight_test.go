@@ -81,11 +81,17 @@ func TestLimitsShowAccountsAndTheirProof(t *testing.T) {
 	require.NotContains(t, page, "222222222222")
 	require.Contains(t, page, "The account theirs does not exist")
 	_, page, _ = h.as("maya").post("/accounts/own/prove", nil)
-	require.Contains(t, says(page), "A runner looks")
+	require.Contains(t, says(page), "A runner is checking")
+	_, page, _ = h.as("maya").get("/limits")
+	require.Contains(t, page, "disabled>Checking…</button>")
 	storetest.Prove(t, h.store, "aws", own.Number, own.Version(), scans.ResultRow{Outcome: lifecycle.Succeeded, Proof: contract.ProofProven})
 	_, page, _ = h.as("maya").get("/limits")
 	require.Contains(t, page, "Proven <time datetime=")
 	require.Contains(t, page, ">open</span>")
+	storetest.Prove(t, h.store, "aws", own.Number, own.Version(), scans.ResultRow{Outcome: lifecycle.Lost, Message: "its runner was lost", Next: "look at its log"})
+	_, page, _ = h.as("maya").get("/limits")
+	require.Contains(t, page, "</time>. Last check: its runner was lost. Look at its log.", "what was not found out is told")
+	require.Contains(t, page, ">Check again</button>")
 }
 
 func TestLimitsShowWhatACohortLends(t *testing.T) {

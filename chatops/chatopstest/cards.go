@@ -162,8 +162,12 @@ func queues() map[string]lifecycle.Card {
 	frozen.Why = lifecycle.MoveReason{Brake: lifecycle.Brake{
 		ID: "frz_1", Kind: lifecycle.Freeze, Where: lifecycle.Place{Region: "us-east-1"}, By: "Will *Admin*", Words: "AWS has an @outage", Since: Start, Until: Start.Add(4 * time.Hour),
 	}}
+	unproven := At(Card(), lifecycle.Pending, lifecycle.AwaitingCapacity, "")
+	unproven.Why = lifecycle.MoveReason{Brake: lifecycle.Brake{
+		ID: "prf_1", Kind: lifecycle.Proof, Where: lifecycle.Place{Platform: "aws", Account: "210987654321"}, Since: Start, Until: Start.Add(lifecycle.LongestProof),
+	}}
 	return map[string]lifecycle.Card{
-		"awaiting-thaw":     frozen,
+		"awaiting-thaw": frozen, "awaiting-proof": unproven,
 		"awaiting-capacity": waiting, "awaiting-turn": turn, "awaiting-runner": runner, "teardown-awaiting-runner": teardown, "scaling-awaiting-runner": unscaled,
 	}
 }

@@ -233,6 +233,8 @@ type Quota struct {
 	UsedBy  map[string]int `json:"usedBy,omitempty"`  // the part of Used, by the ClusterId tag: of their reservations, this much already exists
 	UsedIn  map[string]int `json:"usedIn,omitempty"`  // the part of Used without that tag, by the name of its resource group: on IBM Cloud a cluster has no tags before it is installed
 	Unknown string         `json:"unknown,omitempty"` // why limit or usage could not be queried; such a quota never blocks
+
+	Denied bool `json:"-"` // it is Unknown because a permission is missing; only the runner needs it
 }
 
 // Reservation is the response to a Demand.

@@ -114,17 +114,19 @@ func (s *scan) noteUnread(region string, quotas []contract.Quota) {
 	if len(quotas) == 0 || slices.ContainsFunc(quotas, func(q contract.Quota) bool { return q.Unknown == "" }) {
 		return
 	}
-	s.unread = append(s.unread, fmt.Sprintf("%s (%s)", region, quotas[0].Unknown))
+	q := quotas[max(0, slices.IndexFunc(quotas, func(q contract.Quota) bool { return q.Denied }))]
+	s.denied, s.unread = s.denied || q.Denied, append(s.unread, fmt.Sprintf("%s (%s)", region, q.Unknown))
 }
 
-// judgeLimits ends a proof for which everything else is as it should be.
+// judgeLimits ends a proof for which everything else is as it should be. Limits that the cloud did not tell for a reason of its own prove nothing.
 func (s *scan) judgeLimits() error {
 	if len(s.unread) > 0 {
-		s.proof = contract.ProofLacking
-		return failure{
-			Reason: "LimitsUnread", Message: "the account's limits could not be read in " + strings.Join(slices.Compact(s.unread), ", "),
-			Next: "ask an administrator of the account to give the runner's credentials the permissions to read quotas that deploy describes",
+		f := failure{Reason: "LimitsUnread", Message: "the account's limits could not be read in " + strings.Join(slices.Compact(s.unread), ", "), Next: "the next proof tries again"}
+		if s.denied {
+			s.proof = contract.ProofLacking
+			f.Next = "ask an administrator of the account to give the runner's credentials the permissions to read quotas (deploy/terraform/policies, or deploy/ibmcloud)"
 		}
+		return f
 	}
 	s.proof = contract.ProofProven
 	return nil

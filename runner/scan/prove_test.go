@@ -1,6 +1,8 @@
 package scan_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,19 +19,20 @@ func TestAProofLooksForWhatWouldKeepClustersFromBeingMade(t *testing.T) {
 	silent := cloud.Problem{Code: "NotAnswered", Whose: contract.WhoseCloud, Message: "the cloud did not answer: timeout", Next: "nothing"}
 	for name, c := range map[string]struct {
 		problems map[string][]cloud.Problem
-		unread   bool
+		unread   string
 		proof    string
 		reason   string
 		message  string
 	}{
-		"nothing":                      {nil, false, contract.ProofProven, "", ""},
-		"hints":                        {map[string][]cloud.Problem{"us-east-1 a.example.com": {{Code: "NameInUse", Block: true}, {Code: "ServiceRoleMissing"}}}, false, contract.ProofProven, "", ""},
-		"a zone of one profile":        {map[string][]cloud.Problem{"us-east-1 a.example.com": {noZone("a")}}, false, contract.ProofProven, "", ""},
-		"no zone at all":               {map[string][]cloud.Problem{"us-east-1 a.example.com": {noZone("a")}, "us-east-1 b.example.com": {noZone("b")}}, false, contract.ProofRefused, "ZoneMissing", "no zone for a; no zone for b"},
-		"another account, and a right": {map[string][]cloud.Problem{"us-east-1 a.example.com": {denied, {Code: "WrongAccount", Block: true, Message: "it is another one"}}}, false, contract.ProofRefused, "WrongAccount", "it is another one"},
-		"a right elsewhere":            {map[string][]cloud.Problem{"us-west-2 a.example.com": {denied, silent}}, false, contract.ProofLacking, "NotAnswered", denied.Message},
-		"an outage":                    {map[string][]cloud.Problem{"us-west-2 a.example.com": {silent}}, false, "", "NotAnswered", silent.Message},
-		"limits":                       {nil, true, contract.ProofLacking, "LimitsUnread", "the account's limits could not be read in us-east-1 (allow the runner servicequotas:GetServiceQuota), us-west-2 (allow the runner servicequotas:GetServiceQuota)"},
+		"nothing":                      {nil, "", contract.ProofProven, "", ""},
+		"hints":                        {map[string][]cloud.Problem{"us-east-1 a.example.com": {{Code: "NameInUse", Block: true}, {Code: "ServiceRoleMissing"}}}, "", contract.ProofProven, "", ""},
+		"a zone of one profile":        {map[string][]cloud.Problem{"us-east-1 a.example.com": {noZone("a")}}, "", contract.ProofProven, "", ""},
+		"no zone at all":               {map[string][]cloud.Problem{"us-east-1 a.example.com": {noZone("a")}, "us-east-1 b.example.com": {noZone("b")}}, "", contract.ProofRefused, "ZoneMissing", "no zone for a; no zone for b"},
+		"another account, and a right": {map[string][]cloud.Problem{"us-east-1 a.example.com": {denied, {Code: "WrongAccount", Block: true, Message: "it is another one"}}}, "", contract.ProofRefused, "WrongAccount", "it is another one"},
+		"a right elsewhere":            {map[string][]cloud.Problem{"us-west-2 a.example.com": {denied, silent}}, "", contract.ProofLacking, "NotAnswered", denied.Message},
+		"an outage":                    {map[string][]cloud.Problem{"us-west-2 a.example.com": {silent}}, "", "", "NotAnswered", silent.Message},
+		"limits":                       {nil, "denied", contract.ProofLacking, "LimitsUnread", "the account's limits could not be read in us-east-1 (allow the runner servicequotas:GetServiceQuota), us-west-2 (allow the runner servicequotas:GetServiceQuota)"},
+		"throttled limits":             {nil, "throttled", "", "LimitsUnread", "the account's limits could not be read in us-east-1 (TooManyRequestsException), us-west-2 (TooManyRequestsException)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := start(t)
@@ -45,5 +48,16 @@ func TestAProofLooksForWhatWouldKeepClustersFromBeingMade(t *testing.T) {
 			require.Len(t, s.meter.asked, 3, "every domain in the first region, and each region")
 			require.Equal(t, "123456789012", s.meter.asked[0].Account)
 		})
+	}
+}
+
+func TestOnlyKeysThatWereReadCanBeWrong(t *testing.T) {
+	broken := filepath.Join(t.TempDir(), "keys")
+	require.NoError(t, os.WriteFile(broken, []byte("no keys"), 0o600))
+	for ref, proof := range map[string]string{"file:" + broken: contract.ProofRefused, "file:" + broken + "-none": ""} {
+		s := start(t)
+		s.spec.Proof, s.spec.CloudCredentialsRef = true, ref
+		require.NoError(t, s.run(t.Context()))
+		require.Equal(t, []string{proof, "InvalidCloudCredentials"}, []string{s.result.Proof, s.result.Reason}, ref)
 	}
 }

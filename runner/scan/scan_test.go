@@ -189,7 +189,7 @@ type meter struct {
 	measured []cloud.Plan
 	asked    []cloud.Target
 	problems map[string][]cloud.Problem // by region and base domain
-	unread   bool                       // no limit can be read
+	unread   string                     // why no limit can be read
 }
 
 func (m *meter) Preflight(_ context.Context, t cloud.Target, zones, types []string) ([]cloud.Problem, error) {
@@ -199,8 +199,13 @@ func (m *meter) Preflight(_ context.Context, t cloud.Target, zones, types []stri
 
 func (m *meter) Quotas(_ context.Context, t cloud.Target, plan cloud.Plan) ([]contract.Quota, error) {
 	m.measured = append(m.measured, plan)
-	if m.unread {
-		return []contract.Quota{{Service: "vpc", Code: "L-F678F1CE", Unknown: "allow the runner servicequotas:GetServiceQuota", Need: 1}}, nil
+	switch q := (contract.Quota{Service: "vpc", Code: "L-F678F1CE", Need: 1}); m.unread {
+	case "denied":
+		q.Unknown, q.Denied = "allow the runner servicequotas:GetServiceQuota", true
+		return []contract.Quota{q}, nil
+	case "throttled":
+		q.Unknown = "TooManyRequestsException"
+		return []contract.Quota{q}, nil
 	}
 	if t.Region == "eu-west-1" {
 		return nil, errors.New("Service Quotas was not answered")

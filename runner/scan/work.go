@@ -46,6 +46,7 @@ type scan struct {
 
 	proof  string   // contract.ProofProven and so on
 	unread []string // regions of which no limit could be read, with the reason
+	denied bool     // for one of them, because a permission is missing
 }
 
 // failedPart is a part that was not answered completely.
@@ -111,10 +112,11 @@ func (s *scan) openAccount(ctx context.Context) (err error) {
 		document, err := secret.Lookup(ctx, ref)
 		if err == nil {
 			s.cfg.Redact.Add(document)
-			keys, err = s.platform.ParseKeys(document)
+			if keys, err = s.platform.ParseKeys(document); err != nil {
+				s.proof = contract.ProofRefused // one that could not be read may be there in a minute
+			}
 		}
 		if err != nil {
-			s.proof = contract.ProofRefused
 			return failure{
 				Reason: "InvalidCloudCredentials", Message: fmt.Sprintf("the credentials for the account cannot be used: %v", err),
 				Next: "ask an administrator of this installation to correct the secret behind credentials.ref of the account's document, or credentials_ref in scan.accounts",

@@ -52,7 +52,7 @@ func (s *Store) Freeze(ctx context.Context, where lifecycle.Place, length time.D
 		if err := clusters.RecordAction(c, d, "frozen", "", clusters.Action{After: b, Note: where.String()}); err != nil {
 			return err
 		}
-		if err := reconcileWaiting(ctx, c); err != nil || drained == nil {
+		if err := ReconcileWaiting(ctx, c); err != nil || drained == nil {
 			return err
 		}
 		return drainPlace(ctx, c, b, d) // afterwards, because what began meanwhile lives now
@@ -98,7 +98,7 @@ func (s *Store) Thaw(ctx context.Context, id string, d clusters.Origin) (ended [
 				return err
 			}
 		}
-		return reconcileWaiting(ctx, c)
+		return ReconcileWaiting(ctx, c)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("thaw %s: %w", id, err)
@@ -137,10 +137,37 @@ func list(ctx context.Context, from db.Source, at *time.Time, cluster string) ([
 		return nil, fmt.Errorf("read the brakes: %w", err)
 	}
 	out, err := listBreakers(ctx, from, cluster)
+	if err != nil {
+		return nil, err
+	}
 	for _, row := range rows {
 		out = append(out, row.brake())
 	}
-	return out, err
+	proofs, err := listProofs(ctx, from, at)
+	return append(out, proofs...), err
+}
+
+// listProofs returns the brakes that the accounts' first proofs are: what is to be created there waits until one of this version of the document
+// found something out. No wait is without end.
+func listProofs(ctx context.Context, from db.Source, at *time.Time) (out []lifecycle.Brake, err error) {
+	rows, err := db.All[struct {
+		ID, Platform, Account string
+		OpenedAt              time.Time
+	}](ctx, from, `
+		SELECT id, platform, account, opened_at FROM proofs p WHERE closed_at IS NULL AND NOT used
+			AND opened_at > coalesce($1::timestamptz, clock_timestamp()) - make_interval(secs => $2)
+			AND NOT EXISTS (SELECT FROM proofs v WHERE (v.platform, v.account, v.version) = (p.platform, p.account, p.version) AND v.verdict <> '') ORDER BY id`,
+		at, lifecycle.LongestProof.Seconds())
+	if err != nil {
+		return nil, fmt.Errorf("read which accounts are being proven: %w", err)
+	}
+	for _, r := range rows {
+		since := r.OpenedAt.UTC()
+		out = append(out, lifecycle.Brake{
+			ID: r.ID, Kind: lifecycle.Proof, Where: lifecycle.Place{Platform: r.Platform, Account: r.Account}, Since: since, Until: since.Add(lifecycle.LongestProof),
+		})
+	}
+	return out, nil
 }
 
 // HoldingFor returns the brake that keeps a cluster's create from beginning now; nil: none does.
@@ -157,9 +184,9 @@ func HoldingFor(ctx context.Context, from db.Source, cluster string, now time.Ti
 	return lifecycle.BrakeAt(all, where, now), nil
 }
 
-// reconcileWaiting reconciles every cluster whose create has not begun. Their rows are locked until the brake is committed, so that a decision
+// ReconcileWaiting reconciles every cluster whose create has not begun. Their rows are locked until the brake is committed, so that a decision
 // which begins a create is applied before it, or sees it.
-func reconcileWaiting(ctx context.Context, c *db.Tx) error {
+func ReconcileWaiting(ctx context.Context, c *db.Tx) error {
 	waiting, err := db.All[struct{ ID string }](ctx, c, `
 		SELECT id FROM clusters c WHERE destroyed_at IS NULL AND desired = 'present' AND status IN ('PENDING', 'CREATING')
 			AND NOT EXISTS (SELECT FROM attempts a WHERE a.cluster_id = c.id AND a.closed_at IS NULL) ORDER BY id FOR NO KEY UPDATE`)

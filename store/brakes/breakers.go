@@ -59,7 +59,7 @@ func (s *Store) Advance(ctx context.Context, l breaker.Limits) (changes []breake
 		if len(changes) == 0 {
 			return nil
 		}
-		return reconcileWaiting(ctx, c)
+		return ReconcileWaiting(ctx, c)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("advance the breakers: %w", err)

@@ -119,10 +119,12 @@ func (s *Store) InTurn(ctx context.Context) (Scan, error) {
 	return scan, nil
 }
 
-// Turn returns since when it is the scan's turn: its opening, or the end of the last one that it waited for.
-func (s *Store) Turn(ctx context.Context, scan Scan) (since time.Time, err error) {
+// Turn returns since when it is the scan's turn, if that many run at once: its opening, or the end of the last one that it waited for.
+func (s *Store) Turn(ctx context.Context, scan Scan, atOnce int) (since time.Time, err error) {
+	table, _ := rowOf(scan.ID)
 	err = s.db.Pool().QueryRow(ctx, `
-		SELECT greatest($2::timestamptz, max(closed_at)) FROM scans WHERE (opened_at, id) < ($2::timestamptz, $1)`, scan.ID, scan.OpenedAt).Scan(&since)
+		SELECT greatest($2::timestamptz, (SELECT closed_at FROM `+table+` WHERE (opened_at, id) < ($2::timestamptz, $1)
+			ORDER BY closed_at DESC NULLS FIRST OFFSET $3 LIMIT 1))`, scan.ID, scan.OpenedAt, atOnce-1).Scan(&since)
 	if err != nil {
 		return since, fmt.Errorf("look for the turn of scan %s: %w", scan.ID, err)
 	}

@@ -3,6 +3,7 @@ package scans
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,8 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/queue"
+	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/store/brakes"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 )
@@ -39,27 +42,31 @@ type WantedProof struct {
 	Version string
 }
 
-// Proof is what is known of an account, by the newest version of its document that a proof was begun for.
+// Proof is what is known of an account by one version of its document. Each version stands by itself: replicas may have different documents for a
+// while, and one that is put back is proven already.
 type Proof struct {
 	Platform, Account, Version string
 	Used                       bool   // clusters were made there before proofs began, and the document has not changed since
 	Verdict                    string // of the last proof of this version that found something out, as in contract; empty: none did
 	At                         *time.Time
-	Reason, Message, Next      string // of that proof
-	Open                       bool   // one is under way
-	Trouble                    string // why the newest one found nothing out
+	Reason, Message, Next      string     // of that proof
+	Open                       bool       // one is under way
+	Ended                      *time.Time // the newest one
+	Trouble, TroubleNext       string     // why the newest one found nothing out, and what to do about that
 }
 
-// Proofs returns what is known of each account.
+// Proofs returns what is known of each account and version, by account, the version that a proof was begun for last at the end.
 func (s *Store) Proofs(ctx context.Context) ([]Proof, error) {
 	list, err := db.All[Proof](ctx, s.db.Pool(), `
 		SELECT n.platform, n.account, n.version, n.used, coalesce(v.verdict, '') AS verdict, v.closed_at AS at, coalesce(v.reason, '') AS reason,
-			coalesce(v.message, '') AS message, coalesce(v.next, '') AS next, n.closed_at IS NULL AS open,
-			CASE WHEN n.verdict = '' THEN coalesce(n.launch_trouble ->> 'message', n.message) ELSE '' END AS trouble
-		FROM (SELECT DISTINCT ON (platform, account) * FROM proofs ORDER BY platform, account, round DESC) AS n
-		LEFT JOIN LATERAL (SELECT * FROM proofs p WHERE (p.platform, p.account, p.version) = (n.platform, n.account, n.version) AND p.verdict <> ''
-			ORDER BY p.round DESC LIMIT 1) AS v ON true
-		ORDER BY n.platform, n.account`)
+			coalesce(v.message, '') AS message, coalesce(v.next, '') AS next, n.closed_at IS NULL AS open, n.closed_at AS ended,
+			CASE WHEN n.verdict = '' THEN coalesce(n.launch_trouble ->> 'message', n.message) ELSE '' END AS trouble,
+			CASE WHEN n.verdict = '' THEN coalesce(n.launch_trouble ->> 'next', n.next) ELSE '' END AS trouble_next
+		FROM (SELECT DISTINCT ON (platform, account, version) platform, account, version, used, round, closed_at, verdict, message, next, launch_trouble
+			FROM proofs ORDER BY platform, account, version, round DESC) AS n
+		LEFT JOIN LATERAL (SELECT verdict, closed_at, reason, message, next FROM proofs p
+			WHERE (p.platform, p.account, p.version) = (n.platform, n.account, n.version) AND p.verdict <> '' ORDER BY p.round DESC LIMIT 1) AS v ON true
+		ORDER BY n.platform, n.account, n.round`)
 	if err != nil {
 		return nil, fmt.Errorf("read which accounts are proven: %w", err)
 	}
@@ -81,29 +88,23 @@ func (s *Store) AskProof(ctx context.Context, w WantedProof, d clusters.Origin) 
 	return nil
 }
 
-// OpenProofs opens a proof of each account whose document has no proof, or whose last one ended that long ago and did not prove it.
+// OpenProofs opens a proof of each account whose document has no proof, or whose last one ended that long ago and did not prove it. What is open of
+// other versions goes on, and ends by itself.
 func (s *Store) OpenProofs(ctx context.Context, accounts []WantedProof, again time.Duration) error {
 	known, err := s.Proofs(ctx)
 	if err != nil {
 		return err
 	}
-	standing := map[string]Proof{}
-	for _, p := range known {
-		standing[p.Platform+p.Account] = p
-	}
 	err = s.db.Write(ctx, func(c *db.Tx) error {
 		for _, w := range accounts {
-			p, found := standing[w.Platform+w.Account]
-			if found && p.Version == w.Version && (p.Open || p.Verdict == contract.ProofProven && p.Trouble == "") {
-				continue
-			}
-			var ended *time.Time // the last one of this version
-			err := c.QueryRow(ctx, `SELECT max(closed_at) FROM proofs WHERE (platform, account, version) = ($1, $2, $3)`, w.Platform, w.Account, w.Version).Scan(&ended)
-			if err != nil {
-				return err
-			}
-			if found && p.Version == w.Version && ended != nil && c.Now.Sub(*ended) < again {
-				continue
+			i := slices.IndexFunc(known, func(p Proof) bool {
+				return p.Platform == w.Platform && p.Account == w.Account && p.Version == w.Version
+			})
+			if i >= 0 {
+				p := known[i]
+				if p.Open || p.Verdict == contract.ProofProven && p.Trouble == "" || c.Now.Sub(*p.Ended) < again {
+					continue
+				}
 			}
 			if _, err := openProof(ctx, c, w, Schedule); err != nil {
 				return err
@@ -117,24 +118,20 @@ func (s *Store) OpenProofs(ctx context.Context, accounts []WantedProof, again ti
 	return nil
 }
 
-// openProof opens a proof in place of one of another version, and returns its id; empty: one of this version is open.
+// openProof opens a proof, and returns its id; empty: one of this version is open.
 func openProof(ctx context.Context, c *db.Tx, w WantedProof, by string) (id string, err error) {
+	if err := c.TakeLocks(ctx, []string{"proofs"}); err != nil { // each round has its own number
+		return "", err
+	}
 	args := pgx.NamedArgs{
 		"id": db.NewID(proofPrefix), "platform": w.Platform, "account": w.Account, "by": by, "spec": w.Spec, "now": c.Now, "token": ulid.Make().String(), "version": w.Version,
-	}
-	_, err = c.Exec(ctx, `
-		UPDATE proofs SET closed_at = @now, outcome = 'stopped', message = 'the account''s document changed'
-		WHERE platform = @platform AND account = @account AND version <> @version AND closed_at IS NULL`, args)
-	if err != nil {
-		return "", err
 	}
 	tag, err := c.Exec(ctx, `
 		INSERT INTO proofs (id, platform, account, round, version, used, asked_by, spec, opened_at, runner_since, token_id)
 		SELECT @id, @platform, @account, coalesce(max(round), 0) + 1, @version,
-			coalesce((SELECT p.used AND p.version IN ('', @version) FROM proofs p WHERE p.platform = @platform AND p.account = @account ORDER BY p.round DESC LIMIT 1), false),
-			@by, @spec, @now, @now, @token
+			coalesce(bool_or(used AND version = @version) OR bool_or(used) AND bool_and(version IN ('', @version)), false), @by, @spec, @now, @now, @token
 		FROM proofs WHERE platform = @platform AND account = @account
-		ON CONFLICT (platform, account) WHERE closed_at IS NULL DO NOTHING`, args)
+		ON CONFLICT (platform, account, version) WHERE closed_at IS NULL DO NOTHING`, args)
 	if err != nil || tag.RowsAffected() == 0 {
 		return "", err
 	}
@@ -142,7 +139,7 @@ func openProof(ctx context.Context, c *db.Tx, w WantedProof, by string) (id stri
 	return args["id"].(string), nil
 }
 
-// OpenRuns returns the runs of the open proofs, the oldest first. They do not wait for each other.
+// OpenRuns returns the runs of the open proofs, the oldest first.
 func (s *Store) OpenRuns(ctx context.Context) ([]Scan, error) {
 	list, err := db.All[Scan](ctx, s.db.Pool(), `SELECT `+proofRun+` FROM proofs WHERE closed_at IS NULL ORDER BY opened_at, id`)
 	if err != nil {
@@ -151,13 +148,17 @@ func (s *Store) OpenRuns(ctx context.Context) ([]Scan, error) {
 	return list, nil
 }
 
-// endProof keeps what a proof found out. Pools may go on where an account is proven.
+// endProof keeps what a proof found out. Clusters that waited for it begin, whatever it is: their own preflight looks for the same. Pools may go on
+// where an account is proven.
 func endProof(ctx context.Context, c *db.Tx, run Scan, r ResultRow) error {
+	if r.Outcome == lifecycle.Succeeded && r.Proof == "" { // it did a scan's work
+		r.Outcome, r.Reason, r.Message, r.Next = lifecycle.Failure, "RunnerTooOld", "the runner is older than the server and cannot prove accounts", "upgrade ocpctl-runner"
+	}
 	_, err := c.Exec(ctx, `UPDATE proofs SET closed_at = @now, outcome = @outcome, verdict = @verdict, reason = @reason, message = @message, next = @next WHERE id = @id`,
 		pgx.NamedArgs{"id": run.ID, "now": c.Now, "outcome": r.Outcome, "verdict": r.Proof, "reason": r.Reason, "message": r.Message, "next": r.Next})
 	if err != nil {
 		return fmt.Errorf("keep what proof %s found out: %w", run.ID, err)
 	}
-	c.Enqueue(queue.PoolsArgs{})
-	return nil
+	c.Enqueue(queue.PoolsArgs{}, queue.RunScansArgs{News: "ended " + run.ID})
+	return brakes.ReconcileWaiting(ctx, c)
 }

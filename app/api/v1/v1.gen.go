@@ -504,7 +504,7 @@ type AccountProof struct {
 	// At When.
 	At time.Time `json:"at,omitempty,omitzero" yaml:"at,omitempty"`
 
-	// Message What is wrong, or why it gets no new cluster.
+	// Message What is wrong, why it gets no new cluster, or, of one that gets some, why the last check reached no result.
 	Message string `json:"message,omitempty,omitzero" yaml:"message,omitempty"`
 
 	// Next What to do about it, and who can.
@@ -513,7 +513,7 @@ type AccountProof struct {
 	// Reason One word, such as ZoneMissing.
 	Reason string `json:"reason,omitempty,omitzero" yaml:"reason,omitempty"`
 
-	// Running A runner looks now.
+	// Running It is being checked now.
 	Running bool `json:"running" yaml:"running"`
 
 	// Verdict lacking: something is missing without which an install may still succeed; refused: every install would fail; absent: nothing was found out yet.

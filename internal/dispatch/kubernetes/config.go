@@ -106,8 +106,14 @@ func Defaults() Settings {
 	for _, kind := range kinds {
 		deadlines[kind] = LeastDeadline
 	}
+	// A look at an account runs no installer. A scan of 10,000 resources takes 26 MB (docs/performance.md).
+	ofAccount := Resources{
+		Requests: map[string]string{"cpu": "100m", "memory": "256Mi", "ephemeral-storage": "1Gi"},
+		Limits:   map[string]string{"memory": "1Gi"},
+	}
 	return Settings{
 		Resources: map[string]Resources{
+			dispatch.KindScan: ofAccount, dispatch.KindProve: ofAccount,
 			// An installation on AWS: the real installer, its API server, etcd and Cluster API have 1,195 MB together (docs/proof.md).
 			usualResources: {
 				Requests: map[string]string{"cpu": "500m", "memory": "1536Mi", "ephemeral-storage": "6Gi"},

@@ -142,10 +142,13 @@ func TestTheJobAndTheSecretOfAnAttempt(t *testing.T) {
 	for name, c := range map[string]struct {
 		cfg Config
 		job dispatch.Job
-	}{"create": {settled(), attempt(1, "create")}, "destroy-openshift": {rich(), attempt(12, "destroy")}, "scan": {settled(), scan(2)}, "create-ibmcloud": {cached(), attempt(1, "create")}} {
+	}{"create": {settled(), attempt(1, "create")}, "destroy-openshift": {rich(), attempt(12, "destroy")}, "scan": {settled(), scan(2)}, "prove": {cached(), scan(1)}, "create-ibmcloud": {cached(), attempt(1, "create")}} {
 		t.Run(name, func(t *testing.T) {
 			if name == "destroy-openshift" {
 				c.job.Platform, c.job.Team = "ibmcloud", "team with spaces"
+			}
+			if name == "prove" {
+				c.job.Attempt, c.job.Kind, c.job.ServiceAccounts = "prf_01JCZ8M4S3X6V9Q2T5W8YBPRF1", dispatch.KindProve, map[string]string{"create": "two-create"}
 			}
 			if name == "create-ibmcloud" {
 				c.job.Platform = "ibmcloud"

@@ -58,7 +58,7 @@ func (c *Client) Quotas(ctx context.Context, t cloud.Target, plan cloud.Plan) ([
 	}
 	for _, d := range cpus {
 		if cpuErr != nil {
-			out = append(out, contract.Quota{Service: d.service, Code: d.code, Name: d.name, Unknown: "the needed amount is unknown: " + cpuErr.Error()})
+			out = append(out, contract.Quota{Service: d.service, Code: d.code, Name: d.name, Unknown: "the needed amount is unknown: " + cpuErr.Error(), Denied: isForbidden(cpuErr)})
 		}
 	}
 	return out, nil
@@ -131,7 +131,7 @@ func (c *Client) measureQuota(ctx context.Context, region string, d demand) []co
 	for _, scope := range scopes {
 		q := contract.Quota{Service: d.service, Code: d.code, Scope: scope, Name: d.name, Limit: limit, Need: d.need, Lasting: d.lasting, UsedBy: map[string]int{}}
 		if err := errors.Join(limitErr, usageErr); err != nil {
-			q.Unknown = err.Error()
+			q.Unknown, q.Denied = err.Error(), isForbidden(limitErr) || isForbidden(usageErr)
 		}
 		for _, h := range held {
 			if h.scope != scope {

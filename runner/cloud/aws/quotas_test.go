@@ -80,6 +80,7 @@ func TestWhatCannotBeLookedUpIsUnknownAndNeverADefault(t *testing.T) {
 	s.AWS.Refuse("ec2:DescribeAddresses", -1, "")
 	for code, q := range measure() {
 		require.Contains(t, q.Unknown, "allow the runner servicequotas:GetServiceQuota", code)
+		require.True(t, q.Denied, code)
 	}
 	s.AWS.Refuse("servicequotas:GetServiceQuota", -1, "NoSuchResourceException")
 	got := measure()
@@ -90,6 +91,11 @@ func TestWhatCannotBeLookedUpIsUnknownAndNeverADefault(t *testing.T) {
 	s.AWS.Refuse("ec2:DescribeInstanceTypes", -1, "")
 	got = measure()
 	require.Contains(t, got["L-1216C47A"].Unknown, "ec2:DescribeInstanceTypes")
+	require.True(t, got["L-1216C47A"].Denied)
+	s.AWS.Refuse("servicequotas:GetServiceQuota", -1, "TooManyRequestsException")
+	throttled := measure()["L-F678F1CE"]
+	require.NotEmpty(t, throttled.Unknown)
+	require.False(t, throttled.Denied, "it may be told in a minute")
 }
 
 func TestOnlyStandardFamiliesCountAgainstTheStandardLimit(t *testing.T) {

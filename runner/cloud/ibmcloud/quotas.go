@@ -55,7 +55,7 @@ func (c *Client) Quotas(ctx context.Context, t cloud.Target, plan cloud.Plan) ([
 	}
 	if err := errors.Join(typesErr, planErr); err != nil {
 		for _, code := range []string{"vcpu", "memory"} {
-			out = append(out, contract.Quota{Service: "vpc", Code: code, Name: c.limits[code].name, Limit: c.limits[code].value, Unknown: "the needed amount is unknown: " + err.Error()})
+			out = append(out, contract.Quota{Service: "vpc", Code: code, Name: c.limits[code].name, Limit: c.limits[code].value, Unknown: "the needed amount is unknown: " + err.Error(), Denied: isForbidden(err)})
 		}
 	}
 	if ctx.Err() != nil {
@@ -101,6 +101,7 @@ func (c *Client) measureQuota(ctx context.Context, region string, d demand, clus
 		return nil
 	}
 	held, err := d.usage(ctx, region)
+	denied := isForbidden(err) || isForbidden(clustersErr)
 	if err != nil || clustersErr != nil {
 		err = fmt.Errorf("the usage could not be counted: %w", errors.Join(err, clustersErr))
 	}
@@ -116,7 +117,7 @@ func (c *Client) measureQuota(ctx context.Context, region string, d demand, clus
 			q.Need += d.extra
 		}
 		if err != nil {
-			q.Unknown = err.Error()
+			q.Unknown, q.Denied = err.Error(), denied
 		}
 		for _, h := range held {
 			if h.scope != scope && len(d.scopes) > 0 {

@@ -72,6 +72,7 @@ func TestAQuotaWithoutAnAnswerIsUnknown(t *testing.T) {
 			for code, q := range byCode(quotas) {
 				if q.Unknown != "" {
 					require.Contains(t, q.Unknown, "(403)")
+					require.True(t, q.Denied, code)
 					unknown = append(unknown, code)
 				}
 			}
@@ -82,6 +83,7 @@ func TestAQuotaWithoutAnAnswerIsUnknown(t *testing.T) {
 	quotas, err := s.client.Quotas(t.Context(), s.target, cloud.Plan{Zones: plan.Zones, Machines: []cloud.Machines{{Type: "bx9-1x1", Lasting: 3}}})
 	require.NoError(t, err)
 	require.Contains(t, byCode(quotas)["vcpu"].Unknown, "IBM Cloud does not say how large bx9-1x1 is")
+	require.False(t, byCode(quotas)["vcpu"].Denied)
 }
 
 func TestAnAccountsRaisedLimitsComeFromTheEnvironment(t *testing.T) {

@@ -270,7 +270,7 @@ type Limits struct {
 	Access         time.Duration `yaml:"access"`              // how long a kubeconfig may be valid
 	Wake           time.Duration `yaml:"wake"`                // how often clusters that are due are looked for
 	Findings       time.Duration `yaml:"findings"`            // how often everything is checked for findings
-	Keep           time.Duration `yaml:"keep"`                // how long logs, reports, processed deliveries and orphans that are gone are kept; reported orphans: two years; proofs: forever
+	Keep           time.Duration `yaml:"keep"`                // how long logs, reports, processed deliveries and orphans that are gone are kept; reported orphans: two years; proofs of destruction: forever
 	OverdueAfter   time.Duration `yaml:"overdue_after"`       // past its end, before a cluster that is not being destroyed is a finding
 	UnlookedAfter  time.Duration `yaml:"unlooked_after"`      // past its wake-up time, before a cluster that nobody processed is a finding
 	BreakerAfter   int           `yaml:"breaker_after"`       // creates in a row that fail for one reason before others wait there; 0: none ever waits for that

@@ -29,7 +29,7 @@ func (a *app) newCloudAccountCommands() []*cobra.Command {
 			}),
 		},
 		&cobra.Command{
-			Use: "prove ACCOUNT", Short: "Have a runner look now whether clusters can be made in a cloud account", Args: rangeArgs(1, 1), ValidArgsFunction: completeFirst(a.completeCloudAccounts),
+			Use: "prove ACCOUNT", Short: "Check now whether clusters can be created in a cloud account", Args: rangeArgs(1, 1), ValidArgsFunction: completeFirst(a.completeCloudAccounts),
 			RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
 				return a.printAccount(api.ProveAccount(ctx, args[0]))
 			}),
@@ -78,14 +78,17 @@ func proofText(one v1.Account, now time.Time) string {
 		return ""
 	}
 	text := p.Message
-	if text == "" && p.Verdict == v1.AccountProofVerdictProven {
+	if p.Verdict == v1.AccountProofVerdictProven {
 		text = "proven " + humanize.When(p.At, now)
+		if p.Message != "" {
+			text += "; last check: " + p.Message
+		}
 	}
 	switch {
 	case p.Running && text == "":
-		return "a runner looks now"
+		return "being checked now"
 	case p.Running:
-		return text + "; a runner looks again"
+		return text + "; being checked again"
 	}
 	return text
 }
