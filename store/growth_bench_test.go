@@ -58,9 +58,6 @@ func BenchmarkGrowth(b *testing.B) {
 			_, err := s.Brakes.Advance(ctx, breaker.Limits{})
 			return err
 		}},
-			_, err := s.Outbox.RefreshHomes(ctx)
-			return err
-		}},
 		{"findings", func(ctx context.Context, s *store.Store, _ string) error {
 			k, err := s.Reports.Known(ctx, lifecycle.Seen{})
 			_ = lifecycle.Troubles(k, lifecycle.FindingLimits{EndMargin: time.Hour, WakeMargin: time.Hour, StillFor: time.Hour})
