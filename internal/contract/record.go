@@ -49,8 +49,10 @@ type Accepted struct {
 
 	// The catalogue's name of the cloud account, and the credentials with which it was made there; empty: the installation's.
 	Account             string            `json:"account,omitempty"`
+	Exclusive           bool              `json:"exclusive,omitempty"` // nobody else's cluster is made in the account as long as it lives
 	CloudCredentialsRef string            `json:"cloudCredentialsRef,omitempty"`
 	ServiceAccounts     map[string]string `json:"serviceAccounts,omitempty"`
+	CloudRole           *CloudRole        `json:"cloudRole,omitempty"`
 }
 
 // PullRequest is the pull request that a cluster was accepted for.
