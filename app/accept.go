@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/chatops"
+	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
@@ -50,11 +51,12 @@ type ClusterRequest struct {
 	say    func(policy.Verdict, clusters.Row) *clusters.Reply // the answer that is saved with the result; nil: see Cause
 	once   *store.Once                                        // for a request that may be sent again; nil: it cannot
 
-	anew     bool                         // no pool serves it
-	brakes   []lifecycle.Brake            // that hold now, anywhere
-	unproven map[string]policy.Unproven   // the accounts that get no new cluster, by the cloud's id
-	fits     map[policy.AccountRegion]int // how many more clusters fit where, as counted lately
-	fitsAt   time.Time                    // when that was
+	anew     bool                           // no pool serves it
+	brakes   []lifecycle.Brake              // that hold now, anywhere
+	unproven map[string]policy.Unproven     // the accounts that get no new cluster, by the cloud's id
+	roles    map[string]*contract.CloudRole // of the accounts that have one, by the cloud's id
+	fits     map[policy.AccountRegion]int   // how many more clusters fit where, as counted lately
+	fitsAt   time.Time                      // when that was
 
 	explain bool // the verdict has the rules that do not apply, too; only for a rehearsal
 }
@@ -197,7 +199,7 @@ func (s *Service) evaluateRequest(r ClusterRequest, u policy.Usage, now time.Tim
 
 // lookAround completes a request with what keeps new clusters from somewhere now. opens: as in listUnproven.
 func (s *Service) lookAround(ctx context.Context, r ClusterRequest, opens bool) (_ ClusterRequest, err error) {
-	if r.unproven, err = s.listUnproven(ctx, r.catalogue.Catalogue, opens); err != nil {
+	if r.unproven, r.roles, err = s.listUnproven(ctx, r.catalogue.Catalogue, opens); err != nil {
 		return r, err
 	}
 	if r.brakes, err = s.store.Brakes.List(ctx); err != nil {
@@ -275,7 +277,10 @@ func (s *Service) toJudgement(r ClusterRequest, asked []byte, v policy.Verdict, 
 	if r.pool != nil {
 		row = forPool(row, *r.pool)
 	}
-	addons, err := freezeAddons(r.catalogue, v.Grant.Addons, row)
+	addonsOf := func(name, baseDomain, region string) ([]clusters.Addon, error) {
+		return freezeAddons(r.catalogue, v.Grant.Addons, name, baseDomain, region)
+	}
+	addons, err := addonsOf(row.Name, row.BaseDomain, row.Region)
 	if err != nil {
 		return store.Judgement{}, err
 	}
@@ -287,7 +292,7 @@ func (s *Service) toJudgement(r ClusterRequest, asked []byte, v policy.Verdict, 
 	}
 	return store.Judgement{
 		Reply: reply, Answer: answer, Show: r.show, Access: s.accessAsk(r, row), Pools: s.poolsFor(r, v.Grant), Accounts: claimAccounts(r.Request, v.Grant), AnyDomain: v.Grant.ClaimFrom.AnyDomain, Regions: v.Grant.ClaimFrom.Regions, ClaimOnly: v.Grant.ClaimFrom.Only, Advice: chatops.AdviceText(v.Served()),
-		Allowed: true, Verdict: encoded, Usage: counted, Checks: checks, Row: row, MaxTTL: v.Grant.MaxTTL, UserTags: v.Grant.Tags, Weight: v.Grant.Weight, Addons: addons,
+		Allowed: true, Verdict: encoded, Usage: counted, Checks: checks, Row: row, MaxTTL: v.Grant.MaxTTL, UserTags: v.Grant.Tags, Weight: v.Grant.Weight, Addons: addons, AddonsOf: addonsOf,
 		Budget:   reachThresholds(row.Team, u, v.Grant.PriceCents, r.catalogue.Catalogue),
 		Approval: approvalAsk(r, v, asked), Turn: turnAsk(v, ToPolicyUsage(u)),
 	}, nil
@@ -339,7 +344,7 @@ func (s *Service) draftRow(r ClusterRequest, g policy.Grant, now time.Time) (clu
 			InstallConfig: string(config), Zones: g.Zones, SpareZones: g.SpareZones, Grace: g.Grace, RunGrace: g.RunGrace,
 			CredentialsMode: profile.CredentialsMode, ReleaseImage: s.installs.Releases[g.Version],
 			PullSecretRef: s.installs.PullSecretRef, SSHKey: cmp.Or(r.sshKey, s.installs.SSHKey), SSHKeyRef: s.installs.SSHKeyRef,
-			CloudCredsRef: cloud.CredentialsRef, Account: cmp.Or(account.Number, cloud.Account), ServiceAccounts: account.ServiceAccounts,
+			CloudCredsRef: cloud.CredentialsRef, Account: cmp.Or(account.Number, cloud.Account), ServiceAccounts: account.ServiceAccounts, CloudRole: r.roles[account.Number],
 			CreateDeadline: profile.Deadlines.Create, DestroyDeadline: profile.Deadlines.Destroy, AccessMost: profile.MaxAccess,
 			OffHoursChosen: r.Request.OffHours, RegionUsual: r.Request.Region == "",
 		},

@@ -15,15 +15,15 @@ import (
 
 // freezeAddons returns the granted add-ons as the granting catalogue has them, with the cluster's own values: a later catalogue does not change an
 // existing cluster.
-func freezeAddons(b catalogue.Catalogue, granted []string, row clusters.Row) ([]clusters.Addon, error) {
-	domain := names.Scope{Name: row.Name, BaseDomain: row.BaseDomain}.Domain()
+func freezeAddons(b catalogue.Catalogue, granted []string, name, baseDomain, region string) ([]clusters.Addon, error) {
+	domain := names.Scope{Name: name, BaseDomain: baseDomain}.Domain()
 	var out []clusters.Addon
-	for _, name := range granted {
-		a, known := b.Addon(name)
+	for _, addon := range granted {
+		a, known := b.Addon(addon)
 		if !known {
-			return nil, fmt.Errorf("add-on %s was granted and is not in the catalogue", name)
+			return nil, fmt.Errorf("add-on %s was granted and is not in the catalogue", addon)
 		}
-		one := clusters.Addon{Name: a.Name, Manifests: a.ManifestsFor(row.Name, domain, row.Region)}
+		one := clusters.Addon{Name: a.Name, Manifests: a.ManifestsFor(name, domain, region)}
 		for _, w := range a.Waits {
 			one.Waits = append(one.Waits, clusters.AddonWait(w))
 		}

@@ -41,8 +41,8 @@ func judgeProof(a profiles.Account, all []scans.Proof) ProofState {
 	}
 	if i < 0 {
 		p := ProofState{scans.Proof{Platform: a.Platform, Account: a.Number}, policy.Unproven{Why: "not proven yet"}}
-		if slices.ContainsFunc(all, isOf) {
-			p.Why = "not proven since its document changed"
+		if i := slices.IndexFunc(all, isOf); i >= 0 {
+			p.Why, p.ExternalID = "not proven since its document changed", all[i].ExternalID
 		}
 		return p
 	}
@@ -67,14 +67,15 @@ func indexVersion(all []scans.Proof, platform, number, version string) int {
 	})
 }
 
-// listUnproven returns the accounts of a catalogue that get no new cluster. opens: an account without a proof gets one, and the cluster waits for it.
-func (s *Service) listUnproven(ctx context.Context, c profiles.Catalogue, opens bool) (map[string]policy.Unproven, error) {
+// listUnproven returns the accounts of a catalogue that get no new cluster, and the roles of those that have one, both by their numbers. opens: an
+// account without a proof gets one, and the cluster waits for it.
+func (s *Service) listUnproven(ctx context.Context, c profiles.Catalogue, opens bool) (map[string]policy.Unproven, map[string]*contract.CloudRole, error) {
 	if len(c.Accounts) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	all, err := s.store.Scans.Proofs(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var wanted []scans.WantedProof
 	if opens {
@@ -82,19 +83,23 @@ func (s *Service) listUnproven(ctx context.Context, c profiles.Catalogue, opens 
 	}
 	if len(wanted) > 0 {
 		if err := s.store.Scans.OpenProofs(ctx, wanted, duration.Day); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if all, err = s.store.Scans.Proofs(ctx); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	out := map[string]policy.Unproven{}
+	out, roles := map[string]policy.Unproven{}, map[string]*contract.CloudRole{}
 	for _, a := range c.Accounts {
-		if p := judgeProof(a, all); !p.IsProven() && !p.isAwaited() {
+		p := judgeProof(a, all)
+		if !p.IsProven() && !p.isAwaited() {
 			out[a.Number] = p.Unproven
 		}
+		if a.Role != "" {
+			roles[a.Number] = &contract.CloudRole{ARN: a.Role, ExternalID: p.ExternalID}
+		}
 	}
-	return out, nil
+	return out, roles, nil
 }
 
 // WantedProofs returns what has to be proven of the catalogue's accounts, those with an enabled profile.
@@ -121,6 +126,9 @@ func (s *Service) WantedProofs() (wanted []scans.WantedProof) {
 		}
 		if a.CredentialsRef == "" && len(a.ServiceAccounts) == 0 {
 			spec.CloudCredentialsRef = s.installs.Clouds[a.Platform].CredentialsRef
+		}
+		if a.Role != "" {
+			spec.CloudRole = &contract.CloudRole{ARN: a.Role} // the store has its external id
 		}
 		wanted = append(wanted, scans.WantedProof{Version: a.Version(), Wanted: scans.Wanted{Platform: a.Platform, Account: a.Number, Spec: spec}})
 	}

@@ -3,16 +3,12 @@ package controller
 import (
 	"context"
 	"log/slog"
-	"time"
 
 	"github.com/riverqueue/river"
 
 	"github.com/ocpctl/ocpctl/internal/queue"
 	"github.com/ocpctl/ocpctl/lifecycle/breaker"
 )
-
-// breakersEvery is how often breakers are looked at without a trigger: a create that ended triggers a look itself.
-const breakersEvery = 5 * time.Second
 
 type breakersWorker struct {
 	river.WorkerDefaults[queue.BreakersArgs]

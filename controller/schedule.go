@@ -21,9 +21,6 @@ func (c *Controller) Periodic() []*river.PeriodicJob {
 		river.NewPeriodicJob(every(poolsEvery), func() (river.JobArgs, *river.InsertOpts) {
 			return queue.PoolsArgs{}, nil
 		}, &river.PeriodicJobOpts{RunOnStart: true, ID: "pools"}),
-		river.NewPeriodicJob(every(breakersEvery), func() (river.JobArgs, *river.InsertOpts) {
-			return queue.BreakersArgs{}, nil
-		}, &river.PeriodicJobOpts{RunOnStart: true, ID: "breakers"}),
 		// Not at the start: what was missed during a downtime should be processed before it becomes a finding.
 		river.NewPeriodicJob(every(c.FindEvery), func() (river.JobArgs, *river.InsertOpts) {
 			return queue.FindingsArgs{}, nil

@@ -58,7 +58,7 @@ type pruneWorker struct {
 	c *Controller
 }
 
-// Work removes old rows, but none that prove something, and compares what is kept of usage with the clusters.
+// Work removes old rows, but none that prove something, compares what is kept of usage with the clusters, and lets what was used before count less.
 func (w *pruneWorker) Work(ctx context.Context, _ *river.Job[queue.PruneArgs]) error {
 	tidied := w.c.tidy(ctx) // first, because it finds nothing of an attempt that has no row
 	n, err := w.c.Store.Prune(ctx, w.c.Keep)
@@ -69,5 +69,5 @@ func (w *pruneWorker) Work(ctx context.Context, _ *river.Job[queue.PruneArgs]) e
 	if len(wrong) > 0 { // an error, so that it is logged and counted as a failed job
 		problem = fmt.Errorf("the usage that was kept of %s differed from the clusters; it is corrected", strings.Join(wrong, ", "))
 	}
-	return errors.Join(tidied, err, problem)
+	return errors.Join(tidied, err, problem, w.c.Store.KeepRecentUsage(ctx))
 }

@@ -30,6 +30,7 @@ func values() policies.Values {
 		"artifacts_key": {"arn:aws:kms:us-east-1:123456789012:key/a"}, "artifact_keys": {"arn:aws:kms:us-east-1:123456789012:key/a", "arn:aws:kms:us-east-1:123456789012:key/o"},
 		"secrets_key": {"arn:aws:kms:us-east-1:123456789012:key/s"}, "runner_secrets": {"arn:aws:secretsmanager:us-east-1:" + account + ":secret:ocpctl/pull-secret"},
 		"hooks_secrets": {"arn:h"}, "api_secrets": {"arn:a"}, "worker_secrets": {"arn:w"}, "migrate_secrets": {"arn:m"}, "exempt_principals": {"arn:aws:iam::*:role/PlatformAdministrator"},
+		"team_roles": {"arn:aws:iam::333344445555:role/ocpctl-team"},
 	}
 }
 
@@ -43,7 +44,7 @@ func policyNames(t *testing.T) (names []string) {
 			names = append(names, name)
 		}
 	}
-	require.Len(t, names, 16)
+	require.Len(t, names, 17)
 	return names
 }
 
@@ -169,6 +170,16 @@ func keys(pairs ...string) map[string][]string {
 		out[pairs[i]] = strings.Split(pairs[i+1], ",")
 	}
 	return out
+}
+
+// A runner reaches roles of other accounts if they are named, and no other role of its own.
+func TestARunnerAssumesTheRolesOfTeamsAlone(t *testing.T) {
+	check(t, union(t, append(policies.Create(), "runner-teams")...), []request{
+		{"sts:AssumeRole", "arn:aws:iam::333344445555:role/ocpctl-team", keys(), iampolicy.Allow},
+		{"sts:AssumeRole", "arn:aws:iam::333344445555:role/Administrator", keys(), iampolicy.NoMatch},
+		{"sts:AssumeRole", "arn:aws:iam::" + account + ":role/ocpctl-runner-destroy", keys(), iampolicy.Deny},
+	})
+	check(t, union(t, policies.Create()...), []request{{"sts:AssumeRole", "arn:aws:iam::333344445555:role/ocpctl-team", keys(), iampolicy.NoMatch}})
 }
 
 func TestACreatingRunnerIsLimitedToItsInstallation(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -62,6 +63,43 @@ func TestAFullAccountSendsTheNextClusterToAnother(t *testing.T) {
 		WHERE a.cluster_id = $1 AND v.clean AND v.account = $2`, id, devstack.SecondAccount), "it was counted in its account")
 	require.NoError(t, l.GitHub.Unlabel(first, label, "maya"))
 	l.runUntil("both are released", 2*time.Minute, l.every("released"))
+	l.assertNothingLeft()
+	l.assertSettled()
+}
+
+// A team's account that has a role instead of keys. Its first proof says what the role has to demand, and with that a cluster lives there.
+func TestATeamsAccountIsUsedByItsRole(t *testing.T) {
+	t.Parallel()
+	l := newLifeOf(t, devstack.Config{Hour: time.Hour, Accounts: true})
+	role := "arn:aws:iam::" + devstack.SecondAccount + ":role/ocpctl-team"
+	file := filepath.Join(l.Dir, "catalogue", "accounts", "aws-two.yaml")
+	document, err := os.ReadFile(file)
+	require.NoError(t, err)
+	changed := strings.Replace(string(document), "credentials: {", `credentials: {role: "`+role+`", `, 1)
+	require.NotEqual(t, string(document), changed)
+	require.NoError(t, os.WriteFile(file, []byte(changed), 0o600))
+	show := func() v1.Account {
+		return ask[v1.Account](l.as("admin"), http.MethodGet, "/api/v1/accounts/aws-two", nil, http.StatusOK)
+	}
+	l.runUntil("its role is refused", time.Minute, func() bool {
+		return show().State == v1.AccountStateUnproven && show().Proof.Reason == "RoleRefused"
+	})
+	id := show().ExternalID
+	require.Contains(t, show().Proof.Next, "with the external id "+id)
+	l.AWS.AddRole(aws.Role{Account: devstack.SecondAccount, Name: "ocpctl-team", Policy: `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}`,
+		Trust: `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"` + devstack.SecondUser + `"},"Action":"sts:AssumeRole","Condition":{"StringEquals":{"sts:ExternalId":"` + id + `"}}}]}`})
+	ask[v1.Account](l.as("admin"), http.MethodPost, "/api/v1/accounts/aws-two/prove", struct{}{}, http.StatusAccepted)
+	l.runUntil("it is proven", time.Minute, func() bool { return show().State == v1.AccountStateOpen })
+
+	cluster := l.as("admin").create(v1.CreateRequest{Name: "teams", Profile: "aws-minimal-test", Team: "platform", Account: "aws-two"}, "teams").ClusterID
+	l.runUntil("it is ready", 90*time.Second, func() bool {
+		return l.count(`SELECT count(*) FROM clusters WHERE id = $1 AND status = 'READY'`, cluster) == 1
+	})
+	by := "arn:aws:sts::" + devstack.SecondAccount + ":assumed-role/ocpctl-team/ocpctl-" + cluster
+	require.Contains(t, l.AWS.ActionsOf(by), "ec2:RunInstances", "the installer works with the role, too")
+	require.NotContains(t, l.AWS.ActionsOf(devstack.SecondUser), "ec2:RunInstances")
+	ask[v1.Accepted](l.as("admin"), http.MethodPost, "/api/v1/clusters/"+cluster+"/destroy", v1.MaybeReason{}, http.StatusAccepted)
+	l.runUntil("it is released", 2*time.Minute, l.every("released"))
 	l.assertNothingLeft()
 	l.assertSettled()
 }

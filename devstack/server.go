@@ -213,8 +213,8 @@ func (h *Stack) environment() []string {
 // cloud returns the variables that point to the stand-in clouds.
 func (h *Stack) cloud() []string {
 	return append(ibmcloud.Environment("http://"+addr(h.Ports.IBMCloud)),
-		"IBMCLOUD_LIMITS=vpc=200,vcpu=4000,load-balancer=600,floating-ip=400,volume=4000", // the stand-in has room for many clusters
-		"AWS_ENDPOINT_URL=http://"+addr(h.Ports.AWS),
+		"IBMCLOUD_LIMITS=vpc=200,vcpu=4000,load-balancer=600,floating-ip=400,volume=4000",              // the stand-in has room for many clusters
+		"AWS_ENDPOINT_URL=http://"+addr(h.Ports.AWS), "AWS_ENDPOINT_URL_STS=http://"+addr(h.Ports.AWS), // a role in a file of keys is assumed there
 		installer.AWSVariable+"=http://"+addr(h.Ports.AWS),
 		"AWS_ENDPOINT_URL_S3=http://"+addr(h.Ports.S3),
 		"AWS_SHARED_CREDENTIALS_FILE="+h.path("secrets", "aws-credentials"),

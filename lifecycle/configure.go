@@ -16,6 +16,7 @@ func configureKind() WorkKind {
 			}
 			return "", ""
 		},
+		ready: func(m *deciding) bool { return m.next().powerPhase() == "" && !m.next().Work[Prepare].IsRequested() },
 		begin: func(m *deciding) {
 			n := m.next()
 			m.say(n.Status, n.Phase, "applying its add-ons again: %s", strings.Join(n.Addons, ", "))
@@ -44,6 +45,20 @@ func (m *deciding) oweAddons(a Attempt) {
 	n.AskWork(Configure)
 	m.owe(Configure, "AddonsMissing", n.unbrought(a))
 	m.say(Ready, PhaseReady, "installed; %s; the others will be tried again", n.unbrought(a))
+}
+
+// settleAddons accounts for add-ons that a claimed cluster lacked and that were brought while it was prepared.
+func (m *deciding) settleAddons(a Attempt) {
+	n := m.next()
+	switch {
+	case !n.Work[Configure].IsRequested():
+	case n.hasAllAddons(a):
+		m.job(JobConfigure, JobSucceeded, "", a.Message)
+		m.forget(m.kind(Configure))
+	default:
+		m.owe(Configure, "AddonsMissing", n.unbrought(a))
+		m.say(Ready, n.usualPhase(), "claimed from the pool %s; %s; the others will be tried again", n.Pool, n.unbrought(a))
+	}
 }
 
 // hasAllAddons reports that the attempt saw every add-on installed. An attempt that succeeded without seeing them did not install them.

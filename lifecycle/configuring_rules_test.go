@@ -41,18 +41,25 @@ func theNewestRequestIsMet(_ *world, c Cluster, f Facts, d Decision) string {
 		got = got || done || j.Type == JobConfigure && (j.To == JobFailed || j.To == JobRetrying)
 	}
 	fresh := f.Open == nil && a != nil && a.Number > seenOf(c, a)
-	seen := fresh && a.Kind == Configure && a.Outcome == Succeeded && a.AddonsSeen != nil && *a.AddonsSeen >= len(c.Addons)
+	request := 0 // that the attempt is for: one to prepare a claimed cluster brings what it lacks
+	switch {
+	case fresh && a.Kind == Configure:
+		request = a.Request
+	case fresh && a.Kind == Prepare:
+		request = c.Work[Configure].Wanted
+	}
+	seen := request > 0 && a.Outcome == Succeeded && a.AddonsSeen != nil && *a.AddonsSeen >= len(c.Addons)
 	missing := fresh && a.Kind == Create && a.Outcome == Succeeded && len(c.Addons) > 0 && (a.AddonsSeen == nil || *a.AddonsSeen < len(c.Addons))
 	switch {
-	case done && (!seen || a.Request != n.Work[Configure].Wanted):
+	case done && (!seen || request != n.Work[Configure].Wanted):
 		return "add-ons are told to be there and nobody saw them"
 	case n.Work[Configure].Done < c.Work[Configure].Done || n.Work[Configure].Done > n.Work[Configure].Wanted:
 		return "a request is counted that nobody had, or twice"
 	case n.Work[Configure].Done != c.Work[Configure].Done && !got:
 		return "a request for add-ons was forgotten and its job goes on"
-	case seen && n.Desired == Present && c.Work[Configure].Wanted > c.Work[Configure].Done && n.Work[Configure].Done < a.Request:
+	case seen && n.Desired == Present && c.Work[Configure].Wanted > c.Work[Configure].Done && n.Work[Configure].Done < request:
 		return "add-ons that are there are brought again"
-	case seen && n.Desired == Present && a.Request < c.Work[Configure].Wanted && n.Work[Configure].Done >= c.Work[Configure].Wanted:
+	case seen && n.Desired == Present && request < c.Work[Configure].Wanted && n.Work[Configure].Done >= c.Work[Configure].Wanted:
 		return "a request that came while an older one was met was forgotten"
 	case missing && n.Desired == Present && n.Work[Configure].Wanted != c.Work[Configure].Wanted+1:
 		return "what a create did not bring is not brought"

@@ -13,6 +13,7 @@ type Limits struct {
 	VerifyGap      time.Duration // least time between the two clean counts
 	LetPast        time.Duration // how long the front of the queue for capacity may hold up clusters that need less; zero: without limit
 	Runners        RunnerCaps    // how many runners run at once
+	UsageHalfLife  time.Duration // what a team used so long ago counts half when usage decides among equals who wait; zero: it decides nothing
 	More           []WorkKind    // kinds of work besides those of this release
 	InformEvery    time.Duration // the longest time between two looks for links in a cluster; zero: clusters have neither an identity card nor links
 	WarnBefore     time.Duration // a READY cluster that has no times of its own is shown as expiring this long before its end

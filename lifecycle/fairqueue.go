@@ -10,8 +10,9 @@ import (
 // claim is one that waits, for a full quota or for a free runner.
 type claim struct {
 	cluster, team string
-	weight        int // the team's share
-	priority      int // the higher one comes first
+	weight        int   // the team's share
+	priority      int   // the higher one comes first
+	used          int64 // what its team used lately
 	since         time.Time
 	limits        []Limit // it may begin when each has a free place
 	uses          []use   // where it counts once it began
@@ -33,6 +34,7 @@ type tally struct {
 	teams map[string]int         // what counts for each team
 	peers map[string]bound       // the counter of each team's cohort; nil: nobody who waits has one
 	ahead map[bound]int          // while positions are given: how many stand before the next in each counter
+	least map[bound]claim        // likewise: who of those that need each counter is of the team that used least lately
 }
 
 func newTally(waiting []claim) *tally {
@@ -65,8 +67,8 @@ func (l *tally) count(team string, uses []use) (filled bool) {
 }
 
 // grant gives a place to everybody whose limits all have one, and returns who got one and who did not. No limit is ever exceeded.
-// Who borrows from a cohort comes last; then the highest priority comes first; among equals the team that has the fewest relative to its weight;
-// within a team it is first come, first served. One with a full limit holds up only those who need the same limit.
+// Who borrows from a cohort comes last; then the highest priority comes first; among equals the team that has the fewest relative to its weight, then
+// the one that used less lately; within a team it is first come, first served. One with a full limit holds up only those who need the same limit.
 func (l *tally) grant(waiting []claim) (granted []string, left []claim) {
 	h := l.newFairHeap(nil)
 	h.queues, left = l.setAside(queue(waiting), left)
@@ -109,6 +111,13 @@ func earlier(a, b claim) int {
 	return cmp.Or(cmp.Compare(b.priority, a.priority), a.since.Compare(b.since), cmp.Compare(a.cluster, b.cluster))
 }
 
+// hasUsedLess reports that its team used less lately than the other's, relative to their weights.
+func (c claim) hasUsedLess(other claim) bool { return c.compareUsed(other) < 0 }
+
+func (c claim) compareUsed(other claim) int {
+	return cmp.Compare(c.used*int64(max(other.weight, 1)), other.used*int64(max(c.weight, 1)))
+}
+
 func (l *tally) full(limit Limit) bool { return len(l.ends[limit.toBound()]) >= limit.Most }
 
 // setAside removes those who get no place now from the heads of the queues. A full limit stays full while places are given, so
@@ -130,7 +139,7 @@ func (l *tally) dropFull(q, left []claim) (rest, more []claim) {
 }
 
 // fairHeap has the queue first whose head comes first: a team within its quota, then the highest priority, then the team that has the fewest relative
-// to its weight, and among equal teams the one that has waited longest. Only what counts for the first one's team may change before moveFirst.
+// to its weight, then the one that used less lately, and among equal teams the one that has waited longest. Only what counts for the first one's team may change before moveFirst.
 type fairHeap struct {
 	*tally
 	queues [][]claim
@@ -162,7 +171,7 @@ func (h *fairHeap) Less(i, j int) bool {
 			return !borrows
 		}
 	}
-	order := cmp.Or(cmp.Compare(b.priority, a.priority), cmp.Compare(h.teams[a.team]*max(b.weight, 1), h.teams[b.team]*max(a.weight, 1)))
+	order := cmp.Or(cmp.Compare(b.priority, a.priority), cmp.Compare(h.teams[a.team]*max(b.weight, 1), h.teams[b.team]*max(a.weight, 1)), a.compareUsed(b))
 	return order < 0 || order == 0 && earlier(a, b) < 0
 }
 
@@ -186,7 +195,7 @@ func (l *tally) place(places map[string]Turn, left ...[]claim) {
 	for _, ends := range l.ends {
 		slices.SortFunc(ends, laterUnknown)
 	}
-	l.ahead = map[bound]int{}
+	l.ahead, l.least = map[bound]int{}, findLeast(slices.Concat(left...))
 	for _, waiting := range left {
 		for h := l.newFairHeap(queue(waiting)); h.Len() > 0; h.moveFirst() {
 			c := h.queues[0][0]
@@ -198,6 +207,20 @@ func (l *tally) place(places map[string]Turn, left ...[]claim) {
 			h.queues[0] = h.queues[0][1:]
 		}
 	}
+}
+
+// findLeast returns for each counter who of those that need it is of the team that used least lately.
+func findLeast(waiting []claim) map[bound]claim {
+	least := map[bound]claim{}
+	for _, c := range waiting {
+		for _, limit := range c.limits {
+			b := limit.toBound()
+			if other, known := least[b]; c.team != "" && (!known || c.hasUsedLess(other)) {
+				least[b] = c
+			}
+		}
+	}
+	return least
 }
 
 func (l *tally) turn(c claim) Turn {
@@ -220,6 +243,9 @@ func (l *tally) turn(c claim) Turn {
 	turn.For = by.Text()
 	if by.Scope == ScopeCohort && !l.isBorrowing(c) {
 		turn.For += l.nameBorrowers(c)
+	}
+	if l.least[by.toBound()].hasUsedLess(c) {
+		turn.For += "; among equals, teams that used less lately come before team " + c.team
 	}
 	return turn
 }

@@ -6,17 +6,18 @@ import "fmt"
 const NotPrepared = "NotPrepared"
 
 // prepareKind makes a claimed cluster of a pool ready for whoever claimed it: its health is proven again, the credentials of its install are
-// replaced, and it gets its new owner's tags and access. Until then the cluster cannot be used. It comes before all other work but revocations and
+// replaced, it gets its new owner's tags and access, and add-ons that it lacks are tried once, as during a create. Until then the cluster cannot be used. It comes before all other work but revocations and
 // what puts the cluster to sleep or wakes it. A cluster that cannot be prepared ends: nobody gets one that was not seen to be well.
 func prepareKind() WorkKind {
 	return WorkKind{
 		Kind: Prepare, Job: JobPrepare, Text: "preparing for its claimant", Tries: workTries, makesAccess: true,
 		ready: func(m *deciding) bool { return !m.next().SleepWanted && m.next().Power == Awake },
-		met: func(m *deciding, _ Attempt) {
+		met: func(m *deciding, a Attempt) {
 			n := m.next()
 			n.ReadyAt = m.f.Now
 			n.ChangeWork(Prepare, func(w *Work) { w.Done = w.Wanted })
 			m.say(Ready, n.usualPhase(), "claimed from the pool %s", n.Pool)
+			m.settleAddons(a)
 		},
 		failed: func(m *deciding, a Attempt, why string) {
 			m.say(Ready, Preparing, "%s; it is tried again", withNext(fmt.Sprintf("it could not be prepared: %s", why), a.Next))

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -33,6 +34,10 @@ func (w *world) claimPooled() {
 		c.Pooled, c.ReadyAt = false, time.Time{}
 		c.SleepWanted, c.SleepUntil, c.PowerBy = false, time.Time{}, ByPerson
 		c.AskWork(Prepare)
+		if !w.fair && w.chance(3) { // its claimant wants one more
+			c.Addons = append(slices.Clone(c.Addons), "asked-for")
+			c.AskWork(Configure)
+		}
 	})
 }
 
@@ -49,6 +54,9 @@ func (w *world) preparing(r *runner) {
 	}
 	r.installing = false
 	r.result = &Attempt{Outcome: Succeeded}
+	if w.row.Work[Configure].IsRequested() {
+		r.result = w.installed()
+	}
 	if w.untaggable || !w.fair && w.chance(3) {
 		r.result = &Attempt{Outcome: Failure, Reason: "ClusterNotWell", Message: "a node is not ready", Retryable: w.pick(3) < 2}
 	}
@@ -96,6 +104,33 @@ func TestAClaimedClusterIsUsedOnceItIsPrepared(t *testing.T) {
 	require.False(t, w.row.ReadyAt.IsZero())
 	require.Contains(t, w.jobs, publicJob{JobPrepare, JobSucceeded})
 	require.Equal(t, SignalReady, SignalOf(w.row))
+}
+
+func TestAClaimedClusterGetsTheAddonsThatItLacksBeforeItIsUsed(t *testing.T) {
+	for name, c := range map[string]struct {
+		seen  *int
+		there bool
+	}{"all": {new(2), true}, "one is missing": {new(1), false}, "an older runner knows nothing of it": {nil, false}} {
+		t.Run(name, func(t *testing.T) {
+			w := claimed(func(*world) {})
+			w.touch(func(c *Cluster) {
+				c.Addons = []string{"cert-manager", "asked-for"}
+				c.AskWork(Configure)
+			})
+			w.until(func() bool { return w.open() != nil && w.open().Kind == Prepare })
+			require.False(t, w.row.Usable())
+			w.ends(Attempt{Outcome: Succeeded, AddonsSeen: c.seen})
+			w.until(func() bool { return w.row.Usable() })
+			require.Equal(t, c.there, !w.row.Work[Configure].IsRequested(), "what is missing is tried again beside the ready cluster")
+			if c.there {
+				return
+			}
+			require.Contains(t, w.row.Why.String(), "the others will be tried again")
+			w.until(func() bool { return w.open() != nil && w.open().Kind == Configure })
+			w.until(func() bool { return !w.row.Work[Configure].IsRequested() })
+			require.Contains(t, w.jobs, publicJob{JobConfigure, JobSucceeded})
+		})
+	}
 }
 
 func TestAClusterThatWaitsAsleepIsWokenBeforeItIsPrepared(t *testing.T) {

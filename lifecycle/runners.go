@@ -43,8 +43,9 @@ type RunnerWaiter struct {
 	Cluster  string
 	Kind     Kind
 	Team     string
-	Weight   int // the team's share: weight 2 gets twice as many creates at once as weight 1
-	Priority int // of creates the higher one comes first
+	Weight   int   // the team's share: weight 2 gets twice as many creates at once as weight 1
+	Priority int   // of creates the higher one comes first
+	Used     int64 // what the team used lately, in cents; of equal creates the lower one comes first
 	Site
 	Since time.Time
 	Idle  bool // it may start for a while and has not, so no slot is kept free for it
@@ -214,7 +215,7 @@ func (c RunnerCaps) wait(k Kind, s Slot) *RunnerWait {
 // Take returns the clusters whose runners may start now, and the positions of the others.
 //
 // Teardowns come first, in the order in which they began to wait; then changes of access and other work on ready clusters, likewise;
-// then creates, of which the team with the fewest running creates relative to its weight comes first. A cluster for which a cap is full holds up only those that
+// then creates, of which the team with the fewest running creates relative to its weight comes first, then the one that used less lately. A cluster for which a cap is full holds up only those that
 // need the same cap.
 func (c RunnerCaps) Take(waiting []RunnerWaiter, running []Runner) (next []string, places map[string]Turn) {
 	byRank := c.claims(waiting)
@@ -248,7 +249,7 @@ func (c RunnerCaps) claims(waiting []RunnerWaiter) [][]claim {
 			like = claim{limits: c.limits(w.Kind, w.Site), uses: c.uses(w.Kind, w.Site, time.Time{})}
 			shared[at] = like
 		}
-		like.cluster, like.team, like.weight, like.since, like.idle, like.priority = w.Cluster, shareOf(w.Kind, w.Team), w.Weight, w.Since, w.Idle, w.priority()
+		like.cluster, like.team, like.weight, like.since, like.idle, like.priority, like.used = w.Cluster, shareOf(w.Kind, w.Team), w.Weight, w.Since, w.Idle, w.priority(), w.Used
 		byRank[rank(w.Kind)] = append(byRank[rank(w.Kind)], like)
 	}
 	return byRank

@@ -80,8 +80,9 @@ type Holder struct {
 type Waiter struct {
 	Party
 	Cluster  string
-	Weight   int // the team's share of turns: weight 2 gets twice as many as weight 1
-	Priority int // the higher one comes first
+	Weight   int   // the team's share of turns: weight 2 gets twice as many as weight 1
+	Priority int   // the higher one comes first
+	Used     int64 // what the team used lately, in cents; among equals the lower one comes first
 	Since    time.Time
 	Limits   []Limit
 
@@ -92,7 +93,7 @@ type Waiter struct {
 //
 // Everybody whose limits all have a free place gets a turn, and no limit is ever exceeded. Teams within their quota come before those that would
 // borrow from their cohort, whatever the priorities; among equals the highest priority comes first, then the team with the fewest live clusters
-// relative to its weight; within a team it is first come, first served. A waiter with a full limit holds up only
+// relative to its weight, then the one that used less lately; within a team it is first come, first served. A waiter with a full limit holds up only
 // those who need the same limit. A waiter without approval has a place kept when its turn comes, but gets no turn and no position before it
 // is approved.
 func Take(waiting []Waiter, held []Holder) (granted []string, places map[string]Turn) {
@@ -115,7 +116,7 @@ func Take(waiting []Waiter, held []Holder) (granted []string, places map[string]
 func (w Waiter) claim() claim {
 	limits := slices.DeleteFunc(slices.Clone(w.Limits), func(l Limit) bool { return w.Unapproved && l.What != CountLive })
 	return claim{
-		cluster: w.Cluster, team: w.Team, weight: w.Weight, priority: w.Priority, since: w.Since, unapproved: w.Unapproved,
+		cluster: w.Cluster, team: w.Team, weight: w.Weight, priority: w.Priority, used: w.Used, since: w.Since, unapproved: w.Unapproved,
 		limits: limits, uses: Holder{Party: w.Party, Creating: !w.Unapproved}.uses(), cohort: cohortAmong(limits),
 	}
 }

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/internal/closest"
@@ -55,8 +56,22 @@ func (j judging) checkAddons() Check {
 	if len(names) == 0 {
 		check.Message = "It gets no add-ons, as the request says."
 	}
+	if later := j.listMissingAddons(names); len(later) > 0 && check.Result == Pass {
+		check.Message += fmt.Sprintf(" A cluster from a pool gets %s after it is claimed, before it is ready.", strings.Join(later, ", "))
+	}
 	check.Asked, check.Accept = strings.Join(names, ", "), strings.Join(could, ", ")
 	return check
+}
+
+// listMissingAddons returns the add-ons that a cluster lacks that waits in a pool for such a request. One that has others than these cannot be taken.
+func (j judging) listMissingAddons(names []string) []string {
+	has := j.profile.Addons.Default
+	isOpen := func(p profiles.Pool) bool { return p.Profile == j.profile.Name && p.MayClaim(j.own.Team) }
+	if !j.terms.Claims || j.stranger || !slices.ContainsFunc(j.terms.Catalogue.Pools, isOpen) ||
+		slices.ContainsFunc(has, func(name string) bool { return !slices.Contains(names, name) }) {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(has, name) })
 }
 
 func (j judging) checkAddon(name string, could []string, picker, where string) Check {

@@ -34,6 +34,24 @@ func TestAddonsAreThoseThatTheFilePicksOfTheAllowed(t *testing.T) {
 	}
 }
 
+func TestAVerdictSaysWhichAddonsAClaimedClusterGets(t *testing.T) {
+	says := func(change func(*Terms), addons ...string) string {
+		on := furnished(t)
+		on.Claims, on.Catalogue.Pools = true, []profiles.Pool{{Name: "ready", Profile: validRequest().Profile}}
+		change(&on)
+		return find(t, Evaluate(withFile(profiles.RepositoryFile{Addons: addons}), Usage{}, on, Settings{}), "add-ons").Message
+	}
+	const text = "A cluster from a pool gets cert-manager after it is claimed, before it is ready."
+	require.Contains(t, says(func(*Terms) {}, "cert-manager"), text)
+	for name, change := range map[string]func(*Terms){
+		"no pool may serve the request": func(on *Terms) { on.Claims = false },
+		"a pool of other teams":         func(on *Terms) { on.Catalogue.Pools[0].Teams = []string{"others"} },
+		"a pool of another profile":     func(on *Terms) { on.Catalogue.Pools[0].Profile = "other" },
+	} {
+		require.NotContains(t, says(change, "cert-manager"), "pool", name)
+	}
+}
+
 func TestAddonsThatAreNotAllowedAreRefusedWithWhatWouldBe(t *testing.T) {
 	v := Evaluate(withFile(profiles.RepositoryFile{Addons: []string{"cert-manger"}}), Usage{}, furnished(t), Settings{})
 	require.False(t, v.Allowed)

@@ -93,7 +93,7 @@ func (j judging) checkCohort(c CohortUse) Check {
 		check.Message += ": it waits for " + free + ", and comes before every team that borrows"
 	}
 	if full {
-		check = j.waitOrRefuse(check)
+		check = j.waitOrRefuse(check, true)
 		if waiting := c.countTaken() - c.countLive(); waiting > 0 {
 			check.Message += fmt.Sprintf("; waiting before it: %d", waiting)
 		}

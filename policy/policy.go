@@ -15,6 +15,7 @@ type Settings struct {
 	MaxGrace     time.Duration // longest grace period that a repository's file may set; zero: the one that applies without a file
 	Permission   string        // permission on GitHub needed to have clusters, one of Permissions; empty: the first
 	Forks        string        // approve or empty: a fork's pull request gets a cluster after a person approved its head; deny: never, whatever a repository's file says
+	UsageDecays  bool          // among equal clusters that wait, that of the team which used less lately comes first
 	Installation string        // id of this installation, the InstallationId tag
 }
 

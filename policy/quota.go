@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
@@ -148,17 +149,19 @@ func (j judging) checkCount(b bound, l Limit) Check {
 	if !b.isFull(l) {
 		return check
 	}
-	check = j.waitOrRefuse(check)
+	check = j.waitOrRefuse(check, l.Scope == lifecycle.ScopeEverywhere)
 	if check.Result == Fail && l.What == LimitCreating {
 		check.Next = "Ask again when one of them is ready, or ask a platform admin to raise the quota."
 	}
 	return check
 }
 
-// waitOrRefuse completes the check of a full limit: the profile says whether a request waits for it.
-func (j judging) waitOrRefuse(check Check) Check {
+// waitOrRefuse completes the check of a full limit: the profile says whether a request waits for it. Several teams wait for a shared one.
+func (j judging) waitOrRefuse(check Check, shared bool) Check {
 	if check.Result, check.Next = Wait, "Nothing to do: it starts by itself when there is room."; j.profile.WhenFull != profiles.WhenFullWait {
 		check.Result, check.Next = Fail, "Destroy one that is no longer needed, or ask a platform admin to raise the quota."
+	} else if shared && j.settings.UsageDecays {
+		check.Next += " Among equals, the team that used less lately comes first."
 	}
 	return check
 }

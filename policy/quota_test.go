@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -212,4 +213,28 @@ func TestWhatIsNotReadyNeedsQuotaInTheNewTeamToBecomeReady(t *testing.T) {
 	require.Equal(t, []Limit{
 		{Quota: "shops", Scope: "team", Key: "shop", What: LimitLive, Most: 5}, {Quota: "shops", Scope: "team", Key: "shop", What: LimitCreating, Most: 3},
 	}, TeamLimits("shop", terms.Catalogue))
+}
+
+func TestAVerdictSaysWhoComesFirstAmongEquals(t *testing.T) {
+	on := declaredTerms(t)
+	on.Catalogue = patient(t, on.Catalogue)
+	next := func(u Usage, s Settings) string {
+		full := Evaluate(validRequest(), u, on, s).Full()
+		require.Len(t, full, 1)
+		return full[0].Next
+	}
+	for name, c := range map[string]struct {
+		usage    Usage
+		settings Settings
+		says     bool
+	}{
+		"teams wait for what everybody shares": {Usage{Everywhere: Counts{Live: 50}}, Settings{UsageDecays: true}, true},
+		"usage decides nothing here":           {Usage{Everywhere: Counts{Live: 50}}, Settings{}, false},
+		"only one team waits for its own":      {Usage{Team: Counts{Live: 5}}, Settings{UsageDecays: true}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Contains(t, next(c.usage, c.settings), "starts by itself")
+			require.Equal(t, c.says, strings.Contains(next(c.usage, c.settings), "the team that used less lately comes first"))
+		})
+	}
 }

@@ -19,8 +19,10 @@ type Account struct {
 	Number   string // the cloud's id of it; runners compare it with the cloud's answer before they do anything
 
 	// CredentialsRef is a reference to the cloud's keys; ServiceAccounts are the pods' identities by kind of runner. Both empty: the installation's.
+	// Role is the ARN of a role of the account, which these credentials assume (AWS); empty: none.
 	CredentialsRef  string
 	ServiceAccounts map[string]string
+	Role            string
 
 	Regions     []string // in which clusters are made there; empty: every region
 	Teams       []string // whose clusters are made there: names or globs; empty: every team's
@@ -39,11 +41,14 @@ func (a Account) MayUse(team string) bool { return len(a.Teams) == 0 || FitsAny(
 
 // Version identifies what a proof of the account depends on: with another one it has to be proven again.
 func (a Account) Version() string {
-	of := []any{a.Platform, a.Number, a.CredentialsRef, a.ServiceAccounts, a.Regions, a.BaseDomain}
-	if a.Server != "" {
-		of = append(of, a.Server)
+	values := []any{a.Platform, a.Number, a.CredentialsRef, a.ServiceAccounts, a.Regions, a.BaseDomain}
+	if a.Role != "" {
+		values = append(values, a.Role)
 	}
-	raw, _ := json.Marshal(of) // plain values
+	if a.Server != "" {
+		values = append(values, a.Server)
+	}
+	raw, _ := json.Marshal(values) // plain values
 	return fmt.Sprintf("%x", sha256.Sum256(raw))[:12]
 }
 
@@ -61,6 +66,9 @@ const (
 	mostAccountClusters = 100_000
 	mostPriority        = 1000
 )
+
+// roleForm matches the ARN of a role: its account, and its path and name.
+var roleForm = regexp.MustCompile(`^arn:aws[a-z-]*:iam::([0-9]{12}):role/[\w+=,.@/-]{1,512}$`)
 
 var serviceAccountForm = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$`)
 
@@ -92,7 +100,8 @@ func accountFields(r *reader, a *Account) []field {
 		optional(r.inner("credentials",
 			optional(text("ref", &a.CredentialsRef, "a reference: "+secret.References, func(ref string) bool { return secret.Check(ref) == nil })),
 			optional(r.inner("serviceAccounts", identity("create"), identity("destroy"), optional(identity("scale")), optional(identity("configure")),
-				optional(identity("access")), optional(identity("scan")))))),
+				optional(identity("access")), optional(identity("scan")))),
+			optional(text("role", &a.Role, "the ARN of a role of the account, such as arn:aws:iam::210987654321:role/ocpctl", roleForm.MatchString)))),
 		optional(r.texts("regions", &a.Regions, "a region", isFilled)),
 		optional(r.texts("teams", &a.Teams, globText, glob)),
 		optional(whole("cap", &a.Cap, 1, mostAccountClusters)),
@@ -124,6 +133,9 @@ func compareAccount(r *reader, a Account) {
 	compareHub(r, a)
 	switch {
 	case a.Platform == "aws":
+		a.compareRole(r)
+	case r.good("credentials.role"):
+		r.failAt("credentials.role", "given on "+a.Platform+", whose installer takes API keys alone", "credentials.ref alone")
 	case r.good("credentials.serviceAccounts"):
 		r.failAt("credentials.serviceAccounts", "given on "+a.Platform+", where runners need "+keysText[a.Platform], "credentials.ref alone")
 	case r.lines["name"] > 0 && r.lines["credentials.ref"] == 0:
@@ -154,6 +166,16 @@ func compareHub(r *reader, a Account) {
 	}
 	if a.Platform == "kubernetes" && r.good("baseDomain") {
 		r.failAt("baseDomain", "given on kubernetes, where clusters have no domain", "none")
+	}
+}
+
+// compareRole checks that the role is one of the account.
+func (a Account) compareRole(r *reader) {
+	if r.good("credentials.role", "credentials.serviceAccounts") {
+		r.failAt("credentials.role", "given with serviceAccounts", "role with ref, or role alone: then the installation's credentials assume it")
+	}
+	if of := roleForm.FindStringSubmatch(a.Role); r.good("credentials.role", "number") && of[1] != a.Number {
+		r.failAt("credentials.role", "of account "+of[1], "a role of account "+a.Number)
 	}
 }
 

@@ -66,8 +66,13 @@ func TestABrokenAccountSaysWhatIsAccepted(t *testing.T) {
 		"a domain of no profile":    {"platform:", "baseDomain: other.example.com\nplatform:", `accounts/one.yaml:2: baseDomain: "other.example.com", which no profile of the platform allows; accepted: one of labs.example.com`},
 		"no team":                   {"platform:", "teams: [eu-*]\nplatform:", `teams[0]: "eu-*", which is not a team; accepted: a team or a glob that matches one: platform, shop`},
 		"no cluster at all":         {"platform:", "cap: 0\nplatform:", `cap: 0; accepted: a whole number from 1 to 100000`},
+		"another account's role":    {"platform:", "credentials: {role: \"arn:aws:iam::210987654321:role/ocpctl\"}\nplatform:", `accounts/one.yaml:2: credentials.role: of account 210987654321; accepted: a role of account 123456789012`},
+		"a role's name":             {"platform:", "credentials: {role: ocpctl}\nplatform:", `credentials.role: "ocpctl"; accepted: the ARN of a role of the account, such as arn:aws:iam::210987654321:role/ocpctl`},
+		"a role of pods":            {"platform:", "credentials: {role: \"arn:aws:iam::123456789012:role/x\", serviceAccounts: {create: a, destroy: b}}\nplatform:", `credentials.role: given with serviceAccounts; accepted: role with ref, or role alone`},
 		"an unknown field":          {"platform:", "zone: a\nplatform:", `accounts/one.yaml:2: zone: not supported`},
 		"no API key on IBM Cloud":   {"platform: aws\nnumber: \"123456789012\"", "platform: ibmcloud\nnumber: 0a1b2c3d4e5f60718293a4b5c6d7e8f9", `accounts/one.yaml:1: credentials.ref: missing on ibmcloud; accepted: a reference to an API key: file:/path`},
+		"a role on IBM Cloud": {"platform: aws\nnumber: \"123456789012\"", "platform: ibmcloud\nnumber: 0a1b2c3d4e5f60718293a4b5c6d7e8f9\ncredentials: {ref: \"file:/key\", role: \"arn:aws:iam::123456789012:role/x\"}",
+			`credentials.role: given on ibmcloud, whose installer takes API keys alone; accepted: credentials.ref alone`},
 		"service accounts on IBM Cloud": {"platform: aws\nnumber: \"123456789012\"", "platform: ibmcloud\nnumber: 0a1b2c3d4e5f60718293a4b5c6d7e8f9\ncredentials: {serviceAccounts: {create: a, destroy: b}}",
 			`credentials.serviceAccounts: given on ibmcloud, where runners need an API key; accepted: credentials.ref alone`},
 	} {
@@ -77,6 +82,20 @@ func TestABrokenAccountSaysWhatIsAccepted(t *testing.T) {
 			require.ErrorContains(t, err, of.says)
 		})
 	}
+}
+
+func TestAnAccountIsReachedByARole(t *testing.T) {
+	c, err := withAccount(t, anAccount)
+	require.NoError(t, err)
+	plain, _ := c.Account("one")
+	c, err = withAccount(t, anAccount+"credentials: {ref: \"file:/keys\", role: \"arn:aws:iam::123456789012:role/teams/ocpctl\"}\n")
+	require.NoError(t, err)
+	a, _ := c.Account("one")
+	require.Equal(t, []string{"file:/keys", "arn:aws:iam::123456789012:role/teams/ocpctl"}, []string{a.CredentialsRef, a.Role})
+	before := a.Version()
+	require.NotEqual(t, plain.Version(), before)
+	a.Role += "-2"
+	require.NotEqual(t, before, a.Version(), "another role has to be proven")
 }
 
 func TestTwoDocumentsForOneAccountAreRefused(t *testing.T) {

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -137,7 +138,7 @@ func (a *attempt) runWork(ctx context.Context) contract.Result {
 			}
 		case contract.KindPrepare:
 			if err = a.runPrepare(ctx); err == nil {
-				return contract.Result{Outcome: succeeded}
+				return contract.Result{Outcome: succeeded, Addons: a.readyAddons()}
 			}
 		case contract.KindTag:
 			var tagged int
@@ -261,7 +262,7 @@ func (a *attempt) compareAccount(ctx context.Context) error {
 		return failure{
 			Reason: "CredentialsRefused", Whose: contract.WhoseOurs,
 			Message: fmt.Sprintf("nothing was started: %v", err),
-			Next:    "ask an administrator of this installation to renew them and to test them with: " + a.platform.TestCredentials(),
+			Next:    cmp.Or(a.keys.Role.Advice(), "ask an administrator of this installation to renew them and to test them with: "+a.platform.TestCredentials()),
 		}
 	}
 	if errors.Is(err, cloud.ErrCredentialsExpired) {

@@ -92,7 +92,7 @@ func (a *attempt) checkKeys() error {
 	return failure{
 		Reason: "TemporaryCredentials", Whose: contract.WhoseOurs,
 		Message: "credentials mode Mint copies the runner's keys into the cluster, but these keys are temporary",
-		Next:    "choose a profile with credentials mode Manual, or ask an administrator to set permanent keys in clouds.aws.credentials_ref",
+		Next:    "choose a profile with credentials mode Manual, or ask an administrator to set permanent keys in clouds.aws.credentials_ref, or in credentials.ref of the account without a role",
 	}
 }
 

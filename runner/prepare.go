@@ -27,7 +27,10 @@ func (a *attempt) runPrepare(ctx context.Context) error {
 			}
 			a.say.Step(85, "attaching the new owner's tags")
 			a.tagResources(ctx)
-			return nil
+			if len(a.spec.Addons) == 0 {
+				return nil
+			}
+			return a.bringAll(ctx, 86, 99) // what is missing is tried again beside the ready cluster
 		}},
 	} {
 		if err := a.beginPhase(ctx, p); err != nil {

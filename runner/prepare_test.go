@@ -239,6 +239,26 @@ func TestAClaimedClusterGetsNewCredentialsTagsAccessAndItsCard(t *testing.T) {
 	require.Len(t, entries, 1, "only the redacted log stays")
 }
 
+// A cluster that lacks add-ons of its claimant's request gets them before it is ready. One that cannot be brought is tried again beside it.
+func TestAClaimedClusterGetsTheAddonsThatItLacks(t *testing.T) {
+	for name, refuses := range map[string]bool{"all": false, "one is refused": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newClaim(t)
+			w.spec.Addons = []contract.Addon{{Name: "pr-namespace", Manifests: `{"kind":"List","items":[]}`}}
+			if refuses {
+				w.spec.Addons = append(w.spec.Addons, contract.Addon{Name: "cert-manager", Manifests: certManager, Waits: []contract.AddonWait{
+					{Kind: "crd", Name: "never.example.com", Condition: "Established", Timeout: time.Millisecond}}})
+				w.cfg.Timings.Addons = 50 * time.Millisecond
+				w.file("never-never.example.com", "")
+			}
+			require.NoError(t, w.run(t.Context()))
+			requirePrepared(t, w)
+			require.Equal(t, 1, *w.result().Addons)
+			require.Equal(t, there["pr-namespace"], w.addonsReported()["pr-namespace"])
+		})
+	}
+}
+
 // again lets the server open another attempt, with the kubeconfig that it refers to.
 func (w *world) again() {
 	w.t.Helper()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/secret"
+	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
 // lookUp resolves a reference and registers the value with the redactor before anything else can see it.
@@ -83,11 +84,12 @@ func (a *attempt) useKeys(ctx context.Context) error {
 			}
 		}
 	}
-	if a.keys.Empty() {
+	a.keys.Role = cloud.RoleOf(a.spec.CloudRole, a.spec.Cluster)
+	if a.keys.Empty() && a.keys.Role.ARN == "" {
 		return nil // the platform's own chain renews its credentials itself, in every program
 	}
 	a.cfg.Redact.Add(a.keys.Secret, a.keys.Token)
-	name, content := a.platform.KeyFile(a.keys)
+	name, content := a.platform.KeyFile(a.cfg.Env, a.keys)
 	if name == "" {
 		return nil
 	}

@@ -69,7 +69,7 @@ func claimFor(ctx context.Context, c *db.Tx, a Ask, j Judgement) (id string, err
 	c.Enqueue(queue.PoolsArgs{})
 	return pools.Claim(ctx, c, pools.Request{
 		Accounts: j.Accounts, AnyDomain: j.AnyDomain, Regions: j.Regions,
-		Pools: j.Pools, Row: row, MaxTTL: j.MaxTTL, UserTags: j.UserTags, Weight: j.Weight, Access: j.Access != nil, RetryOf: a.RetryOf, Patient: a.patient,
+		Pools: j.Pools, Row: row, MaxTTL: j.MaxTTL, UserTags: j.UserTags, Weight: j.Weight, Access: j.Access != nil, RetryOf: a.RetryOf, Patient: a.patient, AddonsOf: j.AddonsOf,
 	})
 }
 
@@ -205,7 +205,7 @@ func queueCluster(c *db.Tx, b *db.Batch, row clusters.Row, j Judgement, retryOf 
 	b.Insert(insertJob, row.JobID, row.ID, lifecycle.JobCreate, c.Now)
 	b.Insert(insertSample, row.ID, c.Now, row.Status, row.WorkersBase)
 	queueShows(c, b, row)
-	return queueAddons(c, b, row.ID, j.Addons)
+	return queueAddons(b, row.ID, j.Addons)
 }
 
 // queueShows adds what shows the cluster on its pull request, if it has one.

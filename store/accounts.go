@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/usage"
 )
@@ -15,6 +16,7 @@ type UsedAccount struct {
 	Name, Platform, Number string
 	CredentialsRef         string
 	ServiceAccounts        map[string]string
+	CloudRole              *contract.CloudRole
 	BaseDomains            []string
 	Live                   int
 }
@@ -24,8 +26,8 @@ type UsedAccount struct {
 func (s *Store) UsedAccounts(ctx context.Context) ([]UsedAccount, error) {
 	list, err := db.All[UsedAccount](ctx, s.Pool(), `
 		SELECT c.account AS name, c.platform, coalesce(c.spec ->> 'account', '') AS number, coalesce(c.spec ->> 'cloudCredentialsRef', '') AS credentials_ref,
-			coalesce(c.spec -> 'serviceAccounts', '{}') AS service_accounts, array_agg(DISTINCT c.base_domain) AS base_domains, count(*)::int AS live
-		FROM clusters c WHERE c.account <> '' AND c.destroyed_at IS NULL GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, max(c.id)`)
+			coalesce(c.spec -> 'serviceAccounts', '{}') AS service_accounts, c.spec -> 'cloudRole' AS cloud_role, array_agg(DISTINCT c.base_domain) AS base_domains, count(*)::int AS live
+		FROM clusters c WHERE c.account <> '' AND c.destroyed_at IS NULL GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, max(c.id)`)
 	if err != nil {
 		return nil, fmt.Errorf("read which accounts are used: %w", err)
 	}

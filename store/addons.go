@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -69,17 +68,12 @@ func wantRefresh(ctx context.Context, c *db.Tx, cur usage.Held, cause string, d 
 	return job, clusters.RecordAction(c, d, "refresh_asked", cur.ID, clusters.Action{Move: db.Move{Job: job}, After: cur.Work[lifecycle.Configure].Wanted + 1})
 }
 
-var insertAddon = db.NewInsert("keep the add-ons", "cluster text, position integer, name text, manifests text, waits jsonb", `
-	INSERT INTO cluster_addons (cluster_id, position, name, manifests, waits) SELECT cluster, position, name, manifests, waits FROM given`)
-
 // queueAddons stores the cluster's add-ons as they are at its acceptance.
-func queueAddons(c *db.Tx, b *db.Batch, cluster string, addons []clusters.Addon) error {
+func queueAddons(b *db.Batch, cluster string, addons []clusters.Addon) error {
 	for i, a := range addons {
-		waits, err := json.Marshal(append([]clusters.AddonWait{}, a.Waits...))
-		if err != nil {
-			return fmt.Errorf("encode what add-on %s waits for: %w", a.Name, err)
+		if err := clusters.QueueAddon(b, cluster, i+1, a); err != nil {
+			return err
 		}
-		b.Insert(insertAddon, cluster, i+1, a.Name, a.Manifests, waits)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ocpctl/ocpctl/lifecycle"
+	"github.com/ocpctl/ocpctl/lifecycle/breaker"
 	"github.com/ocpctl/ocpctl/store"
 	"github.com/ocpctl/ocpctl/store/storetest"
 	"github.com/ocpctl/ocpctl/store/usage"
@@ -53,6 +54,10 @@ func BenchmarkGrowth(b *testing.B) {
 		}},
 		{"wake pass", func(ctx context.Context, s *store.Store, _ string) error { _, err := s.WakeDue(ctx, 500); return err }},
 		{"turns pass", func(ctx context.Context, s *store.Store, _ string) error { _, err := s.Turns(ctx); return err }},
+		{"breakers pass", func(ctx context.Context, s *store.Store, _ string) error {
+			_, err := s.Brakes.Advance(ctx, breaker.Limits{})
+			return err
+		}},
 		{"findings", func(ctx context.Context, s *store.Store, _ string) error {
 			k, err := s.Reports.Known(ctx, lifecycle.Seen{})
 			_ = lifecycle.Troubles(k, lifecycle.FindingLimits{EndMargin: time.Hour, WakeMargin: time.Hour, StillFor: time.Hour})

@@ -59,21 +59,22 @@ type Judgement struct {
 	Answer  func(clusters.Row) *clusters.Reply // makes Reply for a cluster that was claimed, which has a name of its own; nil: Reply names none
 	Effects []clusters.Effect                  // further changes on GitHub
 
-	Row       clusters.Row         // the cluster; ID, JobID, AcceptedAt, DestroyAt and the lifecycle's fields are filled in
-	MaxTTL    time.Duration        // the most the cluster may live, from its acceptance
-	UserTags  map[string]string    // the user's own, checked; Row.Tags are the effective ones
-	Weight    int                  // the team's share of what clusters wait for: turns and runners; 0 counts as 1
-	Addons    []clusters.Addon     // in addition to OpenShift, in this order
-	Access    *access.Ask          // what its requester gets with it; nil: nothing
-	Budget    []usage.Threshold    // parts of the team's budget that are reached with it
-	Approval  *ApprovalAsk         // what has to be approved before anything runs; nil: nothing
-	Show      *clusters.SlackPlace // where in Slack it is shown; nil: nowhere
-	Pools     []pools.Candidate    // from which it may be served at once, the best first; nil: it is made anew
-	Accounts  []string             // the catalogue's names of the cloud accounts in which such a cluster may be, "" for the installation's own; nil: only that
-	AnyDomain bool                 // such a cluster may have another base domain
-	Regions   []string             // in which such a cluster may be besides the row's
-	Advice    string               // for such a cluster in place of Row.Spec.Advice
-	Turn      *TurnAsk             // what it waits for, or is bound by once it is approved; nil: it starts at once
+	Row       clusters.Row                                                    // the cluster; ID, JobID, AcceptedAt, DestroyAt and the lifecycle's fields are filled in
+	MaxTTL    time.Duration                                                   // the most the cluster may live, from its acceptance
+	UserTags  map[string]string                                               // the user's own, checked; Row.Tags are the effective ones
+	Weight    int                                                             // the team's share of what clusters wait for: turns and runners; 0 counts as 1
+	Addons    []clusters.Addon                                                // in addition to OpenShift, in this order
+	AddonsOf  func(name, baseDomain, region string) ([]clusters.Addon, error) // the same for a waiting cluster, which has values of its own
+	Access    *access.Ask                                                     // what its requester gets with it; nil: nothing
+	Budget    []usage.Threshold                                               // parts of the team's budget that are reached with it
+	Approval  *ApprovalAsk                                                    // what has to be approved before anything runs; nil: nothing
+	Show      *clusters.SlackPlace                                            // where in Slack it is shown; nil: nowhere
+	Pools     []pools.Candidate                                               // from which it may be served at once, the best first; nil: it is made anew
+	Accounts  []string                                                        // the catalogue's names of the cloud accounts in which such a cluster may be, "" for the installation's own; nil: only that
+	AnyDomain bool                                                            // such a cluster may have another base domain
+	Regions   []string                                                        // in which such a cluster may be besides the row's
+	Advice    string                                                          // for such a cluster in place of Row.Spec.Advice
+	Turn      *TurnAsk                                                        // what it waits for, or is bound by once it is approved; nil: it starts at once
 
 	ClaimOnly bool // every account is full: it is served from a pool, or refused with ErrNoAccount
 

@@ -126,6 +126,12 @@ func adopt(ctx context.Context, c *db.Tx, row clusters.Row) error {
 	if row.JobID == "" || known {
 		row.JobID = db.NewID("job")
 	}
+	if role := row.Spec.CloudRole; role != nil { // the account's owner wrote it down
+		_, err := c.Exec(ctx, `INSERT INTO external_ids (platform, account, id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, row.Platform, row.Spec.Account, role.ExternalID)
+		if err != nil {
+			return fmt.Errorf("keep the external id of account %s: %w", row.Spec.Account, err)
+		}
+	}
 	queueCluster(c, &b, row, Judgement{}, "")
 	return c.Send(ctx, &b)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
+	"github.com/ocpctl/ocpctl/store/usage"
 )
 
 // How many runners run is the number of open attempts, and nothing else. Apply counts them under a lock before it opens one, so that
@@ -167,10 +168,20 @@ func assignRunners(ctx context.Context, c *db.Tx) (started int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	var teams []string
+	for _, w := range waiting {
+		if w.Kind == lifecycle.Create { // only creates are shared between teams
+			teams = append(teams, w.Team)
+		}
+	}
+	used, err := usage.Recent(ctx, c, teams)
+	if err != nil {
+		return 0, err
+	}
 	asks := make([]lifecycle.RunnerWaiter, len(waiting))
 	for i, w := range waiting {
 		asks[i] = lifecycle.RunnerWaiter{
-			Cluster: w.Cluster, Kind: w.Kind, Team: w.Team, Weight: w.Weight, Priority: w.Priority, Since: w.Since, Idle: isIdle(c, w),
+			Cluster: w.Cluster, Kind: w.Kind, Team: w.Team, Weight: w.Weight, Priority: w.Priority, Used: used[w.Team], Since: w.Since, Idle: isIdle(c, w),
 			Site: lifecycle.Site{Platform: w.Platform, Account: w.Account, Region: w.Region},
 		}
 	}

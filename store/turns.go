@@ -96,9 +96,17 @@ func takeTurns(ctx context.Context, c *db.Tx) (line []waiter, turns []string, pl
 	if err := resolvePeople(ctx, c, line, held); err != nil {
 		return nil, nil, nil, err
 	}
+	teams := make([]string, len(line))
+	for i, w := range line {
+		teams[i] = w.Team
+	}
+	used, err := usage.Recent(ctx, c, teams)
+	if err != nil {
+		return nil, nil, nil, err
+	}
 	waiters := make([]lifecycle.Waiter, len(line))
 	for i, w := range line {
-		waiters[i] = w.waiter()
+		waiters[i] = w.waiter(used[w.Team])
 	}
 	turns, places = lifecycle.Take(waiters, held)
 	return line, turns, places, nil
@@ -170,10 +178,10 @@ type waiter struct {
 	Unapproved         bool
 }
 
-func (w waiter) waiter() lifecycle.Waiter {
+func (w waiter) waiter(used int64) lifecycle.Waiter {
 	return lifecycle.Waiter{
 		Party:   lifecycle.Party{Person: w.Person, Team: w.Team, Repo: w.Repo},
-		Cluster: w.Cluster, Weight: w.Weight, Priority: w.Priority, Since: w.Since, Limits: w.Limits, Unapproved: w.Unapproved,
+		Cluster: w.Cluster, Weight: w.Weight, Priority: w.Priority, Used: used, Since: w.Since, Limits: w.Limits, Unapproved: w.Unapproved,
 	}
 }
 

@@ -56,6 +56,11 @@ func (s *Store) CorrectUsage(ctx context.Context) (wrong []string, err error) {
 	return wrong, err
 }
 
+// KeepRecentUsage stores what each team used lately, see usage.KeepRecent.
+func (s *Store) KeepRecentUsage(ctx context.Context) error {
+	return s.Write(ctx, func(c *db.Tx) error { return usage.KeepRecent(ctx, c) })
+}
+
 // IdentitiesOf returns every identity of the person that a principal belongs to, see usage.PersonIdentities.
 func (s *Store) IdentitiesOf(ctx context.Context, principal string) ([]string, error) {
 	return usage.PersonIdentities(ctx, s.Pool(), principal)

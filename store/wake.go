@@ -17,7 +17,7 @@ import (
 // topic is a table with work whose job may have been lost.
 type topic struct {
 	table, due string // due: as a condition
-	since, set string // the column that orders what is due, and what marks it as enqueued
+	since, set string // the column that orders what is due, and what marks it as enqueued; empty: one job is for all, and nothing is marked
 	found      string // what names the job
 	job        func(id string, n int64) river.JobArgs
 }
@@ -40,6 +40,8 @@ var topics = []topic{
 		func(cause string, _ int64) river.JobArgs { return queue.AnnounceArgs{Cause: cause} }),
 	undone("notices", "shown_version < wanted_version AND given_up = ''", "id, wanted_version::bigint AS n",
 		func(id string, n int64) river.JobArgs { return queue.NoticeArgs{Notice: id, Version: int(n)} }),
+	// What opens a breaker triggers a look itself; an open one is tried and closed when its time has come.
+	{table: "breakers", due: "closed_at IS NULL", job: func(string, int64) river.JobArgs { return queue.BreakersArgs{} }},
 }
 
 // undone is a topic whose rows say when their job counts as lost.
@@ -57,7 +59,7 @@ var lookWhatIsDue = func() string {
 }()
 
 // WakeDue enqueues everything that is due: clusters past their wake-up, subscribers that show an older version (also of released
-// clusters), and deliveries, replies, effects, announcements and notices that are not done. It takes at most limit of each and returns how many jobs it
+// clusters), and deliveries, replies, effects, announcements, notices and breakers that are not done. It takes at most limit of each and returns how many jobs it
 // asked for; a job that is already enqueued stays single. Usually nothing is due, which one look tells.
 func (s *Store) WakeDue(ctx context.Context, limit int) (n int, err error) {
 	now, err := s.Now(ctx)
@@ -87,6 +89,11 @@ func dueArgs(now time.Time, limit int) pgx.NamedArgs {
 // wakeTopic takes rows that no other process is taking, marks them as enqueued, and inserts their jobs.
 func (s *Store) wakeTopic(ctx context.Context, t topic, limit int) (n int, err error) {
 	err = s.Write(ctx, func(c *db.Tx) error {
+		if t.set == "" {
+			c.Enqueue(t.job("", 0))
+			n = 1
+			return nil
+		}
 		hits, err := db.All[struct {
 			ID string
 			N  int64

@@ -65,7 +65,7 @@ func (s *server) ListRooms(w http.ResponseWriter, r *http.Request) {
 func toAccount(a app.AccountState) v1.Account {
 	out := v1.Account{
 		Name: a.Name, Platform: a.Platform, Number: a.Number, State: v1.AccountState(a.State()), Regions: a.Regions, Teams: a.Teams,
-		Live: a.Live, Cap: a.Cap, Priority: a.Priority, BaseDomain: a.BaseDomain,
+		ExternalID: a.Proof.ExternalID, Live: a.Live, Cap: a.Cap, Priority: a.Priority, BaseDomain: a.BaseDomain,
 	}
 	if !a.Gone {
 		p := a.Proof

@@ -128,7 +128,7 @@ func (s *server) ClaimScan(w http.ResponseWriter, r *http.Request, id string) {
 func scanSpec(row scans.Scan, parts []scans.Part, set RunnerSettings) contract.ScanSpec {
 	out := contract.ScanSpec{
 		Scan: row.ID, Installation: row.Spec.Installation, Platform: row.Platform, Account: row.Account, HomeRegion: row.Spec.HomeRegion,
-		Regions: row.Spec.Regions, BaseDomains: row.Spec.BaseDomains, CloudCredentialsRef: row.Spec.CloudCredentialsRef,
+		Regions: row.Spec.Regions, BaseDomains: row.Spec.BaseDomains, CloudCredentialsRef: row.Spec.CloudCredentialsRef, CloudRole: row.Spec.CloudRole,
 		CallsPerSecond: row.Spec.CallsPerSecond, Heartbeat: set.Heartbeat, Correlation: row.ID,
 	}
 	for _, p := range parts {

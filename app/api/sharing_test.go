@@ -1,6 +1,7 @@
 package api
 
 import (
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -188,6 +189,38 @@ func TestABrokenGlassIsApprovedByAnotherAdminAndLookedThroughOnce(t *testing.T) 
 		actions = append(actions, e.Action)
 	}
 	require.Subset(t, actions, []string{"kubeadmin_asked", "approval_approved", "approval_used", "link_made", "link_used", "kubeadmin.read", "kubeconfig_asked", "admin_kubeconfig.read"})
+}
+
+func TestALinkThatCostAnApprovalIsNotUsedUpWhileItGivesNothing(t *testing.T) {
+	h := newFixture(t)
+	made := h.make(oidc.Requester, "shop")
+	h.ready(made.ClusterID)
+	path := "/api/v1/clusters/" + made.ClusterID
+	var asked v1.Approval
+	h.does(http.MethodPost, path+"/break-glass", h.as(oidc.Admin), v1.Reason{Reason: "the oauth pods are down"}, http.StatusAccepted, &asked)
+	h.does(http.MethodPost, "/api/v1/approvals/"+asked.ApprovalID+"/approve", h.as(boss), nil, http.StatusOK, nil)
+	var link v1.Link
+	h.does(http.MethodPost, path+"/kubeadmin-links", h.as(oidc.Admin), nil, http.StatusCreated, &link)
+	redeem := "/api/v1/links/" + strings.TrimPrefix(link.URL, "http://ocpctl.test/links/")
+
+	power := func(set string) {
+		_, err := h.store.Pool().Exec(t.Context(), "UPDATE clusters SET "+set+" WHERE id = $1", made.ClusterID)
+		require.NoError(t, err)
+	}
+	power(`sleep_mode = 'stopped', sleep_wanted = true, sleep_why = 'x', power = 'asleep'`)
+	require.Contains(t, h.refused(http.MethodPost, redeem, h.as(oidc.Admin), nil, http.StatusConflict).Detail, "is asleep")
+	power(`sleep_wanted = false, power = ''`)
+
+	full := maps.Clone(h.shelf)
+	clear(h.shelf) // the bucket cannot be read
+	answer, _ := h.ask(http.MethodPost, redeem, h.as(oidc.Admin), nil)
+	require.Equal(t, http.StatusInternalServerError, answer.StatusCode)
+	maps.Copy(h.shelf, full)
+
+	var got v1.Redeemed
+	h.does(http.MethodPost, redeem, h.as(oidc.Admin), nil, http.StatusOK, &got)
+	require.Equal(t, "ADMIN-PASSWORD", got.Password)
+	require.Contains(t, h.refused(http.MethodPost, redeem, h.as(oidc.Admin), nil, http.StatusNotFound).Detail, "was used before")
 }
 
 func TestOneIsToldWhoOneIsAndWhichAccountsAreOnesOwn(t *testing.T) {

@@ -25,8 +25,8 @@ func toSpec(row attempts.SpecRow, set RunnerSettings) contract.Spec {
 		Region: row.Row.Region, Version: row.Row.Release, Account: accountFor(row), Tags: row.Row.Tags,
 		Zones: row.Row.Spec.Zones, Publish: profiles.PublishOf(row.Row.Spec.InstallConfig), CredentialsMode: cmp.Or(row.Row.Spec.CredentialsMode, "Mint"), ReleaseImage: row.Row.Spec.ReleaseImage,
 		PullSecretRef: row.Row.Spec.PullSecretRef, SSHKey: row.Row.Spec.SSHKey, SSHKeyRef: row.Row.Spec.SSHKeyRef,
-		CloudCredentialsRef: row.Row.Spec.CloudCredsRef,
-		Bucket:              set.Bucket, KMSKey: set.KMSKey, OperateKMSKey: set.OperateKMSKey,
+		CloudCredentialsRef: row.Row.Spec.CloudCredsRef, CloudRole: row.Row.Spec.CloudRole,
+		Bucket: set.Bucket, KMSKey: set.KMSKey, OperateKMSKey: set.OperateKMSKey,
 		Identities: toIdentities(row, installationOf(row, set)), Snapshots: toSnapshots(row.Artifacts),
 		Heartbeat: set.Heartbeat, VerifyGap: set.VerifyGap, SnapshotMaxAge: set.SnapshotMaxAge,
 		CreateDeadline: row.Row.Spec.CreateDeadline, DestroyDeadline: row.Row.Spec.DestroyDeadline,
@@ -75,7 +75,8 @@ func toAccepted(row clusters.Row) *contract.Accepted {
 	}
 	out.Provisioner, out.Server = row.Provisioner, row.Spec.Server
 	if row.Account != "" {
-		out.Account, out.CloudCredentialsRef, out.ServiceAccounts = row.Account, row.Spec.CloudCredsRef, row.Spec.ServiceAccounts
+		out.Account, out.Exclusive, out.CloudCredentialsRef, out.ServiceAccounts = row.Account, row.Exclusive, row.Spec.CloudCredsRef, row.Spec.ServiceAccounts
+		out.CloudRole = row.Spec.CloudRole
 	}
 	if row.Source == store.Recovery { // the row is younger than its resources
 		out.At = time.Time{}

@@ -151,6 +151,8 @@ func TestARunnerIsToldNoAcceptanceThatNothingRecorded(t *testing.T) {
 	require.Zero(t, toAccepted(row).At)
 	row.Source = "api"
 	require.Equal(t, row.MadeAt, toAccepted(row).At, "its resources are as old as it was made")
+	row.Account, row.Exclusive = "own", true
+	require.Equal(t, []any{"own", true}, []any{toAccepted(row).Account, toAccepted(row).Exclusive})
 }
 
 func TestASecondPodIsFencedAndTheFirstMayClaimAgain(t *testing.T) {

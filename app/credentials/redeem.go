@@ -30,13 +30,22 @@ type Redeemed struct {
 }
 
 // Redeem uses up a link. An account link, which the principal must have confirmed, gives the code that the account has to type. A link to a kubeconfig that is
-// still being made is not used up. For a secret, the audit line is written before the secret is read.
+// still being made is not used up, and neither is a link to one of the installer's credentials that cannot be read: it has cost an approval. For a secret,
+// the audit line is written before the secret is read.
 func (s *Service) Redeem(ctx context.Context, p policy.Principal, handle string, origin app.Origin) (Redeemed, error) {
 	who, err := ownerOf(p)
 	if err != nil {
 		return Redeemed{}, err
 	}
-	if err := s.waitsFor(ctx, p, handle, origin); err != nil {
+	link, err := s.store.People.LinkFor(ctx, handle, p.ID)
+	if err != nil && !errors.Is(err, db.ErrNotFound) {
+		return Redeemed{}, fmt.Errorf("read a link: %w", err)
+	}
+	if err := s.waitsFor(ctx, p, link, origin); err != nil {
+		return Redeemed{}, err
+	}
+	out, err := s.breakGlass(ctx, p, link, origin)
+	if err != nil {
 		return Redeemed{}, err
 	}
 	used, err := s.store.People.UseLink(ctx, handle, who, string(origin.Source))
@@ -49,15 +58,23 @@ func (s *Service) Redeem(ctx context.Context, p policy.Principal, handle string,
 	case used.Kind == people.LinkKubeconfig, used.Kind == people.LinkConsole:
 		return s.redeemAccess(ctx, p, used, origin)
 	}
-	row, origin, err := s.core.Authorize(ctx, p, used.Cluster, policy.ActBreakGlass, origin) // the rights that the link was made with may have been withdrawn
+	return out, nil
+}
+
+// breakGlass reads what a link to one of the installer's credentials is for; nothing for other links, and for one that does not work.
+func (s *Service) breakGlass(ctx context.Context, p policy.Principal, link people.Link, origin app.Origin) (Redeemed, error) {
+	if link.Kind != people.LinkKubeadmin && link.Kind != people.LinkInstallers {
+		return Redeemed{}, nil
+	}
+	row, origin, err := s.core.Authorize(ctx, p, link.Cluster, policy.ActBreakGlass, origin) // the rights that the link was made with may have been withdrawn
 	if err != nil {
 		return Redeemed{}, err
 	}
 	if err := s.core.CheckReachable(ctx, row); err != nil {
 		return Redeemed{}, err
 	}
-	out := Redeemed{Kind: used.Kind, Cluster: row, User: "kubeadmin"}
-	if used.Kind == people.LinkInstallers {
+	out := Redeemed{Kind: link.Kind, Cluster: row, User: "kubeadmin"}
+	if link.Kind == people.LinkInstallers {
 		out.Kubeconfig, err = s.handOutInstallers(ctx, row, artifacts.Kubeconfig, s.core.StoreOrigin(origin, p))
 		return out, err
 	}
@@ -79,13 +96,8 @@ func (s *Service) errorOfUse(ctx context.Context, p policy.Principal, handle str
 }
 
 // waitsFor returns a Busy error while what a link is for is being made. Links that do not work pass: UseLink rejects and records them.
-func (s *Service) waitsFor(ctx context.Context, p policy.Principal, handle string, origin app.Origin) error {
-	link, err := s.store.People.LinkFor(ctx, handle, p.ID)
+func (s *Service) waitsFor(ctx context.Context, p policy.Principal, link people.Link, origin app.Origin) error {
 	switch {
-	case errors.Is(err, db.ErrNotFound):
-		return nil
-	case err != nil:
-		return fmt.Errorf("read a link: %w", err)
 	case link.Kind != people.LinkKubeconfig && link.Kind != people.LinkConsole:
 		return nil
 	case link.Access == "":

@@ -18,6 +18,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/spf13/cobra"
 
 	"github.com/ocpctl/ocpctl/internal/buildinfo"
@@ -220,17 +222,41 @@ func podName() (string, error) {
 
 // openAWS opens AWS with the given keys or, without any, with those of the SDK's default chain.
 func openAWS(ctx context.Context, region string, keys cloud.Keys) (runner.Cloud, error) {
-	return aws.New(ctx, region, withKeys(keys)...)
+	options, err := withKeys(ctx, region, keys)
+	if err != nil {
+		return nil, err
+	}
+	return aws.New(ctx, region, options...)
 }
 
 // openAWSInventory opens an account for a scan in the same way.
 func openAWSInventory(ctx context.Context, spec contract.ScanSpec, keys cloud.Keys) (scan.Inventory, error) {
+	options, err := withKeys(ctx, spec.HomeRegion, keys)
+	if err != nil {
+		return nil, err
+	}
 	return inventory.New(ctx, inventory.Config{
 		HomeRegion: spec.HomeRegion, BaseDomains: spec.BaseDomains, CallsPerSecond: spec.CallsPerSecond,
-	}, withKeys(keys)...)
+	}, options...)
 }
 
-func withKeys(keys cloud.Keys) []func(*config.LoadOptions) error {
+// withKeys returns the options that make the SDK use the keys, and their role, which it assumes again before a session ends.
+func withKeys(ctx context.Context, region string, keys cloud.Keys) ([]func(*config.LoadOptions) error, error) {
+	options := withStaticKeys(keys)
+	if keys.Role.ARN == "" {
+		return options, nil
+	}
+	base, err := config.LoadDefaultConfig(ctx, append(options, config.WithRegion(region))...)
+	if err != nil {
+		return nil, fmt.Errorf("load AWS configuration: %w", err)
+	}
+	assumed := stscreds.NewAssumeRoleProvider(sts.NewFromConfig(base), keys.Role.ARN, func(o *stscreds.AssumeRoleOptions) {
+		o.ExternalID, o.RoleSessionName, o.Duration = &keys.Role.ExternalID, keys.Role.Session, time.Hour // as in platform.KeyFile
+	})
+	return []func(*config.LoadOptions) error{config.WithSharedConfigFiles([]string{os.DevNull}), config.WithCredentialsProvider(assumed)}, nil
+}
+
+func withStaticKeys(keys cloud.Keys) []func(*config.LoadOptions) error {
 	if keys.Empty() {
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/devstack/aws"
 	"github.com/ocpctl/ocpctl/devstack/binaries"
 	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/devstack/installer/installertest"
@@ -108,7 +109,7 @@ func build(t *testing.T) string {
 // a real S3 and the stand-in installer.
 func TestARunnerCreatesAndAnotherRemovesEverything(t *testing.T) {
 	binary := build(t)
-	for _, mode := range []string{"Manual", "Mint"} {
+	for _, mode := range []string{"Manual", "Mint", "Role"} {
 		t.Run(mode, func(t *testing.T) { createAndRemove(t, binary, mode) })
 	}
 }
@@ -126,6 +127,11 @@ func createAndRemove(t *testing.T, binary, mode string) {
 	keys := filepath.Join(t.TempDir(), "cloud-keys")
 	require.NoError(t, os.WriteFile(keys, fmt.Appendf(nil, `{"aws_access_key_id":%q,"aws_secret_access_key":%q}`, s3test.AccessKey, s3test.SecretKey), 0o600))
 	require.NoError(t, os.WriteFile(pull, []byte(installertest.PullSecret), 0o600))
+	var role *contract.CloudRole
+	credentials := mode
+	if mode == "Role" { // the keys may only assume it, with the external id; the installer, ccoctl and the runner do that by themselves
+		credentials, role = "Manual", assumedRole(t, world, keys)
+	}
 	api := &statusAPI{}
 	server := httptest.NewServer(api)
 	defer server.Close()
@@ -137,7 +143,7 @@ func createAndRemove(t *testing.T, binary, mode string) {
 		Attempt: fmt.Sprintf("att_%d_create", os.Getpid()), Number: 1, Kind: contract.KindCreate, Cluster: "clu_shop", Job: "job_1",
 		Installation: "test", Name: "shop", BaseDomain: "labs.example.com", Platform: "aws", Region: "us-east-1", Version: version,
 		InstallConfig: installertest.InstallConfig("shop", "us-east-1", 2), Zones: []string{"us-east-1a"}, PullSecretRef: "file:" + pull,
-		CredentialsMode: mode, CloudCredentialsRef: "file:" + keys,
+		CredentialsMode: credentials, CloudCredentialsRef: "file:" + keys, CloudRole: role,
 		Bucket: s3test.Bucket(t), Heartbeat: time.Second, CreateDeadline: time.Minute, DestroyDeadline: time.Minute,
 		VerifyGap: 50 * time.Millisecond, SnapshotMaxAge: time.Hour,
 	}
@@ -152,7 +158,7 @@ func createAndRemove(t *testing.T, binary, mode string) {
 	require.Equal(t, world.AWS.Account(), api.demand.Account)
 	require.NotEmpty(t, api.demand.Quotas)
 	ours := []string{"shop"}
-	if mode == "Manual" {
+	if credentials == "Manual" {
 		ours = append(ours, api.record.Identity.CCOName)
 		require.NotEmpty(t, world.Left(t, api.record.Identity.CCOName))
 	}
@@ -176,6 +182,20 @@ func createAndRemove(t *testing.T, binary, mode string) {
 	}
 	require.Equal(t, 2, passes)
 	require.NoError(t, runners.Forget(t.Context(), spec.Attempt))
+}
+
+// assumedRole lets keys do nothing but assume a role, and returns that role.
+func assumedRole(t *testing.T, world *installertest.World, keys string) *contract.CloudRole {
+	t.Helper()
+	t.Setenv("AWS_ENDPOINT_URL_STS", os.Getenv("AWS_ENDPOINT_URL")) // the SDK knows no other one before it has the role's credentials
+	role := contract.CloudRole{ARN: "arn:aws:iam::" + world.AWS.Account() + ":role/team", ExternalID: "the-id"}
+	user := aws.Caller{AccessKey: "AKIAONLYASSUMES", SecretKey: "only-assumes", ARN: "arn:aws:iam::" + world.AWS.Account() + ":user/ocpctl",
+		Policy: `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"sts:AssumeRole","Resource":"` + role.ARN + `"}]}`}
+	world.AWS.AddCaller(user)
+	world.AWS.AddRole(aws.Role{Name: "team", Policy: `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}`,
+		Trust: `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"` + user.ARN + `"},"Action":"sts:AssumeRole","Condition":{"StringEquals":{"sts:ExternalId":"the-id"}}}]}`})
+	require.NoError(t, os.WriteFile(keys, fmt.Appendf(nil, `{"aws_access_key_id":%q,"aws_secret_access_key":%q}`, user.AccessKey, user.SecretKey), 0o600))
+	return &role
 }
 
 func job(spec contract.Spec) dispatch.Job {

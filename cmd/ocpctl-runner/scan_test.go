@@ -105,3 +105,28 @@ func TestARunnerLooksThroughAnAccountAndSaysWhatItWasNotShown(t *testing.T) {
 	require.Contains(t, api.seen, "arn:aws:ec2:us-east-2:"+world.AWS.Account()+":vpc/"+vpc.ID)
 	require.NoError(t, runners.Forget(t.Context(), "scn_1"))
 }
+
+// The stand-in refuses a role without the right external id as AWS does, and the proof says what the role needs.
+func TestAProofOfARoleWithAnotherExternalIDIsRefused(t *testing.T) {
+	world, binary := installertest.Start(t), build(t)
+	keys := filepath.Join(t.TempDir(), "keys")
+	role := assumedRole(t, world, keys)
+	role.ExternalID = "another"
+	api := &scanAPI{seen: map[string]contract.SeenResource{}, ended: map[string]string{}, result: make(chan contract.ScanResult, 1), spec: contract.ScanSpec{
+		Scan: "prf_1", Installation: "test", Platform: "aws", Account: world.AWS.Account(), HomeRegion: "us-east-1", CloudCredentialsRef: "file:" + keys, CloudRole: role,
+		Proof: true, BaseDomains: []string{"labs.example.com"}, CallsPerSecond: 500, Heartbeat: time.Second,
+	}}
+	server := httptest.NewServer(api)
+	defer server.Close()
+	runners, err := dispatch.NewProcess(dispatch.Config{Runner: binary, Installers: t.TempDir(), WorkDir: t.TempDir(), StatusURL: server.URL})
+	require.NoError(t, err)
+	require.NoError(t, runners.Start(t.Context(), dispatch.Job{Attempt: "prf_1", Number: 1, Kind: dispatch.KindScan, Token: "first"}))
+	select {
+	case result := <-api.result:
+		require.Equal(t, []string{contract.ProofRefused, "RoleRefused"}, []string{result.Proof, result.Reason}, result.Message)
+		require.Contains(t, result.Message, "not authorized to perform: sts:AssumeRole")
+		require.Contains(t, result.Next, "with the external id another")
+	case <-time.After(time.Minute):
+		require.Fail(t, "no result within a minute")
+	}
+}

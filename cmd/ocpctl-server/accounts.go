@@ -19,19 +19,29 @@ import (
 var homeRegions = map[string]string{names.AWS: "us-east-1", names.IBMCloud: "us-south"}
 
 // scanAccounts returns the accounts that are looked through, with the base domains of the catalogue in force: those of the configuration and of the
-// catalogue, and those that it no longer has as long as clusters are there.
-func scanAccounts(c config.Config, of catalogue.Catalogue, used []store.UsedAccount) (list []scans.Wanted) {
+// catalogue, and those that it no longer has as long as clusters are there. One with a role is looked through once its first proof has begun.
+func scanAccounts(c config.Config, of catalogue.Catalogue, used []store.UsedAccount, proofs []scans.Proof) (list []scans.Wanted) {
 	for _, a := range of.Accounts {
-		used = append(used, store.UsedAccount{Name: a.Name, Platform: a.Platform, Number: a.Number, CredentialsRef: a.CredentialsRef, ServiceAccounts: a.ServiceAccounts})
+		one := store.UsedAccount{Name: a.Name, Platform: a.Platform, Number: a.Number, CredentialsRef: a.CredentialsRef, ServiceAccounts: a.ServiceAccounts}
+		if a.Role != "" {
+			i := slices.IndexFunc(proofs, func(p scans.Proof) bool {
+				return p.Platform == a.Platform && p.Account == a.Number && p.ExternalID != ""
+			})
+			if i < 0 {
+				continue
+			}
+			one.CloudRole = &contract.CloudRole{ARN: a.Role, ExternalID: proofs[i].ExternalID}
+		}
+		used = append(used, one)
 	}
 	wanted := c.ScanAccounts()
-	identities := map[string]map[string]string{}
+	identities, roles := map[string]map[string]string{}, map[string]*contract.CloudRole{}
 	for _, u := range slices.Backward(used) { // the catalogue's first, then the newest
 		known := slices.ContainsFunc(wanted, func(a config.ScanAccount) bool { return a.Platform == u.Platform && a.Account == u.Number })
 		if u.Number == "" || known || len(u.ServiceAccounts) > 0 && u.ServiceAccounts[contract.KindScan] == "" {
 			continue
 		}
-		identities[u.Number] = u.ServiceAccounts
+		identities[u.Number], roles[u.Number] = u.ServiceAccounts, u.CloudRole
 		ref := u.CredentialsRef
 		if ref == "" && len(u.ServiceAccounts) == 0 {
 			ref = c.Cloud(u.Platform).CredentialsRef
@@ -42,7 +52,7 @@ func scanAccounts(c config.Config, of catalogue.Catalogue, used []store.UsedAcco
 		region, domains := defaultPlaces(of, a.Platform)
 		list = append(list, scans.Wanted{Platform: a.Platform, Account: a.Account, Spec: scans.Spec{
 			Installation: c.Installation, HomeRegion: cmp.Or(a.Region, region, homeRegions[a.Platform]), Regions: a.Regions, BaseDomains: domains,
-			CloudCredentialsRef: a.CredentialsRef, CallsPerSecond: c.Scan.CallsPerSecond, ServiceAccounts: identities[a.Account],
+			CloudCredentialsRef: a.CredentialsRef, CallsPerSecond: c.Scan.CallsPerSecond, ServiceAccounts: identities[a.Account], CloudRole: roles[a.Account],
 		}})
 	}
 	return list
@@ -65,7 +75,11 @@ func defaultPlaces(of catalogue.Catalogue, platform string) (region string, doma
 // listScanAccounts returns the accounts that are looked through now.
 func (in inner) listScanAccounts(ctx context.Context) ([]scans.Wanted, error) {
 	used, err := in.store.UsedAccounts(ctx)
-	return scanAccounts(in.cfg, in.catalogue.Current(), used), err
+	if err != nil {
+		return nil, err
+	}
+	proofs, err := in.store.Scans.Proofs(ctx)
+	return scanAccounts(in.cfg, in.catalogue.Current(), used, proofs), err
 }
 
 // scanAccounts returns what the controller looks through, and what it proves.

@@ -84,7 +84,7 @@ func fullInstallConfig(c config.Config, asked app.CreateRequest, role policy.Rol
 		return nil, nil, underFolder(c.Catalogue.Dir, err)
 	}
 	service := app.New(app.Config{
-		Catalogue: func() catalogue.Catalogue { return terms }, Policy: policy.Settings{Hour: c.Hour, Grace: c.Grace, Installation: c.Installation},
+		Catalogue: func() catalogue.Catalogue { return terms }, Policy: policy.Settings{Hour: c.Hour, Grace: c.Grace, UsageDecays: c.Limits.UsageHalfLife > 0, Installation: c.Installation},
 		Installs: app.Installs{SSHKey: c.Runner.SSHKey},
 	})
 	who := policy.As("cli", asked.Owner, role)

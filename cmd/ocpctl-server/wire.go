@@ -221,7 +221,7 @@ func (in inner) appConfig(gh app.GitHub) app.Config {
 	site := github.Site(cfg.GitHub.APIURL)
 	return app.Config{
 		Store: in.store, Catalogue: in.catalogue.Current, Keeper: in.newKeeper(), LoadCatalogue: in.catalogue.Load, CatalogueIn: app.CatalogueHome{Repository: cfg.Catalogue.Repository, Path: strings.Trim(cfg.Catalogue.Path, "/")}, GitHub: gh, GitHubSite: site, JobIssuer: cfg.JobIssuer(site), GitHubIssuers: cfg.GitHubIssuers(), Artifacts: in.bucket, AccessMost: cfg.Limits.Access, Accounts: in.listScanAccounts, RunnersIn: cfg.RunnersIn, UI: cfg.UIURL, OpenID: cfg.Console.SignIn == config.ConsoleOpenID, Log: in.log, Repositories: repositoryTable(cfg), SlackEmails: cfg.Slack.EmailDomains, Tekton: cfg.TektonIssuers(),
-		Policy:   policy.Settings{Hour: cfg.Hour, Grace: cfg.Grace, MaxGrace: cfg.GitHub.MaxGrace, Permission: cfg.GitHub.Permission, Forks: cfg.GitHub.Forks, Installation: cfg.Installation},
+		Policy:   policy.Settings{Hour: cfg.Hour, Grace: cfg.Grace, MaxGrace: cfg.GitHub.MaxGrace, Permission: cfg.GitHub.Permission, Forks: cfg.GitHub.Forks, UsageDecays: cfg.Limits.UsageHalfLife > 0, Installation: cfg.Installation},
 		Installs: in.installSettings(),
 	}
 }

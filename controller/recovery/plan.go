@@ -171,7 +171,7 @@ func (r *run) newRow(c *cluster, about contract.AttemptRecord) (row clusters.Row
 	spec := r.Spec(about.Platform, about.Version)
 	spec.Account, spec.CredentialsMode = about.Account, about.CredentialsMode
 	if accepted.Account != "" {
-		spec.CloudCredsRef, spec.ServiceAccounts = accepted.CloudCredentialsRef, accepted.ServiceAccounts
+		spec.CloudCredsRef, spec.ServiceAccounts, spec.CloudRole = accepted.CloudCredentialsRef, accepted.ServiceAccounts, accepted.CloudRole
 	}
 	spec.Server = accepted.Server
 	spec.DestroyDeadline = cmp.Or(about.DestroyDeadline, time.Hour)
@@ -185,7 +185,7 @@ func (r *run) newRow(c *cluster, about contract.AttemptRecord) (row clusters.Row
 	row.WorkersBase, row.WorkersLeast, row.WorkersMost = accepted.Workers, accepted.WorkersLeast, accepted.WorkersMost
 	row.SleepMode, row.ListAsleep, row.WorkerMicros = lifecycle.SleepMode(accepted.SleepMode), accepted.AsleepCents, accepted.WorkerMicros
 	row.Provisioner = accepted.Provisioner
-	row.AcceptedAt, row.MaxTries, row.Account = at, 1, accepted.Account
+	row.AcceptedAt, row.MaxTries, row.Account, row.Exclusive = at, 1, accepted.Account, accepted.Exclusive
 	row.Status, row.Phase, row.Why.Words = lifecycle.Creating, lifecycle.Configuring, "recovered after the database was restored from a backup"
 	if pr := accepted.PullRequest; pr != nil {
 		row.PR = &clusters.PRRef{Installation: pr.Installation, Repo: pr.Repo, Number: pr.Number, Head: pr.Head}

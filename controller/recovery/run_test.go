@@ -120,7 +120,7 @@ func TestACloudThatDoesNotAnswerDoesNotHideWhatTheBucketKnows(t *testing.T) {
 	raw, err := json.Marshal(contract.AttemptRecord{
 		Attempt: "att_1", Number: 2, Kind: "create", Cluster: "clu_1", Installation: "test", Name: "shop", BaseDomain: "labs.example.com", Platform: "aws",
 		Region: "eu-west-1", Version: "4.20.3", Account: "123456789012", CredentialsMode: "Manual", Tags: map[string]string{tagkey.Installation: "test"},
-		Accepted: &contract.Accepted{At: time.Now().Add(-time.Hour), Profile: "standard", Generation: 3, RequestedBy: "github:maya", Source: "pr_label",
+		Accepted: &contract.Accepted{At: time.Now().Add(-time.Hour), Profile: "standard", Generation: 3, RequestedBy: "github:maya", Source: "pr_label", Account: "own", Exclusive: true, CloudRole: &contract.CloudRole{ARN: "arn:r", ExternalID: "kept"},
 			PullRequest: &contract.PullRequest{Installation: 1, Repo: "acme/shop", Number: 7, Head: "abc"}},
 	})
 	require.NoError(t, err)
@@ -140,6 +140,11 @@ func TestACloudThatDoesNotAnswerDoesNotHideWhatTheBucketKnows(t *testing.T) {
 	row, err := cfg.Store.Cluster(t.Context(), "clu_1")
 	require.NoError(t, err)
 	require.Equal(t, "standard", row.Profile)
+	require.Equal(t, []any{"own", true}, []any{row.Account, row.Exclusive}, "nobody else gets its account")
+	require.Equal(t, &contract.CloudRole{ARN: "arn:r", ExternalID: "kept"}, row.Spec.CloudRole)
+	var id string
+	require.NoError(t, cfg.Store.Pool().QueryRow(t.Context(), `SELECT id FROM external_ids WHERE account = '123456789012'`).Scan(&id))
+	require.Equal(t, "kept", id, "its owner wrote it down")
 	require.Equal(t, 7, row.PR.Number)
 	require.Len(t, row.Identities, 1, "the name that ccoctl ran with")
 	list, err := cfg.Store.Attempts.List(t.Context(), "clu_1")

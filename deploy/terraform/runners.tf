@@ -1,18 +1,20 @@
 # The runners' roles, in the account of the clusters. policies/ has their permissions, and policies/permissions.json says who needs each.
 
 locals {
-  mint = var.allow_mint ? ["runner-mint"] : []
+  mint  = var.allow_mint ? ["runner-mint"] : []
+  teams = length(var.team_roles) > 0 ? ["runner-teams"] : []
 
   runner_roles = {
-    create  = { account = var.service_accounts.runner_create, policies = concat(["runner-read", "runner-create", "runner-identity", "runner-guard", "runner-secrets"], local.mint) }
-    destroy = { account = var.service_accounts.runner_destroy, policies = concat(["runner-read", "runner-delete", "runner-guard", "runner-secrets"], local.mint) }
-    operate = { account = var.service_accounts.runner_operate, policies = ["runner-read", "runner-power", "runner-guard", "runner-secrets"] }
-    scan    = { account = var.service_accounts.runner_scan, policies = ["scan-read"] }
+    create  = { account = var.service_accounts.runner_create, policies = concat(["runner-read", "runner-create", "runner-identity", "runner-guard", "runner-secrets"], local.mint, local.teams) }
+    destroy = { account = var.service_accounts.runner_destroy, policies = concat(["runner-read", "runner-delete", "runner-guard", "runner-secrets"], local.mint, local.teams) }
+    operate = { account = var.service_accounts.runner_operate, policies = concat(["runner-read", "runner-power", "runner-guard", "runner-secrets"], local.teams) }
+    scan    = { account = var.service_accounts.runner_scan, policies = concat(["scan-read"], local.teams) }
   }
 
   runner_policy_values = {
     secrets_key    = aws_kms_key.runner_secrets.arn
     runner_secrets = join("\",\"", [for secret in aws_secretsmanager_secret.runner : secret.arn])
+    team_roles     = join("\",\"", var.team_roles)
   }
 
   runner_attachments = merge([

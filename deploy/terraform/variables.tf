@@ -87,6 +87,17 @@ variable "allow_mint" {
   default     = false
 }
 
+variable "team_roles" {
+  description = "Roles in other accounts that runners assume: credentials.role of the accounts' documents, made by team-account/."
+  type        = list(string)
+  default     = []
+
+  validation {
+    condition     = alltrue([for a in var.team_roles : can(regex("^arn:[a-z-]+:iam::[0-9]{12}:role/[^*]+$", a))])
+    error_message = "team_roles must be ARNs of roles, without wildcards."
+  }
+}
+
 variable "vpc_id" {
   description = "The VPC of the database and the endpoints."
   type        = string

@@ -177,7 +177,11 @@ func (s *Server) session(key, token string) (caller, bool) {
 		return caller{}, false
 	}
 	name := of.ARN[strings.LastIndex(of.ARN, "/")+1:]
-	return caller{secret: of.SecretKey, arn: of.ARN, userID: "AROASTANDIN:" + name, policies: of.Policies(), tags: of.Tags}, true
+	account := strings.Split(of.ARN, ":")[4]
+	if account == s.cfg.Account { // SetAccount moves callers of the configured account
+		account = ""
+	}
+	return caller{secret: of.SecretKey, arn: of.ARN, userID: "AROASTANDIN:" + name, account: account, policies: of.Policies(), tags: of.Tags}, true
 }
 
 // principal is the ARN that policies know the caller by: of a session, that of its role.

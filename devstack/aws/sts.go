@@ -28,11 +28,44 @@ var stsCalls = map[string]handler{
 	webIdentity:  assumeWithToken,
 }
 
-// Role can be assumed by callers who may call sts:AssumeRole. It belongs to the configured account, whatever SetAccount says, and is
-// not a resource: nothing lists or deletes it.
+// Role can be assumed by callers who may call sts:AssumeRole. It belongs to the configured account, whatever SetAccount says, or to another one, and
+// is not a resource: nothing lists or deletes it.
 type Role struct {
-	Name   string
-	Policy string // permissions of its sessions, before their own policy
+	Name    string
+	Policy  string // permissions of its sessions, before their own policy
+	Account string // empty: the configured one
+	Trust   string // its trust policy; empty: it trusts every caller
+}
+
+// AddRole adds a role, or replaces the one of this name in its account.
+func (s *Server) AddRole(r Role) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cfg.Roles = append([]Role{r}, s.cfg.Roles...)
+}
+
+// AddCaller adds a caller.
+func (s *Server) AddCaller(c Caller) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cfg.Callers = append(s.cfg.Callers, c)
+}
+
+// trusts reports whether the role's trust policy lets a caller assume it. A policy names a principal or, with root, everybody in its account who may.
+func (r Role) trusts(who caller, externalID string) bool {
+	if r.Trust == "" {
+		return true
+	}
+	trust, err := iampolicy.ParseTrust(r.Trust)
+	if err != nil {
+		return false
+	}
+	keys := map[string][]string{}
+	if externalID != "" {
+		keys["sts:ExternalId"] = []string{externalID}
+	}
+	root := "arn:aws:iam::" + strings.Split(who.arn, ":")[4] + ":root"
+	return trust.Trusts("AWS", who.principal(), "sts:AssumeRole", keys) || trust.Trusts("AWS", root, "sts:AssumeRole", keys)
 }
 
 // AWS's limits for AssumeRole: a session lives from 15 minutes to 12 hours, and its policy has a maximum length.
@@ -45,8 +78,10 @@ const (
 
 func assumeRole(c *call) ([]node, error) {
 	arn, name := c.params.get("RoleArn"), c.params.get("RoleSessionName")
-	i := slices.IndexFunc(c.server.cfg.Roles, func(r Role) bool { return arn == "arn:aws:iam::"+c.server.cfg.Account+":role/"+r.Name })
-	must.EndIf(i < 0, fault("AccessDenied", "User: %s is not authorized to perform: sts:AssumeRole on resource: %s", c.who.arn, arn))
+	i := slices.IndexFunc(c.server.cfg.Roles, func(r Role) bool {
+		return arn == "arn:aws:iam::"+cmp.Or(r.Account, c.server.cfg.Account)+":role/"+r.Name
+	})
+	must.EndIf(i < 0 || !c.server.cfg.Roles[i].trusts(c.who, c.params.get("ExternalId")), fault("AccessDenied", "User: %s is not authorized to perform: sts:AssumeRole on resource: %s", c.who.arn, arn))
 	lasts := must.Get(c.sessionLength(name))
 	policy := c.params.get("Policy")
 	must.EndIf(len(policy) > longestPolicyText,
@@ -58,7 +93,7 @@ func assumeRole(c *call) ([]node, error) {
 	}
 	role := c.server.cfg.Roles[i]
 	s, token := must.Get2(session.New(c.server.cfg.SecretKey, session.Session{
-		ARN: "arn:aws:sts::" + c.server.cfg.Account + ":assumed-role/" + role.Name + "/" + name, RolePolicy: role.Policy, Policy: policy,
+		ARN: "arn:aws:sts::" + cmp.Or(role.Account, c.server.cfg.Account) + ":assumed-role/" + role.Name + "/" + name, RolePolicy: role.Policy, Policy: policy,
 		Expires: time.Now().UTC().Add(lasts).Truncate(time.Second),
 	}))
 	return []node{credentialsNode(s, token), assumedRole(s, "AROA"+strings.ToUpper(role.Name), name)}, nil

@@ -75,3 +75,44 @@ func TestASessionMayWhatBothItsPoliciesAllow(t *testing.T) {
 		require.Equal(t, want, code(err))
 	}
 }
+
+// As AWS does: the trust policy of a role in another account decides, and a caller that does not name the external id in it is refused.
+func TestARoleOfAnotherAccountIsAssumedOnlyWithItsExternalID(t *testing.T) {
+	const other = "210987654321"
+	trust := func(principal string) string {
+		return `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"` + principal + `"},"Action":"sts:AssumeRole","Condition":{"StringEquals":{"sts:ExternalId":"the-id"}}}]}`
+	}
+	s, err := aws.Start(t.Context(), aws.Config{AccessKey: "AKIAADMIN", SecretKey: "secret", Others: []string{other}})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Stop()) })
+	cfg, err := config.LoadDefaultConfig(t.Context(), config.WithRegion("us-east-1"), config.WithBaseEndpoint(s.URL()),
+		config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider("AKIAADMIN", "secret", "")))
+	require.NoError(t, err)
+	assume := func(externalID *string) (*sts.AssumeRoleOutput, error) {
+		return sts.NewFromConfig(cfg).AssumeRole(t.Context(), &sts.AssumeRoleInput{
+			RoleArn: sdk.String("arn:aws:iam::" + other + ":role/team"), RoleSessionName: sdk.String("clu_1"), ExternalId: externalID})
+	}
+	refused := func(externalID *string) {
+		t.Helper()
+		_, err := assume(externalID)
+		var api smithy.APIError
+		require.ErrorAs(t, err, &api)
+		require.Equal(t, "AccessDenied", api.ErrorCode())
+	}
+	refused(sdk.String("the-id")) // there is no such role
+	s.AddRole(aws.Role{Account: other, Name: "team", Policy: onlyEC2, Trust: trust("arn:aws:iam::123456789012:root")})
+	refused(nil)
+	refused(sdk.String("another"))
+	out, err := assume(sdk.String("the-id"))
+	require.NoError(t, err)
+	session := cfg.Copy()
+	session.Credentials = credentials.NewStaticCredentialsProvider(*out.Credentials.AccessKeyId, *out.Credentials.SecretAccessKey, *out.Credentials.SessionToken)
+	who, err := sts.NewFromConfig(session).GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
+	require.NoError(t, err)
+	require.Equal(t, []string{other, "arn:aws:sts::" + other + ":assumed-role/team/clu_1"}, []string{*who.Account, *who.Arn})
+	made, err := ec2.NewFromConfig(session).CreateVpc(t.Context(), &ec2.CreateVpcInput{CidrBlock: sdk.String("10.0.0.0/16")})
+	require.NoError(t, err)
+	require.Equal(t, other, *made.Vpc.OwnerId)
+	s.AddRole(aws.Role{Account: other, Name: "team", Policy: onlyEC2, Trust: trust("arn:aws:iam::123456789012:user/somebody")})
+	refused(sdk.String("the-id"))
+}

@@ -67,6 +67,8 @@ type Spec struct {
 	SSHKeyRef           string `json:"sshKeyRef,omitempty"`           // private key, with which failed bootstraps are looked into
 	CloudCredentialsRef string `json:"cloudCredentialsRef,omitempty"` // the cloud's keys as JSON; empty: the runner's own identity
 
+	CloudRole *CloudRole `json:"cloudRole,omitempty"` // what these keys assume; nil: nothing
+
 	Bucket        string `json:"bucket"`                // artifacts
 	KMSKey        string `json:"kmsKey"`                // for destroy bundles and logs; empty: the bucket's default
 	OperateKMSKey string `json:"operateKmsKey"`         // for operate bundles
@@ -83,7 +85,7 @@ type Spec struct {
 
 	Accepted *Accepted `json:"accepted,omitempty"` // only for the attempt's record in the bucket
 
-	Addons        []Addon `json:"addons,omitempty"`        // the cluster's add-ons, in this order (create, configure)
+	Addons        []Addon `json:"addons,omitempty"`        // the cluster's add-ons, in this order (create, configure; prepare, if it lacks some)
 	KubeconfigRef string  `json:"kubeconfigRef,omitempty"` // s3://bucket/key, below operate/ (configure, access, observe, inform, prepare)
 
 	Heartbeat       time.Duration `json:"heartbeat"`
@@ -91,6 +93,12 @@ type Spec struct {
 	DestroyDeadline time.Duration `json:"destroyDeadline"`
 	VerifyGap       time.Duration `json:"verifyGap"`      // minimum time between two passes, and for how long a woken cluster must be well
 	SnapshotMaxAge  time.Duration `json:"snapshotMaxAge"` // an older directory whose record is not acknowledged is rendered again
+}
+
+// CloudRole is a role of AWS in an account that is not the installation's, which lets only whoever names the external id assume it.
+type CloudRole struct {
+	ARN        string `json:"arn"`
+	ExternalID string `json:"externalId"` // of the account; it is no secret
 }
 
 // The values of Publish: who can reach a cluster, and which DNS names it.
@@ -290,7 +298,7 @@ type Result struct {
 	Retryable bool     `json:"retryable,omitempty"`
 	Outputs   *Outputs `json:"outputs,omitempty"` // of a succeeded create
 	Workers   *int     `json:"workers,omitempty"` // of a scale: number of ready workers, if they could be counted
-	Addons    *int     `json:"addons,omitempty"`  // of a create or configure: number of installed add-ons
+	Addons    *int     `json:"addons,omitempty"`  // of a create, configure or prepare: number of installed add-ons
 	Asleep    *bool    `json:"asleep,omitempty"`  // of a sleep or wake: whether the cluster was seen asleep, or awake; of a sleep that failed, false if all of it still runs
 
 	Links *[]Link `json:"links,omitempty"` // of an inform that succeeded: what is to be shown, in a stable order; absent: nobody looked

@@ -51,8 +51,10 @@ type Accepted struct {
 	Account             string            `json:"account,omitempty"`
 	Provisioner         string            `json:"provisioner,omitempty"` // empty: the installer's
 	Server              string            `json:"server,omitempty"`      // of its hub; empty: it is on none
+	Exclusive           bool              `json:"exclusive,omitempty"`   // nobody else's cluster is made in the account as long as it lives
 	CloudCredentialsRef string            `json:"cloudCredentialsRef,omitempty"`
 	ServiceAccounts     map[string]string `json:"serviceAccounts,omitempty"`
+	CloudRole           *CloudRole        `json:"cloudRole,omitempty"`
 }
 
 // PullRequest is the pull request that a cluster was accepted for.

@@ -21,6 +21,8 @@ type ScanSpec struct {
 	BaseDomains         []string `json:"baseDomains,omitempty"` // records below them are listed
 	CloudCredentialsRef string   `json:"cloudCredentialsRef,omitempty"`
 
+	CloudRole *CloudRole `json:"cloudRole,omitempty"` // what these keys assume; nil: nothing
+
 	// Done are the parts that an earlier runner of this scan has already reported; they are not asked for again.
 	Done []string `json:"done,omitempty"`
 

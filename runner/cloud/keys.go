@@ -1,6 +1,11 @@
 package cloud
 
-import "github.com/ocpctl/ocpctl/internal/secret"
+import (
+	"fmt"
+
+	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/secret"
+)
 
 // Keys are credentials that do not renew themselves. The zero value means whatever the platform's own chain finds.
 type Keys struct {
@@ -8,10 +13,34 @@ type Keys struct {
 	Secret secret.Text
 	Token  secret.Text // only temporary keys have one
 	CA     string      // certificates (PEM) with which a hub is verified; empty: those that the system trusts
+	Role   Role        // what these keys, or those of the chain, assume; zero: nothing
+}
+
+// Role is a role of AWS in an account that is not the installation's. Every program assumes it itself, and again before its session ends, so that
+// nothing that takes long depends on how long a session lasts.
+type Role struct {
+	ARN, ExternalID string
+	Session         string // a name, by which the account's trail tells what used the role
+}
+
+// RoleOf returns the role that a runner assumes for its attempt or scan.
+func RoleOf(r *contract.CloudRole, work string) Role {
+	if r == nil {
+		return Role{}
+	}
+	return Role{r.ARN, r.ExternalID, "ocpctl-" + work}
+}
+
+// Advice says what to check if the credentials are refused.
+func (r Role) Advice() string {
+	if r.ARN == "" {
+		return ""
+	}
+	return fmt.Sprintf("check that the role %s lets the identity of these credentials assume it with the external id %s (its trust policy), and that this identity may call sts:AssumeRole", r.ARN, r.ExternalID)
 }
 
 // Empty reports whether there are no keys.
 func (k Keys) Empty() bool { return k.Secret.Empty() }
 
-// Temporary reports whether the keys expire.
-func (k Keys) Temporary() bool { return !k.Token.Empty() }
+// Temporary reports whether the keys, or what they assume, expire.
+func (k Keys) Temporary() bool { return !k.Token.Empty() || k.Role.ARN != "" }

@@ -26,21 +26,46 @@ func (aws) ParseKeys(document secret.Text) (cloud.Keys, error) {
 }
 
 // KeyFile implements Platform with a shared-credentials file, which every SDK and tool of AWS reads: an environment can be read by anyone
-// who may inspect the process.
-func (aws) KeyFile(k cloud.Keys) (name string, content secret.Text) {
-	lines := []string{"[default]", "aws_access_key_id = " + k.ID, "aws_secret_access_key = " + k.Secret.Reveal()}
-	if k.Temporary() {
-		lines = append(lines, "aws_session_token = "+k.Token.Reveal())
+// who may inspect the process. A role is assumed by the programs' SDK, which does it again before a session ends: an install takes longer than the
+// hour that every role allows. https://docs.aws.amazon.com/sdkref/latest/guide/feature-assume-role-credentials.html
+func (aws) KeyFile(own []string, k cloud.Keys) (name string, content secret.Text) {
+	lines := []string{"[default]"}
+	if k.Role.ARN != "" {
+		lines = append(lines, "role_arn = "+k.Role.ARN, "external_id = "+k.Role.ExternalID, "role_session_name = "+k.Role.Session, "duration_seconds = 3600")
+		if k.Empty() && isInContainer(own) {
+			return "aws-credentials", secret.New(strings.Join(append(lines, "credential_source = EcsContainer\n"), "\n"))
+		}
+		lines = append(lines, "source_profile = "+baseProfile, "["+baseProfile+"]")
+	}
+	switch {
+	case k.Empty():
+		lines = append(lines, "role_arn = "+valueOf(own, "AWS_ROLE_ARN"), "web_identity_token_file = "+valueOf(own, "AWS_WEB_IDENTITY_TOKEN_FILE"), "role_session_name = "+k.Role.Session)
+	default:
+		lines = append(lines, "aws_access_key_id = "+k.ID, "aws_secret_access_key = "+k.Secret.Reveal())
+		if !k.Token.Empty() {
+			lines = append(lines, "aws_session_token = "+k.Token.Reveal())
+		}
 	}
 	return "aws-credentials", secret.New(strings.Join(lines, "\n") + "\n")
 }
 
+// baseProfile has the credentials that assume a role.
+const baseProfile = "ocpctl"
+
+// isInContainer reports that the runner's own credentials are those of its container (EKS Pod Identity), and not of a token in a file.
+func isInContainer(own []string) bool {
+	return valueOf(own, "AWS_WEB_IDENTITY_TOKEN_FILE") == "" && valueOf(own, "AWS_CONTAINER_CREDENTIALS_FULL_URI") != ""
+}
+
 // Environment implements Platform.
-func (aws) Environment(own []string, _ cloud.Keys, keyFile string) map[string]string {
+func (aws) Environment(own []string, keys cloud.Keys, keyFile string) map[string]string {
 	env := map[string]string{"AWS_EC2_METADATA_DISABLED": "true"}
+	if keys.Role.ARN != "" {
+		env["AWS_SDK_LOAD_CONFIG"] = "1" // the older SDK reads no role without it
+	}
 	for _, pair := range own {
 		key, value, _ := strings.Cut(pair, "=")
-		if strings.HasPrefix(key, "AWS_") && key != "AWS_EC2_METADATA_DISABLED" && (keyFile == "" || !awsCredentials(key)) {
+		if strings.HasPrefix(key, "AWS_") && key != "AWS_EC2_METADATA_DISABLED" && (keyFile == "" || !awsCredentials(key) || keys.Empty() && strings.HasPrefix(key, awsContainer)) {
 			env[key] = value
 		}
 	}
@@ -65,8 +90,10 @@ func awsCredentials(key string) bool {
 		"AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_ROLE_ARN", "AWS_ROLE_SESSION_NAME", "AWS_WEB_IDENTITY_TOKEN_FILE":
 		return true
 	}
-	return strings.HasPrefix(key, "AWS_CONTAINER_")
+	return strings.HasPrefix(key, awsContainer)
 }
+
+const awsContainer = "AWS_CONTAINER_"
 
 // CreateCredentials implements Platform.
 func (aws) CreateCredentials(c Credentials) []string {

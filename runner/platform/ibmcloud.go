@@ -23,7 +23,9 @@ func (ibmCloud) ParseKeys(document secret.Text) (cloud.Keys, error) {
 }
 
 // KeyFile implements Platform: the installer and ccoctl read no file.
-func (ibmCloud) KeyFile(cloud.Keys) (name string, content secret.Text) { return "", secret.Text{} }
+func (ibmCloud) KeyFile([]string, cloud.Keys) (name string, content secret.Text) {
+	return "", secret.Text{}
+}
 
 // Environment implements Platform. The API key is in the environment, because the programs read it nowhere else; no other credential of the
 // runner's own environment reaches them.

@@ -24,8 +24,9 @@ type Platform interface {
 	DefaultType() string
 	// ParseKeys parses the document behind a reference to the cloud's keys. Its errors name fields and quote no value.
 	ParseKeys(document secret.Text) (cloud.Keys, error)
-	// KeyFile is what the programs read their keys from. An empty name: they read no file.
-	KeyFile(keys cloud.Keys) (name string, content secret.Text)
+	// KeyFile is what the programs read their keys from, and which role they assume with these or with the runner's own. An empty name: they read no
+	// file.
+	KeyFile(own []string, keys cloud.Keys) (name string, content secret.Text)
 	// Environment returns the platform's variables for the programs: of the runner's own environment what concerns this platform, and the
 	// keys, as the path of their file if there is one. Empty keys: the programs find the runner's own as the runner does.
 	Environment(own []string, keys cloud.Keys, keyFile string) map[string]string

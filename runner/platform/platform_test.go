@@ -13,8 +13,8 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud"
 )
 
-func content(p Platform, keys cloud.Keys) string {
-	_, content := p.KeyFile(keys)
+func content(p Platform, keys cloud.Keys, own ...string) string {
+	_, content := p.KeyFile(own, keys)
 	return content.Reveal()
 }
 
@@ -49,12 +49,30 @@ func TestKeysThatCannotBeReadAreRefusedWithoutAValue(t *testing.T) {
 	}
 }
 
+func TestEveryProgramAssumesTheRoleItself(t *testing.T) {
+	role := cloud.Role{ARN: "arn:aws:iam::210987654321:role/ocpctl", ExternalID: "the-id", Session: "ocpctl-clu_1"}
+	const assumed = "[default]\nrole_arn = arn:aws:iam::210987654321:role/ocpctl\nexternal_id = the-id\nrole_session_name = ocpctl-clu_1\nduration_seconds = 3600\n"
+	keys := cloud.Keys{ID: "AKIA1", Secret: secret.New("x"), Role: role}
+	require.True(t, keys.Temporary(), "what it assumes expires")
+	require.Equal(t, assumed+"source_profile = ocpctl\n[ocpctl]\naws_access_key_id = AKIA1\naws_secret_access_key = x\n", content(aws{}, keys))
+	own := cloud.Keys{Role: role}
+	web := []string{"AWS_WEB_IDENTITY_TOKEN_FILE=/var/run/token", "AWS_ROLE_ARN=arn:aws:iam::123456789012:role/ocpctl-runner-create", "HOME=/home/me"}
+	require.Equal(t, assumed+"source_profile = ocpctl\n[ocpctl]\nrole_arn = arn:aws:iam::123456789012:role/ocpctl-runner-create\nweb_identity_token_file = /var/run/token\nrole_session_name = ocpctl-clu_1\n",
+		content(aws{}, own, web...))
+	require.Equal(t, map[string]string{"AWS_EC2_METADATA_DISABLED": "true", "AWS_SHARED_CREDENTIALS_FILE": "/keys", "AWS_CONFIG_FILE": "/dev/null", "AWS_SDK_LOAD_CONFIG": "1"},
+		aws{}.Environment(web, own, "/keys"), "else the programs would use the runner's own role")
+	pod := []string{"AWS_CONTAINER_CREDENTIALS_FULL_URI=http://169.254.170.23/v1/credentials"}
+	require.Contains(t, content(aws{}, own, pod...), assumed+"credential_source = EcsContainer\n")
+	require.Contains(t, aws{}.Environment(pod, own, "/keys"), "AWS_CONTAINER_CREDENTIALS_FULL_URI")
+	require.NotContains(t, aws{}.Environment(pod, keys, "/keys"), "AWS_CONTAINER_CREDENTIALS_FULL_URI")
+}
+
 func TestAnAPIKeyIsReadAndHandedOnInTheEnvironmentAlone(t *testing.T) {
 	keys, err := ibmCloud{}.ParseKeys(secret.New(`{"ibmcloud_api_key":"CANARY-key"}`))
 	require.NoError(t, err)
 	require.False(t, keys.Empty())
 	require.False(t, keys.Temporary())
-	name, _ := ibmCloud{}.KeyFile(keys)
+	name, _ := ibmCloud{}.KeyFile(nil, keys)
 	require.Empty(t, name)
 	own := []string{"IBMCLOUD_API_KEY=CANARY-own", "IBMCLOUD_APIKEY=CANARY-own", "IBMCLOUD_IAM_APIKEY=CANARY-own", "IC_API_KEY=CANARY-own", "BM_API_KEY=CANARY-own", "IBMCLOUD_IAM_API_ENDPOINT=http://127.0.0.1:1", "AWS_ACCESS_KEY_ID=CANARY-bucket", "HOME=/root"}
 	require.Equal(t, map[string]string{"IC_API_KEY": "CANARY-key", "IBMCLOUD_IAM_API_ENDPOINT": "http://127.0.0.1:1"}, ibmCloud{}.Environment(own, keys, ""),

@@ -14,6 +14,9 @@ import (
 // proofName is the name of a cluster that nobody makes: a preflight looks for a cluster's names.
 const proofName = "ocpctl-proof"
 
+// roleRefused is the reason if the role of the account cannot be assumed.
+const roleRefused = "RoleRefused"
+
 // proveAccount looks whether clusters of the plans can be made in the account, with an attempt's own preflight in every region and for every
 // base domain, and measures what fits. Its error says why they cannot, or that the cloud did not answer.
 func (s *scan) proveAccount(ctx context.Context) error {
@@ -64,6 +67,9 @@ func (s *scan) lookFor(ctx context.Context, meter Meter, region string, first bo
 			return nil, err
 		}
 		for _, p := range found {
+			if advice := s.keys.Role.Advice(); advice != "" && p.Code == "CredentialsRefused" {
+				p.Code, p.Next = roleRefused, advice
+			}
 			switch {
 			case p.Code == "NameInUse":
 			case p.Code == "ZoneMissing":

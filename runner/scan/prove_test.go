@@ -1,6 +1,7 @@
 package scan_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -47,6 +48,22 @@ func TestAProofLooksForWhatWouldKeepClustersFromBeingMade(t *testing.T) {
 			require.Empty(t, s.cloud.listed, "nothing is listed")
 			require.Len(t, s.meter.asked, 3, "every domain in the first region, and each region")
 			require.Equal(t, "123456789012", s.meter.asked[0].Account)
+		})
+	}
+}
+
+func TestARoleThatIsRefusedIsNoProofAndSaysWhatItNeeds(t *testing.T) {
+	for name, proof := range map[string]bool{"a proof": true, "a scan": false} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t)
+			s.spec.Proof, s.spec.BaseDomains, s.spec.CloudRole = proof, []string{"a.example.com"}, &contract.CloudRole{ARN: "arn:aws:iam::123456789012:role/team", ExternalID: "the-id"}
+			s.cloud.idErr = fmt.Errorf("%w: AccessDenied", cloud.ErrCredentials)
+			s.meter.problems = map[string][]cloud.Problem{"us-east-1 a.example.com": {{Code: "CredentialsRefused", Block: true, Message: "AWS does not accept them", Next: "look"}}}
+			require.NoError(t, s.run(t.Context()))
+			require.Equal(t, proof, s.result.Proof == contract.ProofRefused)
+			require.Equal(t, "RoleRefused", s.result.Reason)
+			require.Contains(t, s.result.Next, "the role arn:aws:iam::123456789012:role/team")
+			require.Contains(t, s.result.Next, "with the external id the-id")
 		})
 	}
 }

@@ -124,6 +124,7 @@ func (s *scan) openAccount(ctx context.Context) (err error) {
 		}
 		s.cfg.Redact.Add(keys.Secret, keys.Token)
 	}
+	keys.Role = cloud.RoleOf(s.spec.CloudRole, s.spec.Scan)
 	s.keys = keys
 	s.cloud, err = open(ctx, s.spec, keys)
 	return err

@@ -47,7 +47,7 @@ func (s *Store) AttemptSpec(ctx context.Context, attempt string) (SpecRow, error
 	if spec.Artifacts, err = s.artifacts(ctx, cluster); err != nil {
 		return SpecRow{}, err
 	}
-	if spec.Kind == lifecycle.Create || spec.Kind == lifecycle.Configure {
+	if spec.Kind == lifecycle.Create || spec.Kind == lifecycle.Configure || spec.Kind == lifecycle.Prepare && spec.Row.Work[lifecycle.Configure].IsRequested() {
 		if spec.Addons, err = s.addons(ctx, cluster); err != nil {
 			return SpecRow{}, err
 		}

@@ -39,8 +39,8 @@ func (s *Store) Result(ctx context.Context, attemptID, tokenID string, r ResultR
 			return fmt.Errorf("%w: only a scaling counts workers", db.ErrConflict)
 		case r.Zone != "" && (f.Kind != lifecycle.Create || r.Outcome != lifecycle.Failure):
 			return fmt.Errorf("%w: only a create that failed finds no capacity in a zone", db.ErrConflict)
-		case r.Addons != nil && f.Kind != lifecycle.Create && f.Kind != lifecycle.Configure:
-			return fmt.Errorf("%w: only a create or a refresh brings add-ons", db.ErrConflict)
+		case r.Addons != nil && !slices.Contains([]lifecycle.Kind{lifecycle.Create, lifecycle.Configure, lifecycle.Prepare}, f.Kind):
+			return fmt.Errorf("%w: only a create, a refresh or a preparing brings add-ons", db.ErrConflict)
 		case r.Asleep != nil && f.Kind != lifecycle.Sleep && f.Kind != lifecycle.Wake:
 			return fmt.Errorf("%w: only a runner that puts a cluster to sleep or wakes it sees whether it is asleep", db.ErrConflict)
 		case !r.LastUse.IsZero() && (f.Kind != lifecycle.Observe || r.Outcome != lifecycle.Succeeded):

@@ -22,7 +22,7 @@ type SpecRow struct {
 	Identities []IdentityRow    // every record ever acknowledged for the cluster, oldest first
 	Artifacts  []ArtifactRow    // newest first
 	Workers    int              // a scale attempt is to reach
-	Addons     []clusters.Addon // a create or configure attempt is to bring, in this order
+	Addons     []clusters.Addon // a create or configure attempt is to bring, or a prepare of a cluster that lacks some, in this order
 	Cause      tracing.Cause    // what set the attempt off
 	Spot       bool             // a create orders its workers as spot machines
 	ShortZones []string         // of a create: in which zones earlier ones of the cluster found no capacity

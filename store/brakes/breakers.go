@@ -67,10 +67,20 @@ func (s *Store) Advance(ctx context.Context, l breaker.Limits) (changes []breake
 	return changes, nil
 }
 
-// readFacts reads what breakers depend on, behind the lock.
+// readFacts reads what breakers depend on, behind the lock. While none is open, what succeeded before the first failure changes nothing; without a
+// failure, nothing does.
 func readFacts(ctx context.Context, c *db.Tx) (f breaker.Facts, err error) {
 	f = breaker.Facts{Now: db.Round(c.Now), Probing: map[string]breaker.Probing{}}
 	from := pgx.NamedArgs{"from": c.Now.Add(-breaker.Window)}
+	var first *time.Time
+	if err := c.QueryRow(ctx, `
+		SELECT least((SELECT min(closed_at) FROM attempts WHERE closed_at > @from AND kind = 'create' AND outcome IN ('failed', 'lost')),
+			(SELECT min(since) FROM breakers WHERE closed_at IS NULL))`, from).Scan(&first); err != nil {
+		return f, fmt.Errorf("look whether a create failed: %w", err)
+	}
+	if first == nil {
+		return f, nil
+	}
 	rows, err := db.All[breakerRow](ctx, c, `SELECT `+breakerColumns+` FROM breakers WHERE closed_at IS NULL OR closed_at > @from ORDER BY id`, from)
 	if err != nil {
 		return f, fmt.Errorf("read the breakers: %w", err)
@@ -88,7 +98,10 @@ func readFacts(ctx context.Context, c *db.Tx) (f breaker.Facts, err error) {
 		SELECT c.id AS cluster, c.platform, coalesce(c.spec ->> 'account', '') AS account, c.region, c.profile, c.version, c.team,
 			a.opened_at AS began, a.closed_at AS at, a.outcome, a.reason AS code, a.whose
 		FROM attempts a JOIN clusters c ON c.id = a.cluster_id
-		WHERE a.kind = 'create' AND a.closed_at > @from AND (a.outcome <> 'waiting' OR c.id IN (SELECT probe FROM breakers WHERE closed_at IS NULL)) ORDER BY a.closed_at, a.id`, from)
+		WHERE a.id IN (SELECT id FROM attempts WHERE closed_at >= @from AND kind = 'create' AND outcome = 'succeeded'
+			UNION SELECT id FROM attempts WHERE closed_at >= @from AND kind = 'create' AND outcome IN ('failed', 'lost')
+			UNION SELECT id FROM attempts WHERE closed_at >= @from AND kind = 'create' AND cluster_id IN (SELECT probe FROM breakers WHERE closed_at IS NULL))
+		ORDER BY a.closed_at, a.id`, pgx.NamedArgs{"from": *first})
 	if err != nil {
 		return f, fmt.Errorf("read how creates went: %w", err)
 	}

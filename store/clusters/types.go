@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
@@ -57,6 +58,7 @@ type Spec struct {
 	Account         string              `json:"account,omitempty"`         // the cloud's id of it
 	ServiceAccounts map[string]string   `json:"serviceAccounts,omitempty"` // of the account, by kind of runner; empty: the installation's
 	Server          string              `json:"server,omitempty"`          // address of the API of the hub that the cluster is on; empty: it is on none
+	CloudRole       *contract.CloudRole `json:"cloudRole,omitempty"`       // what the credentials assume; nil: nothing
 	Grace           time.Duration       `json:"grace"`
 	RunGrace        time.Duration       `json:"runGrace,omitempty"`   // after a failed run, see lifecycle.GraceAfter
 	AccessMost      time.Duration       `json:"accessMost,omitempty"` // how long a kubeconfig may be valid; zero: as the installation says

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -36,8 +37,11 @@ type Request struct {
 	UserTags  map[string]string // the requester's own
 	Weight    int               // the team's share of runners
 	Access    bool              // its requester gets access with it
-	RetryOf   string            // id of the cluster in whose place it is; empty: of none
-	Patient   bool              // it can be made again if ErrBusy is its result
+
+	// AddonsOf are the add-ons with a cluster's own values, in the order of the row's, which names them. A waiting cluster may lack some; it gets those.
+	AddonsOf func(name, baseDomain, region string) ([]clusters.Addon, error)
+	RetryOf  string // id of the cluster in whose place it is; empty: of none
+	Patient  bool   // it can be made again if ErrBusy is its result
 }
 
 // ErrBusy: of the waiting clusters that fit, each is being changed at this moment. It may be free a moment later.
@@ -49,13 +53,13 @@ var fits = `
 	WHERE c.pool <> '' AND c.destroyed_at IS NULL AND c.pool = ANY (@pools) AND c.pooled AND c.desired = 'present' AND c.status = 'READY'
 		AND c.power <> 'changing' AND c.sleep_wanted = (c.power = 'asleep') AND c.degraded = '' AND c.end_ttl > @now AND c.end_drain IS NULL
 		AND c.account = ANY (@accounts) AND (@any_domain OR c.base_domain = @domain)
-		AND (c.platform, c.profile, c.version, c.addons) = (@platform, @profile, @version, @addons::text[]) AND c.region = ANY (@regions)
+		AND (c.platform, c.profile, c.version) = (@platform, @profile, @version) AND c.addons <@ @addons::text[] AND c.region = ANY (@regions)
 		AND NOT EXISTS (SELECT FROM freezes f WHERE f.thawed_at IS NULL AND f.until > @now AND f.drain_at IS NOT NULL AND ` + brakes.Covers("f.", "c.", "@team") + `)`
 
-// best is the one that a claim takes: of the first pool that has one, one that is awake, and of these the youngest. One that is locked is passed
-// over.
+// best is the one that a claim takes: one that lacks no add-on, else one that lacks some; of these that of the first pool that has one, one that is
+// awake, and of these the youngest. One that is locked is passed over.
 var best = `SELECT c.id ` + fits + `
-	ORDER BY array_position(@pools::text[], c.pool), c.power, c.ready_at DESC, c.id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED`
+	ORDER BY c.addons @> @addons::text[] DESC, array_position(@pools::text[], c.pool), c.power, c.ready_at DESC, c.id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED`
 
 // Claim gives a waiting cluster to whoever requested one, and returns its id; empty: none waits that fits. From now on it is theirs: its owner,
 // its ends, what it costs, and who hears of it. A runner prepares it. What it cost while it waited stays its pool's. ErrBusy: a patient request
@@ -107,8 +111,9 @@ func busy(ctx context.Context, c *db.Tx, r Request, wanted pgx.NamedArgs) error 
 
 // made is what was frozen of a cluster as it was made for its pool.
 type made struct {
-	EffectiveTags map[string]string
-	Spec          clusters.Spec
+	EffectiveTags            map[string]string
+	Spec                     clusters.Spec
+	Name, BaseDomain, Region string
 }
 
 // leaves takes a cluster out of its pool, and keeps what it was there.
@@ -145,7 +150,7 @@ func RestoreClaim(ctx context.Context, c *db.Tx, cur usage.Held, by Claimed) err
 
 // take makes the locked cluster that of the claim.
 func take(ctx context.Context, c *db.Tx, cur usage.Held, r Request, lifetime time.Duration) error {
-	was, err := db.One[made](ctx, c, `SELECT effective_tags, spec FROM clusters WHERE id = $1`, cur.ID)
+	was, err := db.One[made](ctx, c, `SELECT effective_tags, spec, name, base_domain, region FROM clusters WHERE id = $1`, cur.ID)
 	if err != nil {
 		return fmt.Errorf("read what was made of %s: %w", cur.ID, err)
 	}
@@ -159,13 +164,19 @@ func take(ctx context.Context, c *db.Tx, cur usage.Held, r Request, lifetime tim
 	}
 	next.ResetWork(lifecycle.Sleep)
 	next.ResetWork(lifecycle.Wake)
+	if next.Addons, err = addAddons(ctx, c, cur, was, r); err != nil {
+		return err
+	}
+	if len(next.Addons) > len(cur.Addons) {
+		next.AskWork(lifecycle.Configure)
+	}
 	next.OffHours, next.Idle, next.UseExtends, next.WarnBefore = r.Row.OffHours, r.Row.Idle, r.Row.UseExtends, r.Row.WarnBefore
 	args := clusters.LifecycleArgs(next)
 	maps.Copy(args, pgx.NamedArgs{
 		"owner": r.Row.Owner, "team": r.Row.Team, "cost_center": r.Row.CostCenter, "environment": r.Row.Environment, "requested_by": r.Row.RequestedBy,
 		"source": r.Row.Source, "generation": max(r.Row.Generation, 1), "ttl": r.Row.TTL, "weight": max(r.Weight, 1), "priority": r.Row.Priority, "user_tags": r.UserTags,
 		"tags": tagsOf(was, r.Row), "spec": specOf(was, r.Row), "changed_work": clusters.ChangedWork(cur.Cluster, next),
-		"until": c.Now.Add(r.Row.TTL), "most": c.Now.Add(r.MaxTTL), "claim_ends": (*time.Time)(nil), "retry_of": r.RetryOf,
+		"addons": append([]string{}, next.Addons...), "until": c.Now.Add(r.Row.TTL), "most": c.Now.Add(r.MaxTTL), "claim_ends": (*time.Time)(nil), "retry_of": r.RetryOf,
 		"installation": nil, "repo": nil, "number": nil, "head": nil,
 	})
 	if lifetime > 0 {
@@ -184,12 +195,35 @@ func take(ctx context.Context, c *db.Tx, cur usage.Held, r Request, lifetime tim
 		repo_id = coalesce((SELECT p.repo_id FROM pull_requests p WHERE p.repo = @repo AND p.number = @number), 0),
 		end_ttl = least(@until::timestamptz, @most::timestamptz), end_max = @most, end_claim = @claim_ends, end_hold = NULL, hold_why = '', hold_source = '',
 		warn_before = @warn_before, warned_end = NULL, warned_before = '0', off_hours = @off_hours, idle_tell = @idle_tell, idle_sleep = @idle_sleep,
-		idle_end = @idle_end, use_extends = @use_extends, active_at = NULL, active_what = '', idle_told = NULL, awake_until = NULL,
+		idle_end = @idle_end, addons = @addons, use_extends = @use_extends, active_at = NULL, active_what = '', idle_told = NULL, awake_until = NULL,
 		sleep_wanted = false, sleep_until = NULL, sleep_why = '', power_by = '', work = work || @changed_work`, args)
 	if err != nil {
 		return err
 	}
 	return endRights(ctx, c, cur.ID)
+}
+
+// addAddons stores the add-ons of the request that the cluster lacks behind those that it has, and returns the names of all.
+func addAddons(ctx context.Context, c *db.Tx, cur usage.Held, was made, r Request) ([]string, error) {
+	names := slices.Clone(cur.Addons)
+	if !slices.ContainsFunc(r.Row.Addons, func(name string) bool { return !slices.Contains(names, name) }) {
+		return names, nil
+	}
+	all, err := r.AddonsOf(was.Name, was.BaseDomain, was.Region)
+	if err != nil {
+		return nil, err
+	}
+	var b db.Batch
+	for _, a := range all {
+		if slices.Contains(names, a.Name) {
+			continue
+		}
+		names = append(names, a.Name)
+		if err := clusters.QueueAddon(&b, cur.ID, len(names), a); err != nil {
+			return nil, err
+		}
+	}
+	return names, c.Send(ctx, &b)
 }
 
 // endRights ends what others hold of a cluster that was just claimed. Policy gives nobody any of it while it waits, but a release before this one did.

@@ -26,11 +26,20 @@ import (
 // pooled has a cluster wait in a pool, which paid a dollar an hour for two hours.
 func pooled(t *testing.T, s *store.Store, clock *storetest.Clock, name string) clusters.Row {
 	t.Helper()
+	return pooledOf(t, s, clock, inPool(name))
+}
+
+func inPool(name string) store.Judgement {
 	g := storetest.Granted(name)
 	g.Row.Owner, g.Row.Team, g.Row.RequestedBy, g.Row.Source = "platform", "infra", "pool:ready", "pool"
 	g.Row.Pool, g.Row.Pooled, g.Row.PoolDigest, g.Row.HourlyCents, g.Row.TTL, g.MaxTTL = "ready", true, "d1", 100, 48*time.Hour, 72*time.Hour
 	g.Row.Tags = map[string]string{"Owner": "platform", "ClusterId": "clu_" + name, "ClusterName": name}
-	row := storetest.Accept(t, s, g)
+	return g
+}
+
+func pooledOf(t *testing.T, s *store.Store, clock *storetest.Clock, g store.Judgement) clusters.Row {
+	t.Helper()
+	name, row := g.Row.Name, storetest.Accept(t, s, g)
 	require.Equal(t, lifecycle.Create, storetest.Step(t, s, row.ID).Open)
 	open, err := s.Attempts.OpenAttempt(t.Context(), row.ID)
 	require.NoError(t, err)
@@ -39,6 +48,8 @@ func pooled(t *testing.T, s *store.Store, clock *storetest.Clock, name string) c
 	storetest.Step(t, s, row.ID)
 	clock.Pass(40 * time.Minute)
 	storetest.Ready(t, s, row, open, name+"-abcde")
+	_, err = s.Pool().Exec(t.Context(), `UPDATE clusters SET work = work - 'configure' WHERE id = $1`, row.ID) // its add-ons are there
+	require.NoError(t, err)
 	clock.Pass(80 * time.Minute)
 	return storetest.Read(t, s, row.ID)
 }
@@ -165,6 +176,54 @@ func TestAClaimTakesWhatWaitsInTheRegionThatGetsNoNewCluster(t *testing.T) {
 	require.Equal(t, []string{waits.ID, "us-east-1"}, []string{made.ID, made.Region})
 }
 
+// withAddons asks for add-ons, whose manifests have the values of the cluster that gets them.
+func withAddons(g store.Judgement, names ...string) store.Judgement {
+	g.AddonsOf = func(name, baseDomain, region string) (all []clusters.Addon, err error) {
+		for _, addon := range names {
+			all = append(all, clusters.Addon{Name: addon, Manifests: addon + " of " + name + "." + baseDomain + " in " + region})
+		}
+		return all, nil
+	}
+	g.Addons, _ = g.AddonsOf(g.Row.Name, g.Row.BaseDomain, g.Row.Region)
+	return g
+}
+
+func TestAClaimAddsTheAddonsThatTheClusterLacks(t *testing.T) {
+	t.Parallel()
+	s, clock := storetest.Open(t)
+	has := func(name string, addons ...string) clusters.Row {
+		return pooledOf(t, s, clock, withAddons(inPool(name), addons...))
+	}
+	one := has("ready-1", "logging")
+	both := has("ready-2", "logging", "gitops")
+
+	ask, g := request(41)
+	require.NotContains(t, []string{one.ID, both.ID}, judge(t, s, ask, withAddons(g, "gitops")).Row.ID, "nothing is taken out of a cluster")
+	ask, g = request(42)
+	made := judge(t, s, ask, withAddons(g, "gitops", "logging")).Row
+	require.Equal(t, both.ID, made.ID, "of those that fit, one that lacks none")
+	require.False(t, made.Work[lifecycle.Configure].IsRequested())
+
+	ask, g = request(43)
+	made = judge(t, s, ask, withAddons(g, "gitops", "logging", "mesh")).Row
+	require.Equal(t, one.ID, made.ID)
+	require.Equal(t, []string{"logging", "gitops", "mesh"}, made.Addons)
+	require.True(t, made.Work[lifecycle.Configure].IsRequested())
+	require.Equal(t, lifecycle.Prepare, storetest.Step(t, s, made.ID).Open)
+	open, err := s.Attempts.OpenAttempt(t.Context(), made.ID)
+	require.NoError(t, err)
+	_, err = s.Attempts.Claim(t.Context(), open.Attempt, open.Token, "pod-2")
+	require.NoError(t, err)
+	spec, err := s.Attempts.AttemptSpec(t.Context(), open.Attempt)
+	require.NoError(t, err)
+	require.Equal(t, "mesh of ready-1.labs.example.com in us-east-1", spec.Addons[2].Manifests, "by its own name")
+	_, err = s.Attempts.Result(t.Context(), open.Attempt, open.Token, attempts.ResultRow{Outcome: lifecycle.Succeeded, Addons: new(3)})
+	require.NoError(t, err)
+	ready := storetest.Settled(t, s, made.ID)
+	require.True(t, ready.Usable())
+	require.False(t, ready.Work[lifecycle.Configure].IsRequested())
+}
+
 func TestWhatWaitingCostsStaysThePools(t *testing.T) {
 	t.Parallel()
 	s, clock := storetest.Open(t)
@@ -257,7 +316,6 @@ func TestWhatDoesNotFitOrHasToWaitIsMadeAnew(t *testing.T) {
 	for name, change := range map[string]func(*store.Judgement){
 		"another version": func(g *store.Judgement) { g.Row.Release = "4.20.2" },
 		"another region":  func(g *store.Judgement) { g.Row.Region = "us-west-2" },
-		"an add-on":       func(g *store.Judgement) { g.Addons = []clusters.Addon{{Name: "cert-manager", Manifests: "{}"}} },
 		"an approval": func(g *store.Judgement) {
 			g.Approval = &store.ApprovalAsk{Why: []string{"x"}, Needs: 1, For: time.Hour, By: "platform_admin", Asked: strings.Repeat("a", 64), Head: g.Row.PR.Head}
 		},

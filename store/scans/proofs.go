@@ -53,6 +53,7 @@ type Proof struct {
 	Open                       bool       // one is under way
 	Ended                      *time.Time // the newest one
 	Trouble, TroubleNext       string     // why the newest one found nothing out, and what to do about that
+	ExternalID                 string     // with which its role is assumed; empty: no proof of a role was begun
 }
 
 // Proofs returns what is known of each account and version, by account, the version that a proof was begun for last at the end.
@@ -61,11 +62,12 @@ func (s *Store) Proofs(ctx context.Context) ([]Proof, error) {
 		SELECT n.platform, n.account, n.version, n.used, coalesce(v.verdict, '') AS verdict, v.closed_at AS at, coalesce(v.reason, '') AS reason,
 			coalesce(v.message, '') AS message, coalesce(v.next, '') AS next, n.closed_at IS NULL AS open, n.closed_at AS ended,
 			CASE WHEN n.verdict = '' THEN coalesce(n.launch_trouble ->> 'message', n.message) ELSE '' END AS trouble,
-			CASE WHEN n.verdict = '' THEN coalesce(n.launch_trouble ->> 'next', n.next) ELSE '' END AS trouble_next
+			CASE WHEN n.verdict = '' THEN coalesce(n.launch_trouble ->> 'next', n.next) ELSE '' END AS trouble_next, coalesce(e.id, '') AS external_id
 		FROM (SELECT DISTINCT ON (platform, account, version) platform, account, version, used, round, closed_at, verdict, message, next, launch_trouble
 			FROM proofs ORDER BY platform, account, version, round DESC) AS n
 		LEFT JOIN LATERAL (SELECT verdict, closed_at, reason, message, next FROM proofs p
 			WHERE (p.platform, p.account, p.version) = (n.platform, n.account, n.version) AND p.verdict <> '' ORDER BY p.round DESC LIMIT 1) AS v ON true
+		LEFT JOIN external_ids e ON (e.platform, e.account) = (n.platform, n.account)
 		ORDER BY n.platform, n.account, n.round`)
 	if err != nil {
 		return nil, fmt.Errorf("read which accounts are proven: %w", err)
@@ -123,6 +125,13 @@ func openProof(ctx context.Context, c *db.Tx, w WantedProof, by string) (id stri
 	if err := c.TakeLocks(ctx, []string{"proofs"}); err != nil { // each round has its own number
 		return "", err
 	}
+	if w.Spec.CloudRole != nil {
+		role := *w.Spec.CloudRole
+		if role.ExternalID, err = externalID(ctx, c, w.Wanted); err != nil {
+			return "", err
+		}
+		w.Spec.CloudRole = &role
+	}
 	args := pgx.NamedArgs{
 		"id": db.NewID(proofPrefix), "platform": w.Platform, "account": w.Account, "by": by, "spec": w.Spec, "now": c.Now, "token": ulid.Make().String(), "version": w.Version,
 	}
@@ -137,6 +146,15 @@ func openProof(ctx context.Context, c *db.Tx, w WantedProof, by string) (id stri
 	}
 	c.Enqueue(queue.RunScansArgs{News: "opened " + args["id"].(string)})
 	return args["id"].(string), nil
+}
+
+// externalID returns the id with which an account's role is assumed. It is made once for each account, by the database, and stays: the account's owner
+// writes it down in the role.
+func externalID(ctx context.Context, c *db.Tx, w Wanted) (id string, err error) {
+	if _, err = c.Exec(ctx, `INSERT INTO external_ids (platform, account) VALUES ($1, $2) ON CONFLICT DO NOTHING`, w.Platform, w.Account); err != nil {
+		return "", err
+	}
+	return id, c.QueryRow(ctx, `SELECT id FROM external_ids WHERE (platform, account) = ($1, $2)`, w.Platform, w.Account).Scan(&id)
 }
 
 // OpenRuns returns the runs of the open proofs, the oldest first.

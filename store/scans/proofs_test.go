@@ -66,6 +66,35 @@ func TestAnAccountIsProvenOnceForEachVersionOfItsDocument(t *testing.T) {
 	require.Zero(t, storetest.Count(t, s, `SELECT count(*) FROM scans`), "no scan was opened, and none is judged")
 }
 
+// The account's owner writes the external id down in the role, so it never changes, and nobody else's account has it.
+func TestAnAccountWithARoleKeepsItsExternalID(t *testing.T) {
+	t.Parallel()
+	s, _ := storetest.Open(t)
+	wanted := func(account, version string) scans.WantedProof {
+		return scans.WantedProof{Version: version, Wanted: scans.Wanted{Platform: "aws", Account: account, Spec: scans.Spec{HomeRegion: "us-east-1", CloudRole: &contract.CloudRole{ARN: "arn:aws:iam::" + account + ":role/" + version}}}}
+	}
+	open := func(account, version string) string {
+		w := wanted(account, version)
+		require.NoError(t, s.Scans.AskProof(t.Context(), w, storetest.Maya("try")))
+		require.Empty(t, w.Spec.CloudRole.ExternalID, "what was given stays as it is")
+		runs, err := s.Scans.OpenRuns(t.Context())
+		require.NoError(t, err)
+		for _, run := range runs {
+			if run.Account == account && run.Spec.CloudRole.ARN == w.Spec.CloudRole.ARN {
+				return run.Spec.CloudRole.ExternalID
+			}
+		}
+		return ""
+	}
+	id := open("222222222222", "v1")
+	require.Regexp(t, `^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`, id)
+	require.Equal(t, id, open("222222222222", "v2"), "of another role of the account")
+	require.NotEqual(t, id, open("333333333333", "v1"))
+	list, err := s.Scans.Proofs(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, id, list[0].ExternalID)
+}
+
 // proofOf is what is known of the account by a version of its document.
 func proofOf(t *testing.T, s *store.Store, version string) scans.Proof {
 	t.Helper()

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/lifecycle"
 )
 
@@ -15,6 +16,8 @@ type Spec struct {
 	BaseDomains         []string `json:"baseDomains,omitempty"`
 	CloudCredentialsRef string   `json:"cloudCredentialsRef,omitempty"`
 	CallsPerSecond      int      `json:"callsPerSecond"`
+
+	CloudRole *contract.CloudRole `json:"cloudRole,omitempty"` // what the credentials assume; nil: nothing
 
 	ServiceAccounts map[string]string `json:"serviceAccounts,omitempty"` // of the account, by kind of runner; empty: the installation's
 }

@@ -471,6 +471,9 @@ type Account struct {
 	// Cap The most clusters at once; absent: no limit.
 	Cap int `json:"cap,omitempty,omitzero" yaml:"cap,omitempty"`
 
+	// ExternalID The external id with which its role is assumed; absent: it has no role, or its first proof has not begun.
+	ExternalID string `json:"externalId,omitempty,omitzero" yaml:"externalId,omitempty"`
+
 	// Live Clusters that are not proven destroyed.
 	Live int    `json:"live" yaml:"live"`
 	Name string `json:"name" yaml:"name"`

@@ -107,6 +107,54 @@ run "one_deployment_has_one_role_and_the_replica_is_optional" {
   }
 }
 
+run "runners_assume_the_roles_of_teams" {
+  command = apply
+
+  variables {
+    team_roles = ["arn:aws:iam::333344445555:role/ocpctl-team"]
+  }
+
+  assert {
+    condition     = length(aws_iam_role_policy_attachment.runner) == 18 && jsondecode(aws_iam_policy.runner["runner-teams"].policy).Statement[0].Resource == ["arn:aws:iam::333344445555:role/ocpctl-team"]
+    error_message = "Not every runner may assume the role of the team's account."
+  }
+}
+
+run "a_teams_account_has_one_role" {
+  command = apply
+
+  module {
+    source = "./team-account"
+  }
+
+  variables {
+    artifacts_bucket = "ocpctl-artifacts-123456789012-us-east-1"
+    trusted_arns     = ["arn:aws:iam::210987654321:role/ocpctl-runner-create"]
+    external_id      = "0f2d6a1e-6a6f-4c1b-9d5d-0a6c2b9c7f11"
+  }
+
+  assert {
+    condition     = length(aws_iam_role_policy_attachment.this) == 7 && alltrue([for p in aws_iam_policy.this : length(p.policy) <= 6144])
+    error_message = "The role has other policies, or one is too long."
+  }
+}
+
+run "an_external_id_that_can_be_guessed_is_refused" {
+  command = plan
+
+  module {
+    source = "./team-account"
+  }
+
+  variables {
+    artifacts_bucket = "ocpctl-artifacts-123456789012-us-east-1"
+    trusted_arns     = ["arn:aws:iam::210987654321:root"]
+    external_id      = "team-shop"
+  }
+
+  expect_failures = [var.trusted_arns, var.external_id]
+}
+
 run "inputs_that_are_not_allowed_are_refused" {
   command = plan
 

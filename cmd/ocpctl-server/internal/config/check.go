@@ -171,7 +171,7 @@ func (c Config) checkDurations() []error {
 		{"limits.verify_gap", l.VerifyGap, 1}, {"limits.warn_before", l.WarnBefore, 1}, {"limits.let_past", l.LetPast, 1}, {"limits.use", l.Use, time.Minute},
 		{"limits.access", l.Access, profiles.LeastAccess}, {"limits.wake", l.Wake, time.Second}, {"limits.findings", l.Findings, time.Second}, {"limits.keep", l.Keep, time.Hour},
 		{"limits.overdue_after", l.OverdueAfter, 1}, {"limits.unlooked_after", l.UnlookedAfter, 1}, {"limits.still_after", l.StillAfter, 1},
-		{"limits.breaker_pause", l.BreakerPause, 1}, {"limits.breaker_most", l.BreakerMost, l.BreakerPause},
+		{"limits.usage_half_life", l.UsageHalfLife, 0}, {"limits.breaker_pause", l.BreakerPause, 1}, {"limits.breaker_most", l.BreakerMost, l.BreakerPause},
 	} {
 		switch {
 		case d.value >= d.least:

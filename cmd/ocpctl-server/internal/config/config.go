@@ -273,6 +273,7 @@ type Limits struct {
 	Keep           time.Duration `yaml:"keep"`                // how long logs, reports, processed deliveries and orphans that are gone are kept; reported orphans: two years; proofs of destruction: forever
 	OverdueAfter   time.Duration `yaml:"overdue_after"`       // past its end, before a cluster that is not being destroyed is a finding
 	UnlookedAfter  time.Duration `yaml:"unlooked_after"`      // past its wake-up time, before a cluster that nobody processed is a finding
+	UsageHalfLife  time.Duration `yaml:"usage_half_life"`     // among equal clusters that wait, that of the team which used less comes first; what was used this long ago counts half; 0s: usage decides nothing
 	BreakerAfter   int           `yaml:"breaker_after"`       // creates in a row that fail for one reason before others wait there; 0: none ever waits for that
 	BreakerPause   time.Duration `yaml:"breaker_pause"`       // then until one is tried; doubled after each that fails
 	BreakerMost    time.Duration `yaml:"breaker_most"`        // the longest such pause
@@ -318,7 +319,7 @@ func Defaults() Config {
 			RetryBase: 30 * time.Second, RetryMax: 24 * time.Hour, BlockAfter: 3, VerifyGap: 3 * time.Minute,
 			WarnBefore: time.Hour, LetPast: 30 * time.Minute, Use: 6 * time.Hour, Access: 24 * time.Hour, Runners: 50, Wake: 5 * time.Second,
 			Findings: 5 * time.Minute, Keep: 30 * 24 * time.Hour, OverdueAfter: 10 * time.Minute, UnlookedAfter: 5 * time.Minute, StillAfter: 3 * time.Hour,
-			BreakerAfter: 3, BreakerPause: 10 * time.Minute, BreakerMost: 2 * time.Hour,
+			UsageHalfLife: 7 * 24 * time.Hour, BreakerAfter: 3, BreakerPause: 10 * time.Minute, BreakerMost: 2 * time.Hour,
 		},
 	}
 }
@@ -327,7 +328,7 @@ func (c Config) Lifecycle() lifecycle.Limits {
 	l := c.Limits
 	return lifecycle.Limits{
 		LaunchPatience: l.LaunchPatience, LeaseGrace: l.LeaseGrace, LookAgain: l.LookAgain, RetryBase: l.RetryBase,
-		RetryMax: l.RetryMax, BlockAfter: l.BlockAfter, VerifyGap: l.VerifyGap, WarnBefore: l.WarnBefore, LetPast: l.LetPast, InformEvery: c.ClusterInfo.Every,
+		RetryMax: l.RetryMax, BlockAfter: l.BlockAfter, VerifyGap: l.VerifyGap, WarnBefore: l.WarnBefore, LetPast: l.LetPast, UsageHalfLife: l.UsageHalfLife, InformEvery: c.ClusterInfo.Every,
 		Runners: lifecycle.RunnerCaps{All: l.Runners, Account: l.PerAccount, Region: l.PerRegion},
 	}
 }

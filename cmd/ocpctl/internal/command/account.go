@@ -114,6 +114,7 @@ func (a *app) printAccount(res *http.Response, err error) error {
 		fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(humanize.Line(one.Name), table.Bold), s.Painted(state.Text, state.Paint))
 		f := s.Facts()
 		f.Add("account", fmt.Sprintf("%s on %s", one.Number, price.PlatformText(one.Platform)))
+		f.Add("external id", one.ExternalID)
 		f.Add("proof", proofText(one, s.Now))
 		f.Add("next", one.Proof.Next)
 		f.Add("clusters", accountClusters(one))

@@ -31,10 +31,20 @@ func explainError(err error) error {
 	switch {
 	case slices.Contains([]string{"ExpiredToken", "ExpiredTokenException", "RequestExpired"}, api.ErrorCode()):
 		return fmt.Errorf("%w: %w", cloud.ErrCredentialsExpired, text)
-	case slices.Contains([]string{"InvalidClientTokenId", "SignatureDoesNotMatch", "UnrecognizedClientException"}, api.ErrorCode()):
+	case slices.Contains([]string{"InvalidClientTokenId", "SignatureDoesNotMatch", "UnrecognizedClientException"}, api.ErrorCode()), isRoleRefusal(err):
 		return fmt.Errorf("%w: %w", cloud.ErrCredentials, text)
 	}
 	return text
+}
+
+// isRoleRefusal reports that a call was not made because the role of the credentials could not be assumed.
+func isRoleRefusal(err error) bool {
+	for call := (*smithy.OperationError)(nil); errors.As(err, &call); err = call.Unwrap() {
+		if call.Operation() == "AssumeRole" {
+			return true
+		}
+	}
+	return false
 }
 
 // rootOf returns the innermost cause of an error that is no answer.
