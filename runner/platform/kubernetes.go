@@ -107,7 +107,7 @@ func (hub) LimitsAt(string, contract.Quota) string { return "the hub's administr
 func (hub) DefaultType() string { return "" }
 
 // KeyFile implements Platform.
-func (hub) KeyFile(cloud.Keys) (name string, content secret.Text) { return "", secret.Text{} }
+func (hub) KeyFile([]string, cloud.Keys) (name string, content secret.Text) { return "", secret.Text{} }
 
 // Environment implements Platform.
 func (hub) Environment([]string, cloud.Keys, string) map[string]string { return nil }
