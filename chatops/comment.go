@@ -249,8 +249,8 @@ func MadeOf(c lifecycle.Card) (head, text string) {
 	return "Kind", c.Provisioner
 }
 
-// madeWhere adds the place, and the base domain of a cluster that has DNS names of its own.
-func madeWhere(c lifecycle.Card) [2]string {
+// placeRow adds the place, and the base domain of a cluster that has DNS names of its own.
+func placeRow(c lifecycle.Card) [2]string {
 	head, text := MadeOf(c)
 	text = fmt.Sprintf("%s on %s in %s", plain(text), plain(price.PlatformText(c.Platform)), plain(c.Region))
 	if kinds.Can(c.Provisioner, kinds.Installer) {
@@ -263,7 +263,7 @@ func madeWhere(c lifecycle.Card) [2]string {
 func facts(c lifecycle.Card) string {
 	rows := [][2]string{
 		{"Profile", Code(c.Profile)},
-		madeWhere(c),
+		placeRow(c),
 		{"Owner", fmt.Sprintf("%s, team %s", plain(c.Owner), plain(c.Team))},
 		{"Price", costs(c)},
 	}

@@ -94,6 +94,9 @@ func fieldsOf(path string, of reflect.Type) (all []string) {
 		}
 		for field := range of.Fields() {
 			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if name == "-" {
+				continue
+			}
 			all = append(all, fieldsOf(path+"."+name, field.Type)...)
 		}
 		return all

@@ -38,7 +38,7 @@ func (r *run) planKnown(c *cluster, known store.RecoveryRow) plan {
 		return p
 	}
 	of := names.Scope{
-		Platform: known.Platform, Installation: cmp.Or(known.Installation, r.Installation), Cluster: c.id, Name: known.Name, BaseDomain: known.BaseDomain, Region: known.Region, Server: c.recordedServer(),
+		Platform: known.Platform, Installation: cmp.Or(known.Installation, r.Installation), Cluster: c.id, Name: known.Name, BaseDomain: known.BaseDomain, Region: known.Region, Server: c.newestServer(),
 	}
 	ready, top := c.readyAttempt(), known.Newest
 	for _, number := range c.attemptNumbers() {
@@ -95,7 +95,7 @@ func (r *run) planUnknown(c *cluster) plan {
 	if why != "" {
 		return p
 	}
-	of := names.Scope{Platform: about.Platform, Installation: about.Installation, Cluster: c.id, Name: about.Name, BaseDomain: about.BaseDomain, Region: about.Region, Server: c.recordedServer()}
+	of := names.Scope{Platform: about.Platform, Installation: about.Installation, Cluster: c.id, Name: about.Name, BaseDomain: about.BaseDomain, Region: about.Region, Server: c.newestServer()}
 	ready, top := c.readyAttempt(), firstUnseen-1
 	for _, number := range c.attemptNumbers() {
 		top = max(top, number)
@@ -118,8 +118,8 @@ func (r *run) planUnknown(c *cluster) plan {
 	return p
 }
 
-// recordedServer returns the address of the hub that the cluster is on, as its newest record tells; empty: it is on none.
-func (c *cluster) recordedServer() string {
+// newestServer returns the address of the hub that the cluster is on, as its newest record tells; empty: it is on none.
+func (c *cluster) newestServer() string {
 	if record := c.newestRecord(); record != nil && record.Accepted != nil {
 		return record.Accepted.Server
 	}

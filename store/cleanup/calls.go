@@ -34,10 +34,10 @@ func calls(account string, of names.Scope, known []scans.RecordedName) []Call {
 			list = append(list, Call{"delete what ccoctl created", fmt.Sprintf("ccoctl aws delete --name %s --region %s", n.CCOName, n.Region)})
 		}
 	}
-	list = append(list, Call{"delete DNS records by their exact names", deletedRecords(of)})
+	list = append(list, Call{"delete DNS records by their exact names", describeRecords(of)})
 	for _, n := range known {
 		if n.InfraID != "" {
-			list = append(list, Call{"delete by exact name", strings.Join(byName(n.InfraID), ", ") + ", the image " + copiedImage(n.InfraID) + " and its snapshots"})
+			list = append(list, Call{"delete by exact name", strings.Join(byName(n.InfraID), ", ") + ", the image " + imageCopy(n.InfraID) + " and its snapshots"})
 		}
 		if n.CCOName != "" {
 			list = append(list, Call{"delete by exact name", n.CCOName + "-oidc (bucket and identity provider)"})
@@ -65,8 +65,8 @@ func records(of names.Scope) []string {
 	return []string{"api." + d, "api-int." + d, "*.apps." + d}
 }
 
-// deletedRecords says for a call what it deletes of the base domain's zones.
-func deletedRecords(of names.Scope) string {
+// describeRecords says for a call what it deletes of the base domain's zones.
+func describeRecords(of names.Scope) string {
 	return strings.Join(records(of), ", ") + "; and below " + of.Domain() + " what external-dns marked with an owner id that only this cluster has"
 }
 
@@ -95,8 +95,8 @@ func isCopy(of names.Scope, known []scans.RecordedName, s contract.SeenResource,
 // whyCopy is why a copy is removed.
 const whyCopy = "by the cluster's own tags, in any region"
 
-// copiedImage is what the installer calls its copy of an AMI.
-func copiedImage(infraID string) string { return infraID + "-master" }
+// imageCopy is what the installer calls its copy of an AMI.
+func imageCopy(infraID string) string { return infraID + "-master" }
 
 // byName are the names under which the installer makes what its destroyer is known to leave behind.
 func byName(infraID string) (list []string) {
@@ -151,7 +151,7 @@ func findCover(of names.Scope, known []scans.RecordedName, s contract.SeenResour
 				return true, "openshift-install destroy cluster, by the tag of " + n.InfraID
 			}
 			return false, fmt.Sprintf("it is in %s, and the teardown searches in %s", s.Region, n.Region)
-		case n.InfraID != "" && s.Type == "image" && s.Name == copiedImage(n.InfraID) && s.Region == n.Region:
+		case n.InfraID != "" && s.Type == "image" && s.Name == imageCopy(n.InfraID) && s.Region == n.Region:
 			return true, "by its exact name, with its snapshots"
 		case n.InfraID != "" && slices.Contains(byName(n.InfraID), s.Name):
 			if s.Type == "role" { // the installer creates a role with its tags in one call

@@ -34,7 +34,7 @@ func ibmCalls(account string, of names.Scope, known []scans.RecordedName) []Call
 	if len(infraIDs) > 0 {
 		list = append(list, Call{"delete what nobody could tell to be the cluster's later", "permitted networks of " + each("", infraIDs, "-vpc") + " in private zones, IAM authorizations of " + each("", infraIDs, ibmInstances...)})
 		list = slices.Concat(list, byInstaller, byCcoctl)
-		list = append(list, Call{"delete DNS records by their exact names", deletedRecords(of)},
+		list = append(list, Call{"delete DNS records by their exact names", describeRecords(of)},
 			Call{"delete from VPC", fmt.Sprintf("machines, load balancers, volumes, images, addresses and networks called %s or %s, all in %s, and images and snapshots %s", each("", infraIDs, "-…"), each("kube-", infraIDs, "-…"), inGroups, copiesOf(of))})
 	} else {
 		list = append(append(list, byCcoctl...), Call{"delete from VPC", "all in " + inGroups + ", and images and snapshots " + copiesOf(of)})

@@ -77,7 +77,7 @@ func (h *Hub) Verify(ctx context.Context, t cloud.Target) contract.Pass {
 func (h *Hub) Contested(ctx context.Context, t cloud.Target) (contested []cloud.Contested, err error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	for _, name := range recorded(t) {
+	for _, name := range listNames(t) {
 		found, err := h.findNamespace(ctx, name)
 		switch {
 		case err != nil:
@@ -97,7 +97,7 @@ func (h *Hub) Remove(ctx context.Context, t cloud.Target) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, removeTimeout)
 	defer cancel()
 	r := &cloud.Removal{IsAbsent: api.IsAbsent}
-	for _, name := range recorded(t) {
+	for _, name := range listNames(t) {
 		id := name
 		found, err := h.findNamespace(ctx, name)
 		switch {
@@ -134,7 +134,7 @@ func foreignMark(o kinds.Object, t cloud.Target) string {
 	return t.AgeMark(o.Metadata.CreationTimestamp)
 }
 
-func recorded(t cloud.Target) (all []string) {
+func listNames(t cloud.Target) (all []string) {
 	for _, id := range t.Identities {
 		if id.InfraID != "" {
 			all = append(all, id.InfraID)
