@@ -71,7 +71,7 @@ func TestAnAdminSeesWhatARemovalDeletesBeforeApprovingIt(t *testing.T) {
 
 	beside := h.orphan(lifecycle.ClassUnrecorded)
 	_, page, _ = will.post("/orphans/approve", url.Values{"id": {beside}, "reason": {"INC-2"}})
-	require.Contains(t, page, "what is exempt: "+id, "one teardown would remove both")
+	require.Contains(t, page, "orphans that are exempt: "+id, "one teardown would remove both")
 	require.Equal(t, lifecycle.OrphanReported, h.orphanState(beside))
 	_, page, _ = will.post("/orphans/approve", url.Values{"id": {beside, id}, "reason": {"INC-2"}})
 	require.Contains(t, page, "approved.", "what is approved is exempt no more")
