@@ -112,7 +112,7 @@ func TestKeysOfAnotherPlatformAreHandedToNoProgram(t *testing.T) {
 
 func TestAnUnknownPlatformIsRefused(t *testing.T) {
 	_, err := Of("azure")
-	require.EqualError(t, err, `there is no platform "azure"; known: aws, ibmcloud`)
+	require.EqualError(t, err, `there is no platform "azure"; known: aws, ibmcloud, kubernetes`)
 }
 
 func TestTheRunnersFilesAreFoundUnderItsOwnHome(t *testing.T) {
