@@ -151,16 +151,16 @@ func PhaseText(kind Kind, phase Phase) string {
 }
 
 var createText = map[Phase]string{
-	Preflight:   "checking the account, the DNS zone and the name before anything is created",
+	Preflight:   "checking the account, its limits and the names before anything is created",
 	Claiming:    "recording the names of what is created outside the installer",
-	Rendering:   "writing the install directory; the installer has created nothing yet",
+	Rendering:   "writing down what will be created; nothing exists yet",
 	Recording:   "storing the cluster's identity before the first resource is created",
-	Installing:  "the installer is creating the cluster",
+	Installing:  "the cluster is being created",
 	Configuring: "the cluster is up; storing its addresses and credentials",
 }
 
 var destroyText = map[Phase]string{
-	Restoring:      "fetching the installer state for the teardown",
-	DestroyingRuns: "the installer is removing the cluster's resources",
+	Restoring:      "fetching what was stored for the teardown",
+	DestroyingRuns: "the cluster's resources are being removed",
 	Verifying:      "counting what is left in the cloud",
 }

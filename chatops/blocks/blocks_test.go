@@ -59,7 +59,7 @@ func TestAClustersMessageWithoutPagesIsGolden(t *testing.T) {
 }
 
 func TestAThreadIsGolden(t *testing.T) {
-	news := []Moment{{At: start, What: "installing", Why: "the installer is creating the cluster"}, {At: start.Add(40 * time.Minute), What: "ready"}}
+	news := []Moment{{At: start, What: "installing", Why: "the cluster is being created"}, {At: start.Add(40 * time.Minute), What: "ready"}}
 	goldenMessage(t, "thread", Thread(chatopstest.Ready(), news))
 	goldenMessage(t, "thread-of-one", Thread(chatopstest.Ready(), news[1:]))
 	require.NotEmpty(t, Thread(chatopstest.Ready(), nil).Text)

@@ -51,7 +51,7 @@ func Going(p lifecycle.Phase, why string) lifecycle.Card {
 
 // Lives is a card for each thing that can be seen.
 func Lives() map[string]lifecycle.Card {
-	installing := At(Card(), lifecycle.Creating, lifecycle.Installing, "the installer is creating the cluster")
+	installing := At(Card(), lifecycle.Creating, lifecycle.Installing, "the cluster is being created")
 	installing.Progress = lifecycle.Progress{Percent: 47, Step: "waiting for bootstrapping to complete", ETA: Start.Add(38 * time.Minute), Late: Start.Add(53 * time.Minute)}
 	late := installing
 	late.Progress.ETA = time.Time{}
@@ -87,7 +87,7 @@ func Lives() map[string]lifecycle.Card {
 	gone := At(Going("", ""), lifecycle.Destroyed, lifecycle.Released, "nothing of it is left in the cloud")
 	gone.Why.Cause = gone.DesiredWhy
 	gone.ReleasedAt, gone.Ends.PRClosed = Start.Add(4*time.Hour), Start.Add(3*time.Hour)
-	again := At(gone, lifecycle.Destroying, lifecycle.DestroyingRuns, "the installer is removing the cluster's resources")
+	again := At(gone, lifecycle.Destroying, lifecycle.DestroyingRuns, "the cluster's resources are being removed")
 	again.ReleasedAt, again.ReopenedAt, again.Reopened = time.Time{}, Start.Add(30*time.Hour), 1
 	stopping := Going(lifecycle.Stopping, "the running install is stopped first")
 	stopping.Why.Cause = stopping.DesiredWhy
