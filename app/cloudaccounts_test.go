@@ -124,7 +124,7 @@ func TestAnAccountGetsNoClusterUntilItIsProven(t *testing.T) {
 	waits := func(v policy.Verdict) {
 		t.Helper()
 		require.True(t, v.Allowed, v.Text())
-		require.Contains(t, v.Text(), "ew clusters on aws in the account 111111111111 have to wait until it is proven that they can be created there")
+		require.Contains(t, v.Text(), "ew clusters on aws in the account 111111111111 have to wait until a check shows that they can be created there")
 	}
 	waits(create(maya, "platform"))
 	require.Equal(t, "unproven", state().State())
@@ -195,4 +195,9 @@ func TestAnAccountThatWasUsedBeforeProofsGoesOn(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, step.allowed, made.Allowed, "%d: %s", i, made.Verdict.Text())
 	}
+	_, err = h.Store.Pool().Exec(t.Context(), `UPDATE proofs SET version = 'an earlier document' WHERE version <> ''`)
+	require.NoError(t, err)
+	made, err := h.Service.VisibleAccount(t.Context(), policy.As("saml:ada", "ada", policy.PlatformAdmin), "one")
+	require.NoError(t, err)
+	require.Equal(t, "unproven", made.State(), "it changed again")
 }

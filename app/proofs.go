@@ -29,7 +29,7 @@ func (p ProofState) HasFailed() bool {
 }
 
 // isAwaited reports whether a first proof is under way: what is created there waits for it.
-func (p ProofState) isAwaited() bool { return p.Open && p.Verdict == "" }
+func (p ProofState) isAwaited() bool { return p.Open && !p.Again }
 
 // judgeProof says what the proofs of an account mean for its document as it is now. In one that had clusters before proofs began, only what would
 // make every install fail stops new ones.
@@ -38,6 +38,9 @@ func judgeProof(a profiles.Account, all []scans.Proof) ProofState {
 	i := indexVersion(all, a.Platform, a.Number, a.Version())
 	if i < 0 {
 		i = slices.IndexFunc(all, func(p scans.Proof) bool { return isOf(p) && p.Version == "" && p.Used })
+		if slices.ContainsFunc(all, func(p scans.Proof) bool { return isOf(p) && p.Version != "" }) { // it changed since, more than once
+			i = -1
+		}
 	}
 	if i < 0 {
 		p := ProofState{scans.Proof{Platform: a.Platform, Account: a.Number}, policy.Unproven{Why: "not proven yet"}}

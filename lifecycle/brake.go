@@ -100,7 +100,7 @@ func (b Brake) String() string {
 		return fmt.Sprintf("%s have had to wait since %s, because %d creates in a row failed with %s; one is tried from %s", braked, sayMoment(b.Since), b.Failures, b.Code, sayMoment(b.Until))
 	}
 	if b.Kind == Proof {
-		return fmt.Sprintf("%s have to wait until it is proven that they can be created there, until %s at the latest", braked, sayMoment(b.Until))
+		return fmt.Sprintf("%s have to wait until a check shows that they can be created there, at the latest until %s", braked, sayMoment(b.Until))
 	}
 	text := fmt.Sprintf("%s froze %s from %s until %s", b.By, braked, sayMoment(b.Since), sayMoment(b.Until))
 	if !b.DrainAt.IsZero() {

@@ -244,7 +244,7 @@ func (l *tally) turn(c claim) Turn {
 	if by.Scope == ScopeCohort && !l.isBorrowing(c) {
 		turn.For += l.nameBorrowers(c)
 	}
-	if l.least[by.toBound()].hasUsedLess(c) {
+	if least, known := l.least[by.toBound()]; known && c.team != "" && least.hasUsedLess(c) {
 		turn.For += "; among equals, teams that used less lately come before team " + c.team
 	}
 	return turn

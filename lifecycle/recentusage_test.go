@@ -79,4 +79,8 @@ func TestOfEqualCreatesTheTeamThatUsedLessGetsTheRunner(t *testing.T) {
 	require.Equal(t, "at most 2 run at once in this installation", places["create-1"].For, "nobody else waits any more")
 	_, places = RunnerCaps{All: 2}.Take([]RunnerWaiter{much, awaits(3, Destroy, "c", east)}, running(2, Destroy, "c", east))
 	require.NotContains(t, places["create-1"].For, "used less", "a teardown is of no team here")
+	heavy := awaits(3, Destroy, "a", east)
+	heavy.Used = 500
+	_, places = RunnerCaps{All: 1}.Take([]RunnerWaiter{much, little, heavy}, running(1, Destroy, "c", east))
+	require.Equal(t, "at most 1 run at once in this installation", places["destroy-3"].For, "teardowns come first, whatever their team used")
 }

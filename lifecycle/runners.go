@@ -249,7 +249,7 @@ func (c RunnerCaps) claims(waiting []RunnerWaiter) [][]claim {
 			like = claim{limits: c.limits(w.Kind, w.Site), uses: c.uses(w.Kind, w.Site, time.Time{})}
 			shared[at] = like
 		}
-		like.cluster, like.team, like.weight, like.since, like.idle, like.priority, like.used = w.Cluster, shareOf(w.Kind, w.Team), w.Weight, w.Since, w.Idle, w.priority(), w.Used
+		like.cluster, like.team, like.weight, like.since, like.idle, like.priority, like.used = w.Cluster, shareOf(w.Kind, w.Team), w.Weight, w.Since, w.Idle, w.priority(), w.used()
 		byRank[rank(w.Kind)] = append(byRank[rank(w.Kind)], like)
 	}
 	return byRank
@@ -261,6 +261,14 @@ func (w RunnerWaiter) priority() int {
 		return 0
 	}
 	return w.Priority
+}
+
+// used is what the team of a create used lately. Other work is of no team.
+func (w RunnerWaiter) used() int64 {
+	if w.Kind != Create {
+		return 0
+	}
+	return w.Used
 }
 
 // shareOf returns the team whose share a runner counts in. Only creates are shared between teams.

@@ -1,5 +1,7 @@
 -- +goose Up
 
+-- A server of the release before cannot open a proof beside this one: its statement needs the index that goes. Its next round may be a new server's.
+
 -- Replicas may have different documents of an account for a while: each version is proven by itself.
 DROP INDEX proofs_one_open;
 CREATE UNIQUE INDEX proofs_one_open ON proofs (platform, account, version) WHERE closed_at IS NULL;

@@ -197,7 +197,7 @@ func (j judging) chooseAccount() judging {
 	case len(ranked) == 0:
 		check.Message = fmt.Sprintf("Team %s may use no account of %s.", w.Team, price.PlatformText(w.Profile.Platform))
 		if w.Exclusive {
-			check.Message = fmt.Sprintf("An account of its own needs cloud accounts in the catalogue, and none is there for %s that team %s may use.", price.PlatformText(w.Profile.Platform), w.Team)
+			check.Message = fmt.Sprintf("The catalogue has no account of %s that team %s may use, so a cluster cannot have one to itself.", price.PlatformText(w.Profile.Platform), w.Team)
 		}
 	case ranked[0].Why == "":
 		j.account = ranked[0].Account

@@ -119,7 +119,7 @@ func TestAnAccountForOneClusterAlone(t *testing.T) {
 	used.Accounts.Live["xyz"] = 1
 	require.Contains(t, find(t, Evaluate(r, used, with, Settings{}), "account").Message, "No account takes a new cluster: ")
 	none := find(t, Evaluate(r, Usage{}, terms(t), Settings{}), "account")
-	require.Equal(t, []any{Fail, "An account of its own needs cloud accounts in the catalogue, and none is there for AWS that team shop may use."}, []any{none.Result, none.Message}, "the installation's own is for everybody")
+	require.Equal(t, []any{Fail, "The catalogue has no account of AWS that team shop may use, so a cluster cannot have one to itself."}, []any{none.Result, none.Message}, "the installation's own is for everybody")
 }
 
 func TestAnUnprovenAccountSaysWhoCanMendIt(t *testing.T) {

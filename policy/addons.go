@@ -57,7 +57,7 @@ func (j judging) checkAddons() Check {
 		check.Message = "It gets no add-ons, as the request says."
 	}
 	if later := j.listMissingAddons(names); len(later) > 0 && check.Result == Pass {
-		check.Message += fmt.Sprintf(" A cluster from a pool gets %s after it is claimed, before it is ready.", strings.Join(later, ", "))
+		check.Message += fmt.Sprintf(" On a cluster from a pool, %s is installed after the claim.", strings.Join(later, ", "))
 	}
 	check.Asked, check.Accept = strings.Join(names, ", "), strings.Join(could, ", ")
 	return check

@@ -41,7 +41,7 @@ func TestAVerdictSaysWhichAddonsAClaimedClusterGets(t *testing.T) {
 		change(&on)
 		return find(t, Evaluate(withFile(profiles.RepositoryFile{Addons: addons}), Usage{}, on, Settings{}), "add-ons").Message
 	}
-	const text = "A cluster from a pool gets cert-manager after it is claimed, before it is ready."
+	const text = "On a cluster from a pool, cert-manager is installed after the claim."
 	require.Contains(t, says(func(*Terms) {}, "cert-manager"), text)
 	for name, change := range map[string]func(*Terms){
 		"no pool may serve the request": func(on *Terms) { on.Claims = false },

@@ -262,7 +262,7 @@ func (a *attempt) compareAccount(ctx context.Context) error {
 		return failure{
 			Reason: "CredentialsRefused", Whose: contract.WhoseOurs,
 			Message: fmt.Sprintf("nothing was started: %v", err),
-			Next:    cmp.Or(a.keys.Role.Advice(), "ask an administrator of this installation to renew them and to test them with: "+a.platform.TestCredentials()),
+			Next:    cmp.Or(a.keys.Role.Advice("that ocpctl account show prints"), "ask an administrator of this installation to renew them and to test them with: "+a.platform.TestCredentials()),
 		}
 	}
 	if errors.Is(err, cloud.ErrCredentialsExpired) {

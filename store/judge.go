@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/ocpctl/ocpctl/store/brakes"
 	"github.com/ocpctl/ocpctl/store/clusters"
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/pools"
@@ -167,6 +168,9 @@ type earlier struct {
 
 // queue takes the request's locks and reads what follows.
 func (e *earlier) queue(c *db.Tx, b *db.Batch) {
+	if e.ask.Claims { // what drains the claimant's clusters, and what it claims, do not miss each other
+		db.QueueSharedLock(b, brakes.Lock)
+	}
 	e.now = c.QueueLocks(b, e.ask.locks())
 	if keys := e.ask.keys(); len(keys) > 0 {
 		b.Ask("look for earlier results", db.List(&e.keys), earlierKeys, e.ask.Principal, keys)

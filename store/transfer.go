@@ -60,12 +60,13 @@ func (s *Store) AcceptHandover(ctx context.Context, h people.Handover, team, own
 // give gives a cluster to a holder, once per reply. first runs before, under the same locks.
 func (s *Store) give(ctx context.Context, id string, to holder, d clusters.Origin, judge JudgeTransfer, first func(*db.Tx) error) error {
 	return s.Write(ctx, func(c *db.Tx) error {
-		locks := []string{brakes.Lock}
-		if judge != nil { // the team's lock before the row's, in the same order as requests
-			locks = append(locks, to.scope(d).Locks()...)
-		}
-		if err := c.TakeLocks(ctx, locks); err != nil {
+		if err := c.TakeLocks(ctx, []string{brakes.Lock}); err != nil {
 			return err
+		}
+		if judge != nil { // the team's lock before the row's, in the same order as requests
+			if err := c.TakeLocks(ctx, to.scope(d).Locks()); err != nil {
+				return err
+			}
 		}
 		cur, err := clusters.Lock(ctx, c, id)
 		if err != nil {

@@ -128,8 +128,8 @@ func pauseUntilRetry(d inbox.Waiting, now time.Time) time.Duration {
 	return min(max(0, d.TryAt.Sub(now)), delayOf(d, now))
 }
 
-// halfOfTimeLeft limits the time for what comes first, such as earlier deliveries, to half of what is left, and to drainsFor. What follows has the
-// rest.
+// halfOfTimeLeft limits the time for earlier deliveries to half of what is left, and to drainsFor, so that the delivery itself has the other
+// half.
 func halfOfTimeLeft(ctx context.Context) (context.Context, context.CancelFunc) {
 	budget := drainsFor
 	if end, ends := ctx.Deadline(); ends {

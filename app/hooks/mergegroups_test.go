@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -32,6 +33,44 @@ func hang(r *http.Request, end func()) (*http.Response, error) {
 	end()
 	<-r.Context().Done()
 	return nil, r.Context().Err()
+}
+
+// An installation that does not answer delays neither the pull requests of another one nor merge queues.
+func TestAnInstallationThatDoesNotAnswerDelaysNothingElse(t *testing.T) {
+	l := newLife(t)
+	number, slow := l.open(), l.open()
+	l.tick(time.Second)
+	l.label(number, "ocp/"+first)
+	l.label(slow, "ocp/"+first)
+	l.settle()
+	l.tick(time.Second)
+	l.github.DropNext(1000)
+	for _, sql := range []string{`ALTER TABLE clusters DISABLE TRIGGER USER`, `UPDATE clusters SET installation = 1 WHERE pr_number = (SELECT max(pr_number) FROM clusters)`, `ALTER TABLE clusters ENABLE TRIGGER USER`,
+		`UPDATE looks SET looked_at = '-infinity'`} {
+		_, err := l.store.Pool().Exec(t.Context(), sql)
+		require.NoError(t, err)
+	}
+	require.Less(t, number, slow)
+	require.NoError(t, l.store.Outbox.AskGate(t.Context(), outbox.Gate{Installation: github.Installation, Repo: "acme/a", Head: "abc123", Profile: first}, "acme/a"))
+	var queues int
+	poller := NewPoller(l.store, l.clientThrough(func(r *http.Request) (*http.Response, error) {
+		switch {
+		case strings.Contains(r.URL.Path, "/app/installations/1/"):
+			return hang(r, func() {})
+		case strings.Contains(r.URL.Path, "/git/matching-refs/"):
+			queues++
+		}
+		return http.DefaultTransport.RoundTrip(r)
+	}), time.Hour, slog.New(slog.DiscardHandler))
+	require.NoError(t, l.github.Close(number, "will"))
+	for range 2 {
+		ctx, cancel := context.WithTimeout(t.Context(), queueTime+200*time.Millisecond)
+		require.NoError(t, poller.Look(ctx))
+		cancel()
+		l.settle()
+	}
+	require.NotZero(t, queues)
+	require.NotZero(t, l.one(number, first).Ends.PRClosed)
 }
 
 func TestAMergeQueueThatDoesNotAnswerDelaysNothingElse(t *testing.T) {

@@ -77,9 +77,15 @@ func (s *Poller) Look(ctx context.Context) error {
 	return s.pollOnce(ctx, now)
 }
 
+// queueTime is what merge queues get of a run's time, however long pull requests take.
+const queueTime = 8 * time.Second
+
 // pollOnce polls pull requests for a part of the time that is left, so that merge queues get the rest.
 func (s *Poller) pollOnce(ctx context.Context, now time.Time) error {
-	part, cancel := halfOfTimeLeft(ctx)
+	part, cancel := ctx, context.CancelFunc(func() {})
+	if end, ends := ctx.Deadline(); ends {
+		part, cancel = context.WithDeadline(ctx, end.Add(-queueTime))
+	}
 	defer cancel()
 	if err := s.pollPulls(part, now); err != nil {
 		if ctx.Err() != nil || part.Err() == nil {
@@ -99,10 +105,14 @@ func (s *Poller) pollPulls(ctx context.Context, now time.Time) error {
 	for _, pr := range pulls {
 		in[pr.Installation] = append(in[pr.Installation], pr)
 	}
-	for _, installation := range slices.Sorted(maps.Keys(in)) {
-		for some := range slices.Chunk(in[installation], lookEach) {
+	for len(in) > 0 { // a part of each by turns, so that a slow one takes little of the others' time
+		for _, installation := range slices.Sorted(maps.Keys(in)) {
+			some := in[installation][:min(lookEach, len(in[installation]))]
 			if err := s.lookAt(ctx, installation, some, now); err != nil {
 				return err
+			}
+			if in[installation] = in[installation][len(some):]; len(in[installation]) == 0 {
+				delete(in, installation)
 			}
 		}
 	}
@@ -132,7 +142,7 @@ func (s *Poller) lookAt(ctx context.Context, installation int64, pulls []pullreq
 		}
 	case err != nil:
 		if ctx.Err() != nil {
-			return err
+			return errors.Join(err, s.store.PullRequests.Looked(context.WithoutCancel(ctx), pulls...))
 		}
 		s.log.WarnContext(ctx, "pull requests not looked at", "installation", installation, "count", len(pulls), "err", err)
 	}

@@ -31,12 +31,12 @@ func RoleOf(r *contract.CloudRole, work string) Role {
 	return Role{r.ARN, r.ExternalID, "ocpctl-" + work}
 }
 
-// Advice says what to check if the credentials are refused.
-func (r Role) Advice() string {
+// Advice says what to check if the credentials are refused. id is the external id, or where to find it: a cluster is seen by more people than an account.
+func (r Role) Advice(id string) string {
 	if r.ARN == "" {
 		return ""
 	}
-	return fmt.Sprintf("check that the role %s lets the identity of these credentials assume it with the external id %s (its trust policy), and that this identity may call sts:AssumeRole", r.ARN, r.ExternalID)
+	return fmt.Sprintf("check that the role %s lets the identity of these credentials assume it with the external id %s (its trust policy), and that this identity may call sts:AssumeRole", r.ARN, id)
 }
 
 // Empty reports whether there are no keys.

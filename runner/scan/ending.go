@@ -35,7 +35,7 @@ func (s *scan) explainUnanswered(reason, message string, err error) error {
 	if errors.Is(err, cloud.ErrCredentials) || errors.Is(err, cloud.ErrCredentialsExpired) {
 		f.Reason = "CredentialsRefused"
 		f.Next = "ask an administrator of this installation to check what gives the scan its credentials, and to test them with: " + s.platform.TestCredentials()
-		if advice := s.keys.Role.Advice(); advice != "" {
+		if advice := s.keys.Role.Advice(s.keys.Role.ExternalID); advice != "" {
 			f.Reason, f.Next = roleRefused, advice
 		}
 	}

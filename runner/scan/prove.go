@@ -67,7 +67,7 @@ func (s *scan) lookFor(ctx context.Context, meter Meter, region string, first bo
 			return nil, err
 		}
 		for _, p := range found {
-			if advice := s.keys.Role.Advice(); advice != "" && p.Code == "CredentialsRefused" {
+			if advice := s.keys.Role.Advice(s.keys.Role.ExternalID); advice != "" && p.Code == "CredentialsRefused" {
 				p.Code, p.Next = roleRefused, advice
 			}
 			switch {

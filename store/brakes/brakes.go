@@ -147,8 +147,8 @@ func list(ctx context.Context, from db.Source, at *time.Time, cluster string) ([
 	return append(out, proofs...), err
 }
 
-// listProofs returns the brakes that the accounts' first proofs are: what is to be created there waits until one of this version of the document
-// found something out. No wait is without end.
+// listProofs returns the brakes that the accounts' first proofs are: what is to be created there waits until the first of this version of the
+// document ended. No wait is without end.
 func listProofs(ctx context.Context, from db.Source, at *time.Time) (out []lifecycle.Brake, err error) {
 	rows, err := db.All[struct {
 		ID, Platform, Account string
@@ -156,7 +156,7 @@ func listProofs(ctx context.Context, from db.Source, at *time.Time) (out []lifec
 	}](ctx, from, `
 		SELECT id, platform, account, opened_at FROM proofs p WHERE closed_at IS NULL AND NOT used
 			AND opened_at > coalesce($1::timestamptz, clock_timestamp()) - make_interval(secs => $2)
-			AND NOT EXISTS (SELECT FROM proofs v WHERE (v.platform, v.account, v.version) = (p.platform, p.account, p.version) AND v.verdict <> '') ORDER BY id`,
+			AND NOT EXISTS (SELECT FROM proofs v WHERE (v.platform, v.account, v.version) = (p.platform, p.account, p.version) AND v.closed_at IS NOT NULL) ORDER BY id`,
 		at, lifecycle.LongestProof.Seconds())
 	if err != nil {
 		return nil, fmt.Errorf("read which accounts are being proven: %w", err)

@@ -81,6 +81,9 @@ func readFacts(ctx context.Context, c *db.Tx) (f breaker.Facts, err error) {
 	if first == nil {
 		return f, nil
 	}
+	if oldest := c.Now.Add(-breaker.Window); first.Before(oldest) {
+		first = &oldest
+	}
 	rows, err := db.All[breakerRow](ctx, c, `SELECT `+breakerColumns+` FROM breakers WHERE closed_at IS NULL OR closed_at > @from ORDER BY id`, from)
 	if err != nil {
 		return f, fmt.Errorf("read the breakers: %w", err)

@@ -24,7 +24,8 @@ func (e *ShortFreezeError) Error() string {
 	return fmt.Sprintf("clusters that live there have a grace of %s", e.Grace)
 }
 
-// Lock is the name of the lock under which what drains and what is drained are read and changed: by who freezes, thaws, or transfers a cluster.
+// Lock is the name of the lock under which drains and the ends of drained clusters change: freezes, thaws and transfers take it alone, claims together. It
+// is taken before the locks of quotas.
 const Lock = "drains"
 
 // Covers is the SQL condition that a place applies to a cluster. Both are prefixes of columns, or of arguments; team is the cluster's.

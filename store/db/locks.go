@@ -16,6 +16,11 @@ func (c *Tx) TakeLocks(ctx context.Context, locks []string) error {
 	return nil
 }
 
+// QueueSharedLock waits for whoever holds the lock alone, as a part of a batch, and keeps them waiting until the transaction ends. Others may share it.
+func QueueSharedLock(b *Batch, name string) {
+	b.Do("share a lock", `SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))`, name)
+}
+
 // LockTime is the time at which the locks were held.
 type LockTime struct{ Clock time.Time }
 

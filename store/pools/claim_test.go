@@ -359,6 +359,32 @@ func TestARefusalOfThePoolsNextRequestIsFound(t *testing.T) {
 	require.Empty(t, verdict)
 }
 
+// A claim and a drain of the claimant's team do not miss each other: whichever comes second sees the first.
+func TestAClusterThatIsClaimedDuringADrainOfItsTeamEndsByIt(t *testing.T) {
+	t.Parallel()
+	s, clock := storetest.Open(t)
+	for i := range 6 {
+		pooled(t, s, clock, fmt.Sprintf("ready-%d", i))
+		ask, g := request(41 + i)
+		var made store.Judged
+		var both sync.WaitGroup
+		both.Go(func() { made = judge(t, s, ask, g) })
+		both.Go(func() {
+			_, err := s.Brakes.Freeze(t.Context(), lifecycle.Place{Team: g.Row.Team}, 3*time.Hour, &brakes.Drain{In: 2 * time.Hour}, storetest.Maya("an outage"))
+			require.NoError(t, err)
+		})
+		both.Wait()
+		if row := storetest.Read(t, s, made.Row.ID); !row.ClaimedAt.IsZero() {
+			require.NotZero(t, row.Ends.Drain)
+		}
+		_, err := s.Brakes.Thaw(t.Context(), "", storetest.Maya("over"))
+		require.NoError(t, err)
+	}
+	pooled(t, s, clock, "ready-6")
+	ask, g := request(47)
+	require.NotZero(t, storetest.Read(t, s, judge(t, s, ask, g).Row.ID).ClaimedAt, "without a drain it is claimed")
+}
+
 func TestNobodyClaimsWhatADrainEnds(t *testing.T) {
 	t.Parallel()
 	s, clock := storetest.Open(t)

@@ -53,6 +53,7 @@ type Proof struct {
 	Open                       bool       // one is under way
 	Ended                      *time.Time // the newest one
 	Trouble, TroubleNext       string     // why the newest one found nothing out, and what to do about that
+	Again                      bool       // an earlier one of this version ended
 	ExternalID                 string     // with which its role is assumed; empty: no proof of a role was begun
 }
 
@@ -62,7 +63,8 @@ func (s *Store) Proofs(ctx context.Context) ([]Proof, error) {
 		SELECT n.platform, n.account, n.version, n.used, coalesce(v.verdict, '') AS verdict, v.closed_at AS at, coalesce(v.reason, '') AS reason,
 			coalesce(v.message, '') AS message, coalesce(v.next, '') AS next, n.closed_at IS NULL AS open, n.closed_at AS ended,
 			CASE WHEN n.verdict = '' THEN coalesce(n.launch_trouble ->> 'message', n.message) ELSE '' END AS trouble,
-			CASE WHEN n.verdict = '' THEN coalesce(n.launch_trouble ->> 'next', n.next) ELSE '' END AS trouble_next, coalesce(e.id, '') AS external_id
+			CASE WHEN n.verdict = '' THEN coalesce(n.launch_trouble ->> 'next', n.next) ELSE '' END AS trouble_next, coalesce(e.id, '') AS external_id,
+			EXISTS (SELECT FROM proofs b WHERE (b.platform, b.account, b.version) = (n.platform, n.account, n.version) AND b.closed_at IS NOT NULL) AS again
 		FROM (SELECT DISTINCT ON (platform, account, version) platform, account, version, used, round, closed_at, verdict, message, next, launch_trouble
 			FROM proofs ORDER BY platform, account, version, round DESC) AS n
 		LEFT JOIN LATERAL (SELECT verdict, closed_at, reason, message, next FROM proofs p

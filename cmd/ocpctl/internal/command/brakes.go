@@ -27,8 +27,17 @@ func (a *app) newFreezeCommand() *cobra.Command {
 		Example: "  ocpctl admin freeze --region us-east-1 --until 4h --reason \"AWS has an outage\"\n  ocpctl admin freeze --profile aws-gpu --until 2030-01-31T18:00:00Z --reason \"the quota is being raised\"\n  ocpctl admin freeze --account 210987654321 --drain-by 2h --until 3d --reason \"the account is closed\"",
 		RunE: a.runWithAPI(func(ctx context.Context, api *connect.API, _ []string) error {
 			if said.Drain || said.DrainBy != "" {
-				where := strings.Join(strings.Fields(strings.Join([]string{said.Platform, said.Account, said.Region, said.Profile, said.Team}, " ")), ", ")
-				if err := a.askToConfirm("End all clusters "+cmp.Or(where, "everywhere")+"?", yes); err != nil {
+				var where []string
+				for _, part := range [][2]string{{"platform ", said.Platform}, {"account ", said.Account}, {"region ", said.Region}, {"profile ", said.Profile}, {"team ", said.Team}} {
+					if part[1] != "" {
+						where = append(where, part[0]+part[1])
+					}
+				}
+				question := "End all clusters everywhere?"
+				if len(where) > 0 {
+					question = "End all clusters of " + strings.Join(where, " and ") + "?"
+				}
+				if err := a.askToConfirm(humanize.Line(question), yes); err != nil {
 					return err
 				}
 			}

@@ -66,6 +66,12 @@ func TestATerminalIsAskedBeforeAClusterGoes(t *testing.T) {
 	require.Equal(t, exit.Other, d.run("abandon", "pr41-shop", "--reason", "INC-1"))
 	require.Contains(t, d.err.String(), "The remaining resources keep costing money. [y/N] ")
 	require.Empty(t, d.Asked())
+	for question, where := range map[string][]string{"End all clusters everywhere? [y/N] ": nil, "End all clusters of region us-east-1 and team shop? [y/N] ": {"--region", "us-east-1", "--team", "shop"}} {
+		d = atTerminal(t)
+		require.Equal(t, exit.Other, d.run(append([]string{"admin", "freeze", "--drain", "--until", "4h", "--reason", "INC-1"}, where...)...))
+		require.Contains(t, d.err.String(), question)
+		require.Empty(t, d.Asked())
+	}
 }
 
 func TestATokenDoesNotLandOnAScreen(t *testing.T) {
