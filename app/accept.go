@@ -58,7 +58,8 @@ type ClusterRequest struct {
 	fits     map[policy.AccountRegion]int   // how many more clusters fit where, as counted lately
 	fitsAt   time.Time                      // when that was
 
-	explain bool // the verdict has the rules that do not apply, too; only for a rehearsal
+	explain  bool // the verdict has the rules that do not apply, too; only for a rehearsal
+	proposes bool // the verdict names a smaller kind that would do, as a refusal does; only for a rehearsal
 }
 
 // Again says in place of which cluster that failed or ended a cluster is requested.
@@ -193,6 +194,9 @@ func (s *Service) evaluateRequest(r ClusterRequest, u policy.Usage, now time.Tim
 	}
 	if slices.ContainsFunc(r.Notes, func(c policy.Check) bool { return c.Result == policy.Fail }) {
 		v = withoutGrant(v)
+	}
+	if r.proposes || !v.Allowed {
+		v.Checks = append(v.Checks, policy.ProposeSmaller(r.Request, u, s.terms(r, now), s.policy)...)
 	}
 	return v
 }

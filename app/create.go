@@ -113,6 +113,7 @@ func (s *Service) Rehearse(ctx context.Context, r ClusterRequest) (Preview, erro
 	if err != nil {
 		return Preview{}, err
 	}
+	r.proposes = true
 	made, err := s.judgeAndWrite(r, ask, func(judge judgeFunc) (store.Judged, error) { return s.store.Rehearse(ctx, ask, judge) })
 	if refused := RunRefusal(err); refused != nil {
 		return Preview{Verdict: policy.Verdict{Checks: []policy.Check{{Name: messages.RunCheck, Result: policy.Fail, Message: refused.Error()}}}}, nil
@@ -235,7 +236,11 @@ func Refused(v policy.Verdict, wrong []Field) error {
 			wrong = append(wrong, field)
 		}
 	}
-	return &Error{Kind: Invalid, Message: messages.CannotAccept, Fields: limitFields(wrong, mostProblems)}
+	message := messages.CannotAccept
+	if smaller := v.Smaller(); smaller != nil {
+		message += " " + smaller.Message
+	}
+	return &Error{Kind: Invalid, Message: message, Fields: limitFields(wrong, mostProblems)}
 }
 
 func isUnreadable(wrong []Field) bool {

@@ -41,3 +41,15 @@ func TestADryRunIsAnsweredWithWhatWouldHappen(t *testing.T) {
 	require.Contains(t, Expected(lifecycle.Forecast{Position: 1, StartsAt: time.Date(2025, 3, 1, 13, 30, 0, 0, time.UTC)}),
 		"It would be number 1 in the queue and could start at about 2025-03-01 13:30 UTC.")
 }
+
+func TestARefusalSaysWhichSmallerKindWouldDo(t *testing.T) {
+	v := policy.Verdict{Checks: []policy.Check{
+		{Name: "budget", Result: policy.Fail, Message: "Team shop has $3.00 left.", Next: "Ask for less."},
+		{Name: policy.SmallerCheck, Result: policy.Warn, Message: "Profile namespace is ready within seconds.", Next: "Take it unless you need nodes."},
+	}}
+	for _, text := range []string{Refusal("maya", v), RefusalInSlack(v), LabelRefusal("maya", "ocp/aws", v)} {
+		require.Contains(t, text, "\nWhat you can have now:\n\n- **smaller**: Profile namespace is ready within seconds. **Next:** Take it unless you need nodes.\n")
+	}
+	v.Checks = v.Checks[:1]
+	require.NotContains(t, Refusal("maya", v), "have now")
+}

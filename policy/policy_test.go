@@ -29,7 +29,8 @@ func catalogue(t testing.TB) profiles.Catalogue {
 // ibmOff is why no profile of IBM Cloud can be used.
 const ibmOff = "IBM Cloud is off"
 
-func embedded(t testing.TB, whenFull string) profiles.Catalogue {
+// embedded returns the embedded catalogue's profiles, and more documents of the demo's hubs.
+func embedded(t testing.TB, whenFull string, more ...string) profiles.Catalogue {
 	t.Helper()
 	files, changed := profiles.EmbeddedFiles(), fstest.MapFS{}
 	require.NoError(t, fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
@@ -41,6 +42,11 @@ func embedded(t testing.TB, whenFull string) profiles.Catalogue {
 		changed[path] = &fstest.MapFile{Data: append(body, "\nwhenFull: "+whenFull+"\n"...)}
 		return err
 	}))
+	for _, name := range more {
+		body, err := os.ReadFile("../devstack/catalogue/hubs/" + name)
+		require.NoError(t, err)
+		changed[name] = &fstest.MapFile{Data: body}
+	}
 	c, err := profiles.Load(changed)
 	require.NoError(t, err)
 	c.Hash = "0123456789ab"

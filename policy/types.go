@@ -109,7 +109,7 @@ const (
 
 // Check is one check of policy, with its sub-checks.
 type Check struct {
-	Name    string  `json:"name"` // profile, platform, admin-only, repository file, permission, draft, fork, first contribution, ownership, team, cost-center, environment, add-ons, off-hours, pool, account, region, version, base-domain, ttl, price, quota, budget, rules, name, tags
+	Name    string  `json:"name"` // profile, platform, admin-only, repository file, permission, draft, fork, first contribution, ownership, team, cost-center, environment, add-ons, off-hours, pool, account, region, version, base-domain, ttl, price, quota, budget, rules, name, tags, smaller
 	Result  Result  `json:"result"`
 	Asked   string  `json:"asked,omitempty"`  // the requested value
 	Have    string  `json:"have,omitempty"`   // the existing value or usage

@@ -29,11 +29,16 @@ type kind struct {
 	platforms []string
 	can       []Ability
 	why       string // why it can do nothing else, for people
+	ready     string // when it is usually ready, for people
+	lacks     string // what it is not enough for, for people
 }
 
 var table = map[string]kind{
-	OpenShift: {platforms: []string{"aws", "ibmcloud"}, can: []Ability{Console, Look, Tags, Kubeadmin, MustGather, Installer}},
-	Namespace: {platforms: []string{"kubernetes"}, why: "it is a namespace on a shared cluster, and not a cluster of its own"},
+	OpenShift: {platforms: []string{"aws", "ibmcloud"}, can: []Ability{Console, Look, Tags, Kubeadmin, MustGather, Installer}, ready: "after about 40 minutes"},
+	Namespace: {
+		platforms: []string{"kubernetes"}, why: "it is a namespace on a shared cluster, and not a cluster of its own",
+		ready: "within seconds", lacks: "cluster-admin, nodes, operators or CRDs",
+	},
 }
 
 func of(provisioner string) kind {
@@ -48,6 +53,18 @@ func Can(provisioner string, a Ability) bool { return slices.Contains(of(provisi
 
 // WhyNot says, as the end of a sentence, why clusters of a kind cannot do what others can.
 func WhyNot(provisioner string) string { return of(provisioner).why }
+
+// IsSmaller reports that a kind can do less than another one, and nothing that the other cannot.
+func IsSmaller(provisioner, than string) bool {
+	few, many := of(provisioner).can, of(than).can
+	return len(few) < len(many) && !slices.ContainsFunc(few, func(a Ability) bool { return !slices.Contains(many, a) })
+}
+
+// ReadyAfter says when clusters of a kind are usually ready, as in docs/kinds.md.
+func ReadyAfter(provisioner string) string { return of(provisioner).ready }
+
+// Lacks says what clusters of a kind are not enough for.
+func Lacks(provisioner string) string { return of(provisioner).lacks }
 
 // On returns the kinds that are made on a platform.
 func On(platform string) (names []string) {

@@ -1,0 +1,45 @@
+package policy
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ocpctl/ocpctl/profiles"
+)
+
+func TestASmallerKindIsProposedIfItWouldDo(t *testing.T) {
+	with := Terms{Catalogue: embedded(t, profiles.WhenFullRefuse, "profiles/namespace.yaml").Without(map[string]string{"ibmcloud": ibmOff}), Now: noon}
+	with.Catalogue.Accounts = append(with.Catalogue.Accounts, profiles.Account{Name: "lab", Platform: "kubernetes", Number: "1"})
+	for name, c := range map[string]struct {
+		change   func(*Request)
+		proposed bool
+	}{
+		"it would":                      {func(*Request) {}, true},
+		"regions differ":                {func(r *Request) { r.Region = "us-east-1" }, true},
+		"the same limits hold":          {func(r *Request) { r.PR.Draft = true; r.Permission = "read" }, false},
+		"a version is named":            {func(r *Request) { r.Version = "4.20.3" }, false},
+		"add-ons are named":             {func(r *Request) { r.Addons = &[]string{"gitops"} }, false},
+		"it is too short":               {func(r *Request) { r.Profile, r.TTL = "aws-standard", 1<<55 }, false},
+		"the smallest is asked already": {func(r *Request) { r.Profile = "namespace" }, false},
+		"no profile is known":           {func(r *Request) { r.Profile = "nothing" }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := validRequest()
+			c.change(&r)
+			checks := ProposeSmaller(r, Usage{}, with, Settings{})
+			if !c.proposed {
+				require.Empty(t, checks)
+				return
+			}
+			v := Verdict{Checks: checks}
+			require.Equal(t, Check{
+				Name: SmallerCheck, Result: Warn, Asked: "aws-minimal-test", Accept: "namespace",
+				Message: "Profile namespace is ready within seconds instead of after about 40 minutes, and costs $0.03 an hour instead of $0.74, by list prices.",
+				Next:    "Take it unless you need cluster-admin, nodes, operators or CRDs.",
+			}, *v.Smaller())
+		})
+	}
+	require.Empty(t, ProposeSmaller(validRequest(), Usage{}, terms(t), Settings{}), "there is no smaller kind")
+	require.Nil(t, Verdict{}.Smaller())
+}
