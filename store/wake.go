@@ -28,24 +28,24 @@ var topics = []topic{
 	// another of the same arguments. With the bound of minus infinity PostgreSQL expects few due ones, and reads their index.
 	{"clusters", "wake_at > '-infinity' AND wake_at <= @now AND (nudged_at IS NULL OR nudged_at < wake_at OR nudged_at <= @before)", "wake_at", "nudged_at = @now, pokes = pokes + 1", "id, pokes AS n",
 		func(id string, n int64) river.JobArgs { return queue.ReconcileArgs{Cluster: id, Pokes: n} }},
-	undone("subscribers", "shown_version < wanted_version AND NOT muted", "id, wanted_version AS n",
+	rowTopic("subscribers", "shown_version < wanted_version AND NOT muted", "id, wanted_version AS n",
 		func(id string, n int64) river.JobArgs { return queue.PublishArgs{Subscriber: id, Version: n} }),
-	undone("deliveries", "state = 'received'", "'' AS id, id AS n",
+	rowTopic("deliveries", "state = 'received'", "'' AS id, id AS n",
 		func(_ string, n int64) river.JobArgs { return queue.InboxArgs{Row: n} }),
-	undone("replies", "external_id = 0", "id, 0::bigint AS n",
+	rowTopic("replies", "external_id = 0", "id, 0::bigint AS n",
 		func(id string, _ int64) river.JobArgs { return queue.ReplyArgs{Reply: id} }),
-	undone("effects", "done_at IS NULL", "id, 0::bigint AS n",
+	rowTopic("effects", "done_at IS NULL", "id, 0::bigint AS n",
 		func(id string, _ int64) river.JobArgs { return queue.EffectArgs{Effect: id} }),
-	undone("announcements", "done_at IS NULL", "cause AS id, 0::bigint AS n",
+	rowTopic("announcements", "done_at IS NULL", "cause AS id, 0::bigint AS n",
 		func(cause string, _ int64) river.JobArgs { return queue.AnnounceArgs{Cause: cause} }),
-	undone("notices", "shown_version < wanted_version AND given_up = ''", "id, wanted_version::bigint AS n",
+	rowTopic("notices", "shown_version < wanted_version AND given_up = ''", "id, wanted_version::bigint AS n",
 		func(id string, n int64) river.JobArgs { return queue.NoticeArgs{Notice: id, Version: int(n)} }),
 	// What opens a breaker triggers a look itself; an open one is tried and closed when its time has come.
 	{table: "breakers", due: "closed_at IS NULL", job: func(string, int64) river.JobArgs { return queue.BreakersArgs{} }},
 }
 
-// undone is a topic whose rows say when their job counts as lost.
-func undone(table, due, found string, job func(id string, n int64) river.JobArgs) topic {
+// rowTopic is a topic whose rows say when their job counts as lost.
+func rowTopic(table, due, found string, job func(id string, n int64) river.JobArgs) topic {
 	return topic{table, due + " AND nudge_at <= @now", "nudge_at", "nudge_at = @again", found, job}
 }
 
