@@ -12,24 +12,24 @@ const (
 	proveAgainAfter = 5 * time.Minute
 )
 
-// runProofs opens the proofs that the catalogue's accounts need, and sees to the oldest that are open.
-func (c *Controller) runProofs(ctx context.Context) error {
+// runProofs opens the proofs that the catalogue's accounts need, and sees to the oldest that are open. any: there is an open one.
+func (c *Controller) runProofs(ctx context.Context) (any bool, err error) {
 	if c.Accounts.Prove == nil {
-		return nil
+		return false, nil
 	}
 	if wanted := c.Accounts.Prove(); len(wanted) > 0 {
 		if err := c.Store.Scans.OpenProofs(ctx, wanted, proveAgainAfter); err != nil {
-			return err
+			return false, err
 		}
 	}
 	open, err := c.Store.Scans.OpenRuns(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	for _, run := range open[:min(mostProofs, len(open))] {
 		if err := c.seeTo(ctx, run); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return len(open) > 0, nil
 }

@@ -31,7 +31,7 @@ func proving(t *testing.T, accounts ...string) *fixture {
 // prove sees to the proofs, and starts what is to be started.
 func (h *fixture) prove() []scans.Scan {
 	h.t.Helper()
-	h.work(queue.RunScansArgs{})
+	h.work(queue.RunScansArgs{News: "test"})
 	runs, err := h.store.Scans.OpenRuns(h.ctx)
 	require.NoError(h.t, err)
 	for i, run := range runs {
@@ -65,7 +65,7 @@ func TestEachAccountIsProvenByARunnerOfItsOwn(t *testing.T) {
 	h.yard.show(runs[1].ID, dispatch.Ended)
 	require.Equal(t, 2, h.prove()[0].Runner, "another goes on in place of a lost one")
 	h.pass(15 * time.Minute)
-	h.work(queue.RunScansArgs{})
+	h.work(queue.RunScansArgs{News: "test"})
 	known, err := h.store.Scans.Proofs(h.ctx)
 	require.NoError(t, err)
 	require.Equal(t, []string{contract.ProofProven, ""}, []string{known[0].Verdict, known[1].Verdict})
@@ -83,7 +83,7 @@ func TestOnlySomeAccountsAreProvenAtOnce(t *testing.T) {
 	}
 	h := proving(t, accounts...)
 	for range 2 {
-		h.work(queue.RunScansArgs{})
+		h.work(queue.RunScansArgs{News: "test"})
 	}
 	runs, err := h.store.Scans.OpenRuns(h.ctx)
 	require.NoError(t, err)
@@ -105,11 +105,11 @@ func TestOnlySomeAccountsAreProvenAtOnce(t *testing.T) {
 	require.NoError(t, err)
 	_, err = h.store.Scans.Result(h.ctx, runs[0].ID, runs[0].TokenID, scans.ResultRow{Outcome: lifecycle.Succeeded, Proof: contract.ProofProven})
 	require.NoError(t, err)
-	h.work(queue.RunScansArgs{})
+	h.work(queue.RunScansArgs{News: "test"})
 	require.Equal(t, ids(5), asked())
 	h.pass(5 * time.Minute)
-	h.work(queue.RunScansArgs{})
-	h.work(queue.RunScansArgs{})
+	h.work(queue.RunScansArgs{News: "test"})
+	h.work(queue.RunScansArgs{News: "test"})
 	require.Equal(t, ids(8), asked(), "three were given up")
 	left, err := h.store.Scans.OpenRuns(h.ctx)
 	require.NoError(t, err)

@@ -53,8 +53,9 @@ func (a Accounts) price(platform, kind, region, detail string) (cents float64, k
 }
 
 const (
-	// runScansEvery is how often the open scan is seen to.
-	runScansEvery = 15 * time.Second
+	// runScansEvery is how often the open scan is seen to, and findScansEvery how often what is due is opened.
+	runScansEvery  = 15 * time.Second
+	findScansEvery = time.Minute
 
 	// longestScan is how long a scan may take once it is its turn, and mostScanRunners how many runners it may lose, before it has failed.
 	longestScan     = 4 * time.Hour
@@ -66,9 +67,18 @@ type runScansWorker struct {
 	c *Controller
 }
 
-// Work opens the scans that are due, and sees to the one whose turn it is: accounts are looked through one after another.
-func (w *runScansWorker) Work(ctx context.Context, _ *river.Job[queue.RunScansArgs]) error {
-	return w.c.oneRound(ctx, "run scans", w.c.runScans)
+// Work opens the scans that are due, and sees to the one whose turn it is: accounts are looked through one after another. While one is open, the
+// job that brings no news comes back sooner than its period.
+func (w *runScansWorker) Work(ctx context.Context, job *river.Job[queue.RunScansArgs]) error {
+	open := false
+	err := w.c.oneRound(ctx, "run scans", func(ctx context.Context) (err error) {
+		open, err = w.c.runScans(ctx)
+		return err
+	})
+	if err == nil && open && job.Args.News == "" {
+		return river.JobSnooze(runScansEvery)
+	}
+	return err
 }
 
 // oneRound runs a round while no process runs another one of its kind: two would do the same work twice, or kill the runner that the other one has
@@ -81,36 +91,37 @@ func (c *Controller) oneRound(ctx context.Context, kind string, round func(conte
 	return err
 }
 
-func (c *Controller) runScans(ctx context.Context) error {
-	if err := c.runProofs(ctx); err != nil { // before scans: whoever wants a cluster waits for them
-		return err
+// runScans is one round over proofs and scans. open: one of them is not ended.
+func (c *Controller) runScans(ctx context.Context) (open bool, err error) {
+	if open, err = c.runProofs(ctx); err != nil { // before scans: whoever wants a cluster waits for them
+		return false, err
 	}
 	if c.Accounts.Every > 0 {
 		accounts, err := c.Accounts.listWanted(ctx)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if _, err := c.Store.Scans.OpenDue(ctx, accounts, c.Accounts.Every); err != nil {
-			return err
+			return false, err
 		}
 	}
 	unjudged, err := c.Store.Scans.Unjudged(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	for _, id := range unjudged { // a queue job can be lost
 		if err := c.Store.Scans.AskToJudge(ctx, id); err != nil {
-			return err
+			return false, err
 		}
 	}
 	scan, err := c.Store.Scans.InTurn(ctx)
 	if errors.Is(err, db.ErrNotFound) {
-		return nil
+		return open, nil
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
-	return c.seeTo(ctx, scan)
+	return true, c.seeTo(ctx, scan)
 }
 
 // seeTo starts the scan's runner, replaces one that was lost, and ends a scan that takes too long.

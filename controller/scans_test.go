@@ -41,7 +41,7 @@ func scanning(t *testing.T, accounts ...string) *fixture {
 // run sees to the scans, and starts what is to be started.
 func (h *fixture) run() scans.Scan {
 	h.t.Helper()
-	h.work(queue.RunScansArgs{})
+	require.Equal(h.t, 15*time.Second, h.snoozes(queue.RunScansArgs{}, h.now()), "an open one is seen to again soon")
 	scan, err := h.store.Scans.InTurn(h.ctx)
 	require.NoError(h.t, err)
 	h.work(queue.LaunchScanArgs{Scan: scan.ID, Runner: scan.Runner})
@@ -164,7 +164,7 @@ func TestAScanEndsAfterFourHours(t *testing.T) {
 	_, err := h.store.Scans.Claim(h.ctx, scan.ID, scan.TokenID, "pod-1")
 	require.NoError(t, err)
 	h.pass(4 * time.Hour)
-	h.work(queue.RunScansArgs{})
+	h.work(queue.RunScansArgs{News: "test"})
 	ended, err := h.store.Scans.Scan(h.ctx, scan.ID)
 	require.NoError(t, err)
 	require.Equal(t, "TimedOut", ended.Reason)
@@ -192,7 +192,7 @@ func TestTheFourHoursOfAScanBeginWithItsTurn(t *testing.T) {
 			_, err = h.store.Scans.Report(h.ctx, second.ID, second.TokenID, scans.ReportRow{Seq: 1})
 			require.NoError(t, err)
 		}
-		h.work(queue.RunScansArgs{})
+		h.work(queue.RunScansArgs{News: "test"})
 		now, err := h.store.Scans.Scan(h.ctx, second.ID)
 		require.NoError(t, err)
 		require.Equal(t, step.open, now.ClosedAt == nil, now.Message)

@@ -25,7 +25,7 @@ func (c *Controller) Periodic() []*river.PeriodicJob {
 		river.NewPeriodicJob(every(c.FindEvery), func() (river.JobArgs, *river.InsertOpts) {
 			return queue.FindingsArgs{}, nil
 		}, &river.PeriodicJobOpts{ID: "findings"}),
-		river.NewPeriodicJob(every(runScansEvery), func() (river.JobArgs, *river.InsertOpts) {
+		river.NewPeriodicJob(every(findScansEvery), func() (river.JobArgs, *river.InsertOpts) {
 			return queue.RunScansArgs{}, nil
 		}, &river.PeriodicJobOpts{RunOnStart: true, ID: "run_scans"}),
 		river.NewPeriodicJob(every(pruneEvery), func() (river.JobArgs, *river.InsertOpts) {

@@ -15,7 +15,7 @@ import (
 
 const (
 	FetchCooldown = 10 * time.Millisecond
-	fetchPoll     = 2 * time.Second  // if a notification was lost: one follows every commit, and one comes when a job is due again
+	fetchPoll     = 5 * time.Second  // if a notification was lost: one follows every commit, and one comes when a job is due again
 	jobTimeout    = 30 * time.Second // long work runs in runners, not in jobs
 	rescueAfter   = time.Minute
 	keepCompleted = 2 * time.Minute // longer than two looks for findings, which a later success resolves
