@@ -71,6 +71,18 @@ func TestEveryReplicaCountsEachAttemptOnceAlsoAfterARestart(t *testing.T) {
 	}
 }
 
+func TestAnAttemptThatNoRunnerClaimedCountsAsALateStart(t *testing.T) {
+	t.Parallel()
+	s, clock := storetest.Open(t)
+	row, _ := storetest.Launched(t, s, "shop")
+	clock.Pass(storetest.Limits.LaunchPatience) // no more than the objective
+	require.Equal(t, lifecycle.Lost, storetest.Step(t, s, row.ID).Close.Outcome)
+	clock.Pass(time.Minute)
+	series := scrape(t, metrics.New(metrics.Config{Token: scraper, Store: s, Every: -1, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}))
+	require.Contains(t, series, `ocpctl_runner_start_seconds_bucket{kind="create",le="60"} 0`)
+	require.Contains(t, series, `ocpctl_runner_start_seconds_bucket{kind="create",le="120"} 1`)
+}
+
 func TestTheGaugesShowWhatWaits(t *testing.T) {
 	t.Parallel()
 	s, clock := storetest.Open(t)

@@ -8,8 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
@@ -87,4 +89,18 @@ func fieldComments(t *testing.T) map[string]string {
 		})
 	}
 	return comments
+}
+
+// After launch_patience an attempt is closed, and what the alert reads is 0 again.
+func TestARunnerThatDoesNotStartIsToldBeforeItsAttemptIsClosed(t *testing.T) {
+	alerts, err := os.ReadFile("../../../../deploy/alerts.yaml")
+	require.NoError(t, err)
+	found := regexp.MustCompile(`max\(ocpctl_attempt_unclaimed_seconds\) > (\d+)\n +for: (\w+)\n`).FindSubmatch(alerts)
+	require.NotNil(t, found)
+	least, err := time.ParseDuration(string(found[1]) + "s")
+	require.NoError(t, err)
+	lasts, err := time.ParseDuration(string(found[2]))
+	require.NoError(t, err)
+	const scrapes = 2 * time.Minute
+	require.Less(t, least+lasts+scrapes, Defaults().Limits.LaunchPatience)
 }
