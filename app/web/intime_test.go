@@ -19,8 +19,11 @@ func TestWhatAPageAsksForEndsWithThePagesTime(t *testing.T) {
 		<-r.Context().Done() // as a query of PostgreSQL does that waits for a lock
 		p.showError(w, r, policy.Principal{}, fmt.Errorf("read clusters: %w", r.Context().Err()))
 	})
-	answer := httptest.NewRecorder()
-	p.inTime(slow).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/", nil))
-	require.Equal(t, http.StatusServiceUnavailable, answer.Code)
-	require.Contains(t, answer.Body.String(), "took too long and was canceled")
+	for method, next := range map[string]string{http.MethodGet: "Try again in a moment.", http.MethodPost: "check before you repeat it."} {
+		answer := httptest.NewRecorder()
+		p.inTime(slow).ServeHTTP(answer, httptest.NewRequest(method, "/", nil))
+		require.Equal(t, http.StatusServiceUnavailable, answer.Code)
+		require.Contains(t, answer.Body.String(), "took too long and was canceled")
+		require.Contains(t, answer.Body.String(), next)
+	}
 }

@@ -349,7 +349,11 @@ func (p *pages) showError(w http.ResponseWriter, r *http.Request, who policy.Pri
 	}
 	if errors.Is(err, context.DeadlineExceeded) && r.Context().Err() != nil {
 		p.Log.WarnContext(r.Context(), "page took too long", "page", r.Pattern, "err", err)
-		p.showProblem(w, r, who, http.StatusServiceUnavailable, "The request took too long and was canceled. Try again in a moment.")
+		text := "The request took too long and was canceled. Try again in a moment."
+		if r.Method == http.MethodPost {
+			text = "The request took too long and was canceled. What it changes may be changed already: check before you repeat it."
+		}
+		p.showProblem(w, r, who, http.StatusServiceUnavailable, text)
 		return
 	}
 	p.Log.ErrorContext(r.Context(), "page failed", "page", r.Pattern, "err", err) // not the path: a link's path ends with a secret

@@ -289,6 +289,8 @@ func TestWhatIsAskedAgain(t *testing.T) {
 		"not after an hour":                                 {get, busy(503, "3600"), 1, "busy"},
 		"a look through a proxy without a server behind it": {get, busy(502, ""), 3, ""},
 		"no extension through such a proxy":                 {extend, busy(502, ""), 1, "busy"},
+		"no extension that took the server too long":        {extend, busy(504, ""), 1, "busy"},
+		"a create that took the server too long":            {create, busy(504, ""), 3, ""},
 		"not for ever":                                      {get, func(w http.ResponseWriter, _ int32) { hangUp(w) }, 6, "connect to http://127.0.0.1"},
 	} {
 		t.Run(name, func(t *testing.T) {

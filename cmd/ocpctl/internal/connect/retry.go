@@ -105,7 +105,7 @@ func retryWait(request *http.Request, res *http.Response, err error, try int) (t
 	}
 	switch res.StatusCode {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-	case http.StatusBadGateway, http.StatusGatewayTimeout: // from a proxy, which may have passed it on
+	case http.StatusBadGateway, http.StatusGatewayTimeout: // from a proxy that may have passed it on, or a server that may have executed it
 		return backoff, isRepeatable(request)
 	default:
 		return 0, false
