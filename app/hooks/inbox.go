@@ -181,9 +181,10 @@ func retryAfter(err error) time.Duration {
 // noteTimeout is the time limit for noting the result of a try.
 const noteTimeout = 5 * time.Second
 
-// isFinal reports whether an error is permanent: a body that cannot be read, or a refusal by the service.
+// isFinal reports whether an error is permanent: a body that cannot be read, or a refusal by the service other than that it is busy.
 func isFinal(err error) bool {
-	return retryAfter(err) == 0 && (errors.Is(err, errUnprocessable) || app.KindOf(err) != "")
+	kind := app.KindOf(err)
+	return retryAfter(err) == 0 && (errors.Is(err, errUnprocessable) || kind != "" && kind != app.Busy)
 }
 
 // isRefusal reports whether an error is GitHub's refusal of what a delivery needs. A person without permission is an answer, and no error.

@@ -295,6 +295,20 @@ func TestWhatMayPassByItselfIsTriedAgain(t *testing.T) {
 	require.Contains(t, i.notes()[0], "accepted")
 }
 
+// busyPulls has no time for anything now.
+type busyPulls struct{ pullRequests }
+
+func (busyPulls) SyncPullRequest(context.Context, pulls.PullRequestEvent) (string, error) {
+	return "", app.Fail(app.Busy, "Its cluster ended just now. Ask again.")
+}
+
+func TestAServiceThatIsBusyIsAskedAgain(t *testing.T) {
+	i := newInbox(t)
+	i.worker.pulls = busyPulls{}
+	require.ErrorContains(t, i.receive("pull_request", "d1", payload(t, "pull_request", "labeled", pull(0, label))), "Ask again.")
+	require.Equal(t, []string{"received"}, i.query(`SELECT state FROM deliveries`))
+}
+
 func TestARateLimitIsWaitedForAndIsNoFailure(t *testing.T) {
 	i := newInbox(t)
 	i.github.say(wire.RateLimited{RetryAfter: 90 * time.Second})
