@@ -197,6 +197,19 @@ func TestAScalingThatWasGivenUpEndsWithEight(t *testing.T) {
 	d.change("getJob", map[string]any{"status": "FAILED", "type": "CONFIGURE", "errorCode": "AddonsMissing", "errorMessage": "cert-manager never came up"})
 	require.Equal(t, exit.Failed, d.run("refresh", "team-a-smoke-01", "--wait"))
 	require.Contains(t, d.err.String(), "not all add-ons were installed: cert-manager never came up (AddonsMissing)")
+
+	d.Asked()
+	d.err.reset()
+	require.Equal(t, exit.Failed, d.run("wait", "team-a-smoke-01", "--for=refreshed"))
+	require.Contains(t, d.err.String(), "not all add-ons were installed: cert-manager never came up (AddonsMissing)")
+	require.Contains(t, d.out.String(), "team-a-smoke-01  READY")
+	for _, asked := range d.Asked() {
+		require.True(t, asked.Operation != "listJobs" || strings.Contains(asked.Path, "type=CONFIGURE"), asked.Path)
+	}
+	require.Equal(t, exit.Failed, d.run("wait", "team-a-smoke-01", "--for=scaled"))
+	require.Equal(t, exit.OK, d.run("wait", "team-a-smoke-01"), "its first job is another one")
+	d.Answer("listJobs", map[string]any{"items": []any{}})
+	require.Equal(t, exit.OK, d.run("wait", "team-a-smoke-01", "--for=scaled"), "it was never scaled")
 }
 
 func TestABrokenOffWaitLeavesTheClusterAlone(t *testing.T) {

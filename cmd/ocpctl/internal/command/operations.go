@@ -75,7 +75,7 @@ func (a *app) newScaleCommand() *cobra.Command {
 			return exit.With(exit.Usage, &exit.Problem{Title: "The number of workers is not valid.", Fields: []exit.Field{
 				{Name: "--replicas", Detail: fmt.Sprintf("%d is negative.", replicas), Accepted: []string{form}}}})
 		}
-		return a.requestJob(ctx, api, id, follow.Scaled, waits, "the workers were not scaled", func(id string) (*http.Response, error) {
+		return a.requestJob(ctx, api, id, follow.Scaled, waits, jobsOfGoals[follow.Scaled].otherwise, func(id string) (*http.Response, error) {
 			return api.ScaleWorkers(ctx, id, nil, v1.Scale{Replicas: replicas})
 		})
 	})
@@ -90,7 +90,7 @@ the cluster are reverted, and failed add-ons are retried. The cluster stays READ
 	})
 	waits.addFlags(c, "refresh", scaleTime)
 	return a.onCluster(c, 0, 0, func(ctx context.Context, api *connect.API, id string, _ []string) error {
-		return a.requestJob(ctx, api, id, follow.Refreshed, waits, "not all add-ons were installed", func(id string) (*http.Response, error) {
+		return a.requestJob(ctx, api, id, follow.Refreshed, waits, jobsOfGoals[follow.Refreshed].otherwise, func(id string) (*http.Response, error) {
 			return api.RefreshCluster(ctx, id, nil)
 		})
 	})

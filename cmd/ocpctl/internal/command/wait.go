@@ -40,8 +40,32 @@ if the timeout passes, and 7 if it passes while the cluster waits for an approva
 			return err
 		}
 		// By its id from here on: another cluster may get the name once this one is destroyed.
-		return a.awaitAndPrint(ctx, api, targetOf(found.Value.Cluster), follow.Goal(goal), waits.timeout, nil)
+		c := found.Value.Cluster
+		if err := a.awaitAndPrint(ctx, api, targetOf(c), follow.Goal(goal), waits.timeout, nil); err != nil {
+			return err
+		}
+		return a.checkNewestJob(ctx, api, c.ClusterID, follow.Goal(goal))
 	})
+}
+
+// jobsOfGoals are the jobs that lead to a goal, and what it means that one failed. The other goals are reached by their state alone: a
+// cluster whose job was given up is not asked to change any more, and looks like one whose job was done.
+var jobsOfGoals = map[follow.Goal]struct{ kind, otherwise string }{
+	follow.Scaled:    {"SCALE_WORKERS", "the workers were not scaled"},
+	follow.Refreshed: {"CONFIGURE", "not all add-ons were installed"},
+}
+
+// checkNewestJob reports whether the newest job of the cluster that leads to the goal reached it.
+func (a *app) checkNewestJob(ctx context.Context, api *connect.API, cluster string, goal follow.Goal) error {
+	of, led := jobsOfGoals[goal]
+	if !led {
+		return nil
+	}
+	newest, err := connect.Read[v1.JobPage](api.ListJobs(ctx, &v1.ListJobsParams{Cluster: cluster, Type: of.kind, Limit: 1}))
+	if err != nil || len(newest.Value.Items) == 0 {
+		return err
+	}
+	return a.checkJob(ctx, api, newest.Value.Items[0].JobID, of.otherwise)
 }
 
 func targetOf(c v1.Cluster) follow.Target { return follow.Target{ID: c.ClusterID, Name: c.Name} }
