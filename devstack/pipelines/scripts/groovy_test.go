@@ -89,3 +89,22 @@ func TestWithClusterDestroysTheClusterWhateverFailed(t *testing.T) {
 		})
 	}
 }
+
+func TestWithClusterDestroysTheClusterOfABuildThatWasAbortedWhileItWasRequested(t *testing.T) {
+	j := inJenkins(t)
+	j.env = append(j.env, "ABORT_DURING=Create a cluster")
+	log, err := j.with("server: '"+j.url+"'", "sh 'oc get nodes'")
+	require.Error(t, err)
+	require.Contains(t, log, "the build was aborted")
+	require.NotContains(t, log, "oc get nodes")
+	require.Equal(t, lifecycle.Absent, j.only().Desired)
+}
+
+func TestWithClusterSaysWhyTheBuildGotNoCluster(t *testing.T) {
+	j := inJenkins(t)
+	log, err := j.with("server: '"+j.url+"', profile: 'none'", "sh 'oc get nodes'")
+	require.Error(t, err)
+	require.Contains(t, log, "The build got no cluster")
+	require.Contains(t, log, "RuntimeException: script returned exit code", "the failure of the request is the build's")
+	require.Empty(t, j.clusters())
+}

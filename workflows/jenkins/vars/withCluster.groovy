@@ -20,9 +20,11 @@ def call(Map options = [:], Closure body) {
     }
   }
   def id = ''
-  signedIn([:]) { id = sh(label: 'Create a cluster', script: libraryResource('ocpctl/create.sh'), returnStdout: true).trim() }
-  def kubeconfig = "${pwd(tmp: true)}/${id}-kubeconfig"
+  def create = { signedIn([:]) { id = sh(label: 'Create a cluster', script: libraryResource('ocpctl/create.sh'), returnStdout: true).trim() } }
+  def kubeconfig = ''
   try {
+    create()
+    kubeconfig = "${pwd(tmp: true)}/${id}-kubeconfig"
     def code = 124
     for (int round = 0; code == 124 && round < 2 * waitHours; round++) {
       signedIn([OCPCTL_CLUSTER_ID: id]) { code = sh(label: 'Wait for the cluster', script: libraryResource('ocpctl/wait.sh'), returnStatus: true) }
@@ -35,9 +37,18 @@ def call(Map options = [:], Closure body) {
     }
     withEnv(["KUBECONFIG=${kubeconfig}".toString(), "OCPCTL_CLUSTER_ID=${id}".toString()]) { body() }
   } finally {
-    signedIn([OCPCTL_CLUSTER_ID: id, KUBECONFIG: kubeconfig]) {
-      if (sh(label: 'Destroy the cluster', script: libraryResource('ocpctl/release.sh'), returnStatus: true) != 0) {
-        echo("The cluster ${id} could not be destroyed. Its time to live ends it.")
+    if (!id) { // the build was aborted meanwhile, or the answer was lost: the same request gets the cluster that there may be
+      try {
+        create()
+      } catch (Exception refused) {
+        echo("The build got no cluster: ${refused.message}. If there is one, its time to live ends it.")
+      }
+    }
+    if (id) {
+      signedIn([OCPCTL_CLUSTER_ID: id, KUBECONFIG: kubeconfig]) {
+        if (sh(label: 'Destroy the cluster', script: libraryResource('ocpctl/release.sh'), returnStatus: true) != 0) {
+          echo("The cluster ${id} could not be destroyed. Its time to live ends it.")
+        }
       }
     }
   }

@@ -7,6 +7,7 @@ abstract class Steps extends Script {
   static File library
   static List<String> tokens
   static String temporary
+  static String abort = System.getenv('ABORT_DURING') // the label of a step during which somebody aborts the build, once
   static Map<String, String> variables = [:]
 
   def pwd(Map options) { temporary }
@@ -36,6 +37,10 @@ abstract class Steps extends Script {
     def out = process.inputStream.text
     def code = process.waitFor()
     if (!options.returnStdout) { print(out) }
+    if (abort && options.label == abort) {
+      abort = null
+      error('the build was aborted')
+    }
     if (options.returnStatus) { return code }
     if (code != 0) { error("script returned exit code ${code}") }
     options.returnStdout ? out : null
