@@ -175,6 +175,24 @@ func TestCatalogueFilesAreMountedAtTheirPaths(t *testing.T) {
 	require.Contains(t, r.Manifest, "dir: /etc/ocpctl/catalogue")
 }
 
+// The migrations need the database's CA too, and the pods that the internet reaches nothing that only the worker needs.
+func TestFurtherVolumesAreInThePodsThatNeedThem(t *testing.T) {
+	values := readValues(t, "eks")
+	worker := values["components"].(map[string]any)["worker"].(map[string]any)
+	worker["extraVolumes"] = []any{map[string]any{"name": "tekton", "secret": map[string]any{"secretName": "tekton"}}}
+	worker["extraVolumeMounts"] = []any{map[string]any{"name": "tekton", "mountPath": "/etc/ocpctl/tekton"}}
+	r, err := render(values)
+	require.NoError(t, err)
+	have := map[string][]int{}
+	for object := range strings.SplitSeq(manifest(r), "\n---\n") {
+		kind, name := regexp.MustCompile(`(?m)^kind: (\S+)$`).FindStringSubmatch(object), regexp.MustCompile(`(?m)^  name: (\S+)$`).FindStringSubmatch(object)
+		if kind != nil && (kind[1] == "Deployment" || kind[1] == "Job") {
+			have[name[1]] = []int{strings.Count(object, "name: rds-ca\n"), strings.Count(object, "name: tekton\n")}
+		}
+	}
+	require.Equal(t, map[string][]int{"ocpctl-hooks": {3, 0}, "ocpctl-api": {3, 0}, "ocpctl-worker": {3, 2}, "ocpctl-migrate": {3, 0}}, have)
+}
+
 func TestRunnersGetTheSecretsOfTheValuesAndTheMountsOfTheConfiguration(t *testing.T) {
 	values := readValues(t, "openshift")
 	put(values, strings.Split("runner.secrets.sshKey.existingSecret", "."), "keys")

@@ -199,14 +199,21 @@ func (s *Settings) listServedKinds() []string {
 // usualResources names the resources of runners for which no others are set.
 const usualResources = "default"
 
-// resourcesOf returns the resources of the first name that has any.
-func (s *Settings) resourcesOf(names ...string) corev1.ResourceRequirements {
-	r := Defaults().Resources[usualResources]
-	for _, name := range append(names, usualResources) {
-		if found, ok := s.Resources[name]; ok {
-			r = found
-			break
+// resourcesName returns the name in Resources that has the resources of a runner.
+func (s *Settings) resourcesName(profile, platform, kind string) string {
+	for _, name := range []string{profile, platform + "-" + kind, platform, kind} {
+		if _, ok := s.Resources[name]; ok {
+			return name
 		}
+	}
+	return usualResources
+}
+
+// resourcesOf returns the resources of a runner.
+func (s *Settings) resourcesOf(profile, platform, kind string) corev1.ResourceRequirements {
+	r, ok := s.Resources[s.resourcesName(profile, platform, kind)]
+	if !ok {
+		r = Defaults().Resources[usualResources]
 	}
 	return corev1.ResourceRequirements{Requests: parseQuantities(r.Requests), Limits: parseQuantities(r.Limits)}
 }

@@ -162,7 +162,7 @@ func (c *Config) containerOf(job dispatch.Job) corev1.Container {
 		Command:   []string{Program},
 		Args:      job.Arguments(c.StatusURL, tokenDir+"/"+tokenFile, WorkDir, Installers),
 		Env:       c.podEnv(),
-		Resources: c.resourcesOf(job.Profile, job.Platform+"-"+job.Kind, job.Platform, job.Kind),
+		Resources: c.resourcesOf(job.Profile, job.Platform, job.Kind),
 		SecurityContext: &corev1.SecurityContext{
 			RunAsNonRoot: new(true), ReadOnlyRootFilesystem: new(true), AllowPrivilegeEscalation: new(false),
 			Capabilities:   &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},

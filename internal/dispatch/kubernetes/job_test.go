@@ -80,9 +80,9 @@ func TestOnlyAnInstallOnIBMCloudHasTheImagesVolumeAndMemory(t *testing.T) {
 		require.Equal(t, of.volume, slices.ContainsFunc(pod.Volumes, func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil }))
 	}
 	c.Resources["ibmcloud"] = Resources{Requests: map[string]string{"memory": "3Gi"}}
-	got := c.resourcesOf("small", "ibmcloud-create", "ibmcloud", "create").Requests[corev1.ResourceMemory]
+	got := c.resourcesOf("small", "ibmcloud", "create").Requests[corev1.ResourceMemory]
 	require.Equal(t, "4Gi", got.String(), "a name of platform and kind counts before one of the platform")
-	got = c.resourcesOf("small", "ibmcloud-destroy", "ibmcloud", "destroy").Requests[corev1.ResourceMemory]
+	got = c.resourcesOf("small", "ibmcloud", "destroy").Requests[corev1.ResourceMemory]
 	require.Equal(t, "3Gi", got.String())
 }
 

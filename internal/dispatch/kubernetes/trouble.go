@@ -73,7 +73,7 @@ func (d *Dispatcher) recogniseTrouble(job *batchv1.Job, pods []corev1.Pod, event
 
 // ofPod says what is wrong with a pod; nil: nothing.
 func (d *Dispatcher) ofPod(pod *corev1.Pod) *dispatch.Trouble {
-	for _, find := range []func(*corev1.Pod) *dispatch.Trouble{ofMemory, ofDisruption, ofStatus, ofScheduling, ofContainers, d.ofSilence} {
+	for _, find := range []func(*corev1.Pod) *dispatch.Trouble{d.ofMemory, ofDisruption, ofStatus, ofScheduling, ofContainers, d.ofSilence} {
 		if t := find(pod); t != nil {
 			return t
 		}
@@ -82,7 +82,8 @@ func (d *Dispatcher) ofPod(pod *corev1.Pod) *dispatch.Trouble {
 }
 
 // ofMemory: the kernel killed the container at its memory limit. It comes first, because an evicted pod may show it too.
-func ofMemory(pod *corev1.Pod) *dispatch.Trouble {
+func (d *Dispatcher) ofMemory(pod *corev1.Pod) *dispatch.Trouble {
+	of := "runner.kubernetes.resources." + d.cfg.resourcesName(pod.Labels[LabelProfile], pod.Labels[LabelPlatform], pod.Labels[LabelKind])
 	for _, c := range pod.Status.ContainerStatuses {
 		if t := c.State.Terminated; t == nil || t.Reason != "OOMKilled" {
 			continue
@@ -94,10 +95,10 @@ func ofMemory(pod *corev1.Pod) *dispatch.Trouble {
 			}
 		}
 		if limit == "of the node" {
-			return newTrouble(OutOfMemory, "set a memory request in runner.kubernetes.resources, so that it gets a node with enough",
+			return newTrouble(OutOfMemory, "set a memory request in "+of+", so that it gets a node with enough",
 				"the runner's pod was killed because its node ran out of memory")
 		}
-		return newTrouble(OutOfMemory, "raise the memory limit in runner.kubernetes.resources for this profile or platform",
+		return newTrouble(OutOfMemory, "raise the memory limit in "+of,
 			"the runner's pod was killed because it used more memory than its %s", limit)
 	}
 	return nil

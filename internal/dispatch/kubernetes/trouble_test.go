@@ -126,6 +126,21 @@ func TestTroubleIsRecognisedFromTheAPIsObjects(t *testing.T) {
 	}
 }
 
+func TestTheAdviceAfterALackOfMemoryNamesTheResourcesThatCount(t *testing.T) {
+	d := &Dispatcher{cfg: Config{Settings: Defaults(), Now: func() time.Time { return noon }}}
+	d.cfg.Resources["ibmcloud"], d.cfg.Resources["large"] = Resources{}, Resources{}
+	for _, of := range []struct{ profile, platform, kind, want string }{
+		{"small", "ibmcloud", "create", "ibmcloud-create"}, {"small", "ibmcloud", "scale", "ibmcloud"}, {"large", "ibmcloud", "create", "large"},
+		{"small", "aws", "destroy", "destroy"}, {"small", "aws", "create", "default"},
+	} {
+		for _, name := range []string{"out-of-memory", "out-of-memory-of-the-node"} {
+			job, pods, events := objects(t, name)
+			pods[0].Labels = map[string]string{LabelProfile: of.profile, LabelPlatform: of.platform, LabelKind: of.kind}
+			require.Contains(t, d.recogniseTrouble(job, pods, events).Next+",", " in runner.kubernetes.resources."+of.want+",")
+		}
+	}
+}
+
 func TestEventsAreAskedOnlyWhereTheStatusSaysNothing(t *testing.T) {
 	for name := range states {
 		job, pods, events := objects(t, name)

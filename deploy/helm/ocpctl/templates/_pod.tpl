@@ -72,7 +72,7 @@ containers:
       - {name: runners-tls, mountPath: /etc/ocpctl/runners, readOnly: true}
       {{- end }}
       - {name: tmp, mountPath: /tmp}
-      {{- with $pods.extraVolumeMounts }}
+      {{- with concat $pods.extraVolumeMounts $values.extraVolumeMounts }}
       {{- toYaml . | nindent 6 }}
       {{- end }}
 volumes:
@@ -103,7 +103,7 @@ volumes:
   {{- end }}
   - name: tmp
     emptyDir: {sizeLimit: 256Mi}
-  {{- with $pods.extraVolumes }}
+  {{- with concat $pods.extraVolumes $values.extraVolumes }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
 {{- with $pods.nodeSelector }}
