@@ -140,7 +140,7 @@ func (s *Service) Rehearse(ctx context.Context, r ClusterRequest) (Preview, erro
 func verdictOfReuse(row clusters.Row) policy.Verdict {
 	return policy.Verdict{
 		Allowed: true, Checks: []policy.Check{{Name: messages.RunCheck, Result: policy.Pass, Message: messages.RunReused(row.Name, string(row.Status))}},
-		Grant: policy.Grant{Name: row.Name, Profile: row.Profile, Platform: row.Platform, Region: row.Region, Version: row.Release, BaseDomain: row.BaseDomain,
+		Grant: policy.Grant{Name: row.Name, Profile: row.Profile, Platform: row.Platform, Provisioner: row.Provisioner, Region: row.Region, Version: row.Release, BaseDomain: row.BaseDomain,
 			Ownership: policy.Ownership{Team: row.Team, Owner: row.Owner, CostCenter: row.CostCenter, Environment: row.Environment}, Nodes: row.Nodes, HourlyCents: row.ListCents, TTL: row.TTL},
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/ocpctl/ocpctl/internal/kinds"
 )
 
 // settle accounts for the outcomes of closed attempts, once each.
@@ -46,7 +48,11 @@ func (m *deciding) settleCreate(a Attempt) {
 			n.ReadyAt = m.f.Now
 		}
 		if m.isWanted() {
-			text := fmt.Sprintf("installed on attempt %d of %d", try, n.MaxTries)
+			done := "installed"
+			if !kinds.Can(n.Provisioner, kinds.Installer) {
+				done = "created"
+			}
+			text := fmt.Sprintf("%s on attempt %d of %d", done, try, n.MaxTries)
 			if n.Spot == SpotGivenUp {
 				text += ", " + noSpot
 			}

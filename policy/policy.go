@@ -132,6 +132,7 @@ func (j judging) fillGrant() Grant {
 	g := Grant{
 		Profile:     p.Name,
 		Platform:    p.Platform,
+		Provisioner: p.Provisioner,
 		Region:      region.Name,
 		Zones:       slices.Clone(region.Zones),
 		SpareZones:  slices.Clone(region.SpareZones),

@@ -184,6 +184,7 @@ type Usage struct {
 type Grant struct {
 	Profile      string            `json:"profile"`
 	Platform     string            `json:"platform"`
+	Provisioner  string            `json:"provisioner,omitempty"` // the kind of its cluster
 	Name         string            `json:"name"`
 	FallbackName string            `json:"fallbackName"` // used if Name is taken; empty if the person chose Name
 	Region       string            `json:"region"`

@@ -77,7 +77,10 @@ var (
 	bytesForm = form{regexp.MustCompile(`^[1-9][0-9]{0,5}[MGT]i$`), "bytes such as 512Mi or 8Gi"}
 )
 
-const mostPods = 1000
+const (
+	mostPods      = 1000
+	mostBalancers = 20
+)
 
 // namespaceFields describes what a profile says of its namespaces.
 func namespaceFields(r *reader, o *kinds.NamespaceOrder) field {
@@ -92,7 +95,8 @@ func namespaceFields(r *reader, o *kinds.NamespaceOrder) field {
 		return known
 	}
 	return r.inner(kinds.Namespace,
-		r.inner("quota", amount("cpu", &o.Quota.CPU, cores), amount("memory", &o.Quota.Memory, bytesForm), amount("storage", &o.Quota.Storage, bytesForm), whole("pods", &o.Quota.Pods, 1, mostPods)),
+		r.inner("quota", amount("cpu", &o.Quota.CPU, cores), amount("memory", &o.Quota.Memory, bytesForm), amount("storage", &o.Quota.Storage, bytesForm), whole("pods", &o.Quota.Pods, 1, mostPods),
+			optional(whole("loadBalancers", &o.Quota.LoadBalancers, 0, mostBalancers))),
 		r.inner("limits", amount("cpu", &o.Limits.CPU, cores), amount("memory", &o.Limits.Memory, bytesForm)),
 		optional(reach), optional(boolean("pullSecret", &o.Pull)))
 }

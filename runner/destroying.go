@@ -217,8 +217,12 @@ func (a *attempt) removeLeftovers(ctx context.Context, target cloud.Target) {
 		return // nothing was recorded, so no name is known to be ours
 	}
 	deleted, err := a.cloud.Remove(ctx, target)
+	how := "removed"
+	if a.hub == nil {
+		how = "removed without the installer"
+	}
 	for _, name := range deleted {
-		a.noteLine("removed without the installer: %s", name)
+		a.noteLine("%s: %s", how, name)
 	}
 	if err != nil && ctx.Err() == nil {
 		a.refusals.addUndeleted(err)

@@ -3,7 +3,6 @@ package runner
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
@@ -16,13 +15,11 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/provision"
 	"github.com/ocpctl/ocpctl/runner/status"
 )
-
-// ownLasts is how long the cluster's own token is valid, if the hub gives it as long: longer than any cluster lives.
-const ownLasts = 31 * 24 * time.Hour
 
 // createOnHub runs the phases of a create without an installer. Before the acknowledged record nothing exists outside; after it, any exit except
 // success needs a teardown.
@@ -56,13 +53,17 @@ func (a *attempt) preflightOnHub(ctx context.Context) error {
 		return err
 	}
 	problems, err := a.hub.Preflight(ctx, a.cloudTarget(), nil, nil)
-	return a.checkProblems(ctx, surroundings{problems: problems, problemsErr: err})
+	if err := a.checkProblems(ctx, surroundings{problems: problems, problemsErr: err}); err != nil || !a.hub.NeedsPull(a.order()) {
+		return err
+	}
+	_, err = a.pullSecret(ctx)
+	return err
 }
 
 // renderOnHub chooses the names and writes the directory that is archived: what will be applied, and what a teardown goes by.
 func (a *attempt) renderOnHub(context.Context) error {
 	a.rendered, a.dir = a.cfg.Now(), filepath.Join(a.cfg.WorkDir, "install")
-	a.identity = contract.Identity{InfraID: a.nameScope().InfraIDPrefix() + randomPart(), ClusterUUID: newUUID(), Account: a.account, Region: a.spec.Region}
+	a.identity = contract.Identity{InfraID: a.nameScope().NewInfraID(), ClusterUUID: names.NewUUID(), Account: a.account, Region: a.spec.Region}
 	files, err := a.hub.Render(a.order())
 	if err != nil {
 		return failure{
@@ -90,11 +91,7 @@ func (a *attempt) applyOnHub(ctx context.Context) error {
 		a.api.Stop(status.ErrLeaseOver)
 		return status.ErrLeaseOver
 	}
-	pull, err := a.pullSecret(ctx)
-	if err == nil {
-		err = a.explainHub(ctx, "it could not be made", a.hub.Create(ctx, a.order(), pull))
-	}
-	return err
+	return a.explainHub(ctx, "it could not be made", a.hub.Create(ctx, a.order(), a.pull))
 }
 
 // explainHub is the failure of a call of the hub.
@@ -116,26 +113,10 @@ func (a *attempt) explainHub(ctx context.Context, what string, err error) error 
 	}
 }
 
-// configureOnHub stores the cluster's own kubeconfig, with an account that cannot leave the cluster.
+// configureOnHub stores what the cluster is. No kubeconfig of its own is made: readers have theirs, and a runner asks the hub.
 func (a *attempt) configureOnHub(ctx context.Context) (*contract.Outputs, error) {
-	token, err := a.hub.Give(ctx, a.order(), provision.OwnAccount, "admin", ownLasts)
-	if err != nil {
-		return nil, a.explainHub(ctx, "its own account could not be made", err)
-	}
-	kubeconfig, err := a.hubKubeconfig(token)
-	if err != nil {
-		return nil, err
-	}
 	out := &contract.Outputs{APIURL: a.spec.Server, StoredAt: a.cfg.Now().UTC()}
-	for key, data := range map[string][]byte{
-		artifacts.CredentialKey(a.spec.Cluster, a.spec.Number, out.StoredAt, artifacts.Kubeconfig): kubeconfig,
-		artifacts.MetadataKey(a.spec.Cluster, a.spec.Number, out.StoredAt):                         []byte(a.identity.Metadata),
-	} {
-		if err := a.keepArtifact(ctx, key, data, a.cfg.Timings.Save); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return out, a.keepArtifact(ctx, artifacts.MetadataKey(a.spec.Cluster, a.spec.Number, out.StoredAt), []byte(a.identity.Metadata), a.cfg.Timings.Save)
 }
 
 // hubKubeconfig returns a kubeconfig for people: with the hub's address as its document says, which runners may reach in another way.
@@ -154,7 +135,7 @@ func (a *attempt) accessOnHub(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	there, trouble := a.hub.Accounts(ctx, a.order())
-	stays := slices.Concat(work.Keep, []string{provision.OwnAccount})
+	stays := slices.Clone(work.Keep)
 	for _, one := range work.Give {
 		stays = append(stays, one.Account)
 	}
@@ -212,22 +193,4 @@ func (a *attempt) giveOnHub(ctx context.Context, one contract.Access) (contract.
 func (a *attempt) order() provision.Order {
 	infraID, _ := a.cloudTarget().NewestIdentity()
 	return provision.Order{Cluster: a.spec.Cluster, Name: a.spec.Name, InfraID: infraID, Text: a.spec.InstallConfig, Tags: a.spec.Tags}
-}
-
-// randomPart is the end of an infraID: five characters, as the installer makes them.
-func randomPart() string {
-	const letters = "bcdfghjklmnpqrstvwxz2456789"
-	raw := make([]byte, 5)
-	_, _ = rand.Read(raw) // never fails
-	for i := range raw {
-		raw[i] = letters[int(raw[i])%len(letters)]
-	}
-	return string(raw)
-}
-
-func newUUID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

@@ -108,7 +108,7 @@ func (a *attempt) checkProblems(ctx context.Context, look surroundings) error {
 	var reason, whose string
 	for _, p := range look.problems {
 		if !p.Block {
-			a.noteLine("preflight: %s: %s; the install continues; %s", p.Code, p.Message, p.Next)
+			a.noteLine("preflight: %s: %s; the attempt continues; %s", p.Code, p.Message, p.Next)
 			continue
 		}
 		a.noteLine("preflight: %s: %s; %s", p.Code, p.Message, p.Next)

@@ -19,7 +19,9 @@ type Provisioner interface {
 
 	// Render returns what Create applies, as files, by name. It calls nobody, and what it returns has no secret.
 	Render(o provision.Order) (map[string][]byte, error)
-	// Create makes what was rendered. It is called only after the record was acknowledged, and may be repeated.
+	// NeedsPull reports that Create needs the installation's pull secret. It calls nobody.
+	NeedsPull(o provision.Order) bool
+	// Create makes what was rendered. It is called only after the record was acknowledged, and may be repeated. pull is empty if it is not needed.
 	Create(ctx context.Context, o provision.Order, pull secret.Text) error
 
 	// Accounts returns the names of the accounts that Give made.

@@ -27,7 +27,7 @@ func (a *attempt) recordIdentity(ctx context.Context) error {
 	if err != nil {
 		return failure{
 			Reason: "ArtifactsUnavailable", Whose: contract.WhoseOurs, Retryable: true,
-			Message: fmt.Sprintf("the cluster's state could not be stored in the artifact bucket (%v), so nothing was installed", err),
+			Message: fmt.Sprintf("the cluster's state could not be stored in the artifact bucket (%v), so nothing was created", err),
 			Next:    "try again later; if it happens again, ask an administrator to check the artifact bucket and the runner's permissions for it",
 		}
 	}
@@ -40,7 +40,7 @@ func (a *attempt) recordIdentity(ctx context.Context) error {
 	if a.isStale() { // it is stored now, so it must not be replaced in this attempt
 		return failure{
 			Reason: "RecordTooLate", Whose: contract.WhoseOurs, Retryable: true,
-			Message: "the server's acknowledgement came too late, so nothing was installed", Next: "try again later",
+			Message: "the server's acknowledgement came too late, so nothing was created", Next: "try again later",
 		}
 	}
 	a.cfg.Log.Info("identity recorded", "infra_id", a.identity.InfraID)
@@ -88,8 +88,9 @@ func (a *attempt) awaitAcknowledgement(ctx context.Context, record contract.Reco
 	return nil
 }
 
+// isStale reports that the install directory is too old to be installed from. What is applied on a hub has no certificates that age.
 func (a *attempt) isStale() bool {
-	return a.spec.SnapshotMaxAge > 0 && a.cfg.Now().Sub(a.rendered) > a.spec.SnapshotMaxAge
+	return a.hub == nil && a.spec.SnapshotMaxAge > 0 && a.cfg.Now().Sub(a.rendered) > a.spec.SnapshotMaxAge
 }
 
 // saveState archives the install directory twice, with retries: what a teardown needs, and what operating the cluster needs. On a hub, nothing is

@@ -23,7 +23,7 @@ func toCluster(row clusters.Row, name func(string) string) v1.Cluster {
 	c := v1.Cluster{
 		ClusterID: row.ID, Name: row.Name, Status: v1.Status(row.Status), Phase: string(row.Phase), Why: chatops.Brief(row.Card),
 		Desired: v1.ClusterDesired(row.Desired), DesiredWhy: chatops.BriefEnd(row.Card),
-		Platform: row.Platform, Profile: row.Profile, Version: row.Release, Region: row.Region, BaseDomain: row.BaseDomain,
+		Platform: row.Platform, Profile: row.Profile, Provisioner: row.Provisioner, Version: row.Release, Region: row.Region, BaseDomain: row.BaseDomain,
 		Generation: row.Generation, Owner: row.Owner, Team: row.Team, CostCenter: row.CostCenter, Environment: row.Environment,
 		RequestedBy: row.RequestedBy, RequestedByName: name(row.RequestedBy), Source: row.Source, TTLSeconds: int64(row.TTL / time.Second),
 		AcceptedAt: row.AcceptedAt.UTC(), DestroyAt: row.DestroyAt.UTC(), EndReason: row.Ends.Reason().String(), UpdatedAt: row.UpdatedAt.UTC(),
@@ -123,7 +123,7 @@ func toVerdict(v policy.Verdict) v1.Verdict {
 	g := v.Grant
 	out := v1.Verdict{
 		Allowed: v.Allowed, Message: verdictText(v), Checks: toChecks(v.Checks), Waits: len(v.Full()) > 0, Catalogue: v.Catalogue,
-		Name: g.Name, Profile: g.Profile, Region: g.Region, Version: g.Version, BaseDomain: g.BaseDomain, Team: g.Ownership.Team,
+		Name: g.Name, Profile: g.Profile, Provisioner: g.Provisioner, Region: g.Region, Version: g.Version, BaseDomain: g.BaseDomain, Team: g.Ownership.Team,
 		Owner: g.Ownership.Owner, CostCenter: g.Ownership.CostCenter, Environment: g.Ownership.Environment, Nodes: g.Nodes,
 		TTLSeconds: toSeconds(g.TTL), MaxSeconds: toSeconds(g.MaxTTL), HourlyCents: g.HourlyCents, TotalCents: g.PriceCents, Tags: g.Tags,
 	}

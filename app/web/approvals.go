@@ -137,7 +137,11 @@ func (v *approvalView) addGrant(who policy.Principal) {
 func (v *approvalView) addCluster(row clusters.Row, github string) {
 	v.Seen = true
 	if v.Kind == clusters.ApproveCreate {
-		v.Asks = fmt.Sprintf("%s, %s on %s %s, %d machines for %s", row.Profile, kinds.Product(row.Provisioner, row.Release), price.PlatformText(row.Platform), row.Region, row.Nodes, duration.Format(row.TTL))
+		machines := ""
+		if row.Nodes > 0 {
+			machines = fmt.Sprintf(", %d machines", row.Nodes)
+		}
+		v.Asks = fmt.Sprintf("%s, %s on %s %s%s for %s", row.Profile, kinds.Product(row.Provisioner, row.Release), price.PlatformText(row.Platform), row.Region, machines, duration.Format(row.TTL))
 		v.Cost = fmt.Sprintf("about %s an hour, %s until its planned end, by list prices", price.Dollars(int64(row.HourlyCents)), price.Dollars(row.Meter.Left(row.AcceptedAt, row.DestroyAt)))
 	}
 	if v.Head != "" && row.PR != nil && github != "" {

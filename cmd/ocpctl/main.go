@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -19,6 +18,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/command"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/connect"
 	"github.com/ocpctl/ocpctl/internal/buildinfo"
+	"github.com/ocpctl/ocpctl/internal/names"
 )
 
 func main() {
@@ -35,7 +35,7 @@ func newWorld() command.World {
 	w := command.World{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		InTTY: isTerminal(os.Stdin), OutTTY: isTerminal(os.Stdout), ErrTTY: isTerminal(os.Stderr), Width: terminalWidth,
-		Env: os.Getenv, Environ: os.Environ(), Now: time.Now, Sleep: connect.Sleep, Browse: openBrowser, Run: runProgram, UUID: newUUID,
+		Env: os.Getenv, Environ: os.Environ(), Now: time.Now, Sleep: connect.Sleep, Browse: openBrowser, Run: runProgram, UUID: names.NewUUID,
 		Program: os.Executable,
 	}
 	if out, err := os.Stdout.Stat(); err == nil {
@@ -97,12 +97,4 @@ func runProgram(cmd *exec.Cmd) error {
 	}()
 	defer close(done)
 	return cmd.Wait()
-}
-
-// newUUID returns a random UUID (RFC 9562, version 4).
-func newUUID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

@@ -159,11 +159,6 @@ func TestTheVersionIsTheBuilds(t *testing.T) {
 	require.NotEmpty(t, v.Go)
 }
 
-func TestAKeyIsARandomUUID(t *testing.T) {
-	require.Regexp(t, `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, newUUID())
-	require.NotEqual(t, newUUID(), newUUID())
-}
-
 // BenchmarkStart is how long a person waits before anything happens, beside the least Go program there is.
 func BenchmarkStart(b *testing.B) {
 	for _, line := range [][]string{{"hello"}, {"ocpctl", "version"}, {"ocpctl", "--help"}, {"ocpctl", "completion", "bash"}} {

@@ -219,7 +219,7 @@ func earlierOf(a, b time.Time) time.Time {
 	return a
 }
 
-// readyAttempt returns the number of the create that succeeded, if nothing was created or torn down after it; else 0.
+// readyAttempt returns the number of the create that succeeded (which has stored what it gave, and on a hub no kubeconfig), if nothing was created or torn down after it; else 0.
 func (c *cluster) readyAttempt() int {
 	for _, number := range slices.Backward(c.attemptNumbers()) {
 		switch a := c.attempts[number]; a.kind {
@@ -228,7 +228,7 @@ func (c *cluster) readyAttempt() int {
 			if a.own == "" && a.record == nil && len(a.manifests) == 0 && a.outputs == nil {
 				continue // it stored at most credentials: a create has a record before it creates anything, so this was work on a ready cluster
 			}
-			if a.outputs != nil && a.access != nil && a.outputs.At.Equal(a.access.At) {
+			if a.outputs != nil && (c.newestServer() != "" || a.access != nil && a.outputs.At.Equal(a.access.At)) {
 				return number
 			}
 			return 0
@@ -265,9 +265,11 @@ func (r *run) toRecovered(of names.Scope, a *attempt, ready bool) store.Recovere
 		at := a.outputs.At
 		out.Outputs = &clusters.Outputs{
 			APIURL: of.APIURL(), ConsoleURL: of.ConsoleURL(),
-			KubeconfigRef: artifacts.CredentialRef(r.BucketName, of.Cluster, a.number, at, artifacts.Kubeconfig),
-			KubeadminRef:  artifacts.CredentialRef(r.BucketName, of.Cluster, a.number, at, artifacts.Kubeadmin),
-			MetadataRef:   artifacts.MetadataRef(r.BucketName, of.Cluster, a.number, at),
+			MetadataRef: artifacts.MetadataRef(r.BucketName, of.Cluster, a.number, at),
+		}
+		if of.Server == "" { // on a hub, a cluster has no credentials of its own
+			out.Outputs.KubeconfigRef = artifacts.CredentialRef(r.BucketName, of.Cluster, a.number, at, artifacts.Kubeconfig)
+			out.Outputs.KubeadminRef = artifacts.CredentialRef(r.BucketName, of.Cluster, a.number, at, artifacts.Kubeadmin)
 		}
 	}
 	return out
@@ -283,7 +285,7 @@ func identityOf(of names.Scope, a *attempt) (out attempts.IdentityRow) {
 				out.InfraID, out.ClusterUUID = i.InfraID, i.ClusterUUID
 			}
 		}
-		if a.record.CredentialsMode == credentialsByCCO || a.record.Identity != nil && a.record.Identity.CCOName == of.CCOName() {
+		if a.record.CredentialsMode == credentialsByCCO && of.Server == "" || a.record.Identity != nil && a.record.Identity.CCOName == of.CCOName() {
 			out.CCOName = of.CCOName()
 			if i := a.record.Identity; i != nil && i.CCOName == out.CCOName && names.IsResourceGroupID(i.ResourceGroupID) {
 				out.ResourceGroupID = i.ResourceGroupID

@@ -2,7 +2,7 @@
 //
 // It speaks TLS, knows service accounts' tokens, judges every request by RBAC with the rules of deploy/hub.yaml, refuses fields that Kubernetes does not
 // know, and lets namespaces go as Kubernetes does: Terminating until nothing in them has a finalizer. It can be told to be away, to refuse tokens, and to
-// hold what is deleted. What is not in this list does not exist here: watches, admission, quotas in force.
+// hold what is deleted. What is not in this list does not exist here: watches, admission (pods' security, policies), quotas in force.
 package hub
 
 import (

@@ -1,7 +1,6 @@
 package hub
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -9,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/internal/names"
 )
 
 // object is one object as JSON.
@@ -30,12 +31,17 @@ type stored struct {
 type problem struct {
 	code            int
 	reason, message string
+	kind, name      string // of the object that it is about; empty: it does not tell
 }
 
 func (p *problem) Error() string { return p.message }
 
 func refuse(code int, reason, format string, args ...any) *problem {
-	return &problem{code, reason, fmt.Sprintf(format, args...)}
+	return &problem{code: code, reason: reason, message: fmt.Sprintf(format, args...)}
+}
+
+func absent(resource, name string) *problem {
+	return &problem{http.StatusNotFound, "NotFound", fmt.Sprintf("%s %q not found", resource, name), resource, name}
 }
 
 func at(o object, path ...string) any {
@@ -89,14 +95,14 @@ func (h *Hub) create(path string, o object) (object, error) {
 	}
 	if ns := h.world.Objects[namespaces+"/"+where.namespace]; where.namespace != "" {
 		if ns == nil {
-			return nil, refuse(http.StatusNotFound, "NotFound", "namespaces %q not found", where.namespace)
+			return nil, absent("namespaces", where.namespace)
 		}
 		if text(ns.Object, "metadata", "deletionTimestamp") != "" {
 			return nil, refuse(http.StatusForbidden, "Forbidden", "unable to create new content in namespace %s because it is being terminated", where.namespace)
 		}
 	}
 	h.world.Last++
-	set(o, newUID(), "metadata", "uid")
+	set(o, names.NewUUID(), "metadata", "uid")
 	set(o, stamp(time.Now()), "metadata", "creationTimestamp")
 	set(o, fmt.Sprint(h.world.Last), "metadata", "resourceVersion")
 	h.world.Objects[path] = &stored{Object: o}
@@ -183,7 +189,7 @@ func (h *Hub) remove(path, uid string) error {
 	where, one := parse(path), h.world.Objects[path]
 	switch {
 	case one == nil:
-		return refuse(http.StatusNotFound, "NotFound", "%s %q not found", where.resource, where.name)
+		return absent(where.resource, where.name)
 	case uid != "" && uid != text(one.Object, "metadata", "uid"):
 		return refuse(http.StatusConflict, "Conflict", "the UID in the precondition (%s) does not match the UID in record", uid)
 	case where.resource == "namespaces" && slices.Contains([]string{"kube-system", "default"}, where.name):
@@ -275,9 +281,3 @@ func (h *Hub) settleVolume(path string, one *stored, now time.Time) {
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
-
-func newUID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
-}

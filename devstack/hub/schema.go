@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	admission "k8s.io/api/admissionregistration/v1"
 	core "k8s.io/api/core/v1"
 	networking "k8s.io/api/networking/v1"
 	rbac "k8s.io/api/rbac/v1"
@@ -73,25 +74,27 @@ type known struct {
 	new         func() any
 }
 
-const rbacGroup, networkGroup = "rbac.authorization.k8s.io", "networking.k8s.io"
+const rbacGroup, networkGroup, admissionGroup = "rbac.authorization.k8s.io", "networking.k8s.io", "admissionregistration.k8s.io"
 
 var resources = map[string]known{
-	"namespaces":             {"Namespace", "", false, func() any { return &core.Namespace{} }},
-	"serviceaccounts":        {"ServiceAccount", "", true, func() any { return &core.ServiceAccount{} }},
-	"secrets":                {"Secret", "", true, func() any { return &core.Secret{} }},
-	"configmaps":             {"ConfigMap", "", true, func() any { return &core.ConfigMap{} }},
-	"resourcequotas":         {"ResourceQuota", "", true, func() any { return &core.ResourceQuota{} }},
-	"limitranges":            {"LimitRange", "", true, func() any { return &core.LimitRange{} }},
-	"persistentvolumes":      {"PersistentVolume", "", false, func() any { return &core.PersistentVolume{} }},
-	"persistentvolumeclaims": {"PersistentVolumeClaim", "", true, func() any { return &core.PersistentVolumeClaim{} }},
-	"services":               {"Service", "", true, func() any { return &core.Service{} }},
-	"pods":                   {"Pod", "", true, func() any { return &core.Pod{} }},
-	"ingresses":              {"Ingress", networkGroup, true, func() any { return &networking.Ingress{} }},
-	"networkpolicies":        {"NetworkPolicy", networkGroup, true, func() any { return &networking.NetworkPolicy{} }},
-	"clusterroles":           {"ClusterRole", rbacGroup, false, func() any { return &rbac.ClusterRole{} }},
-	"clusterrolebindings":    {"ClusterRoleBinding", rbacGroup, false, func() any { return &rbac.ClusterRoleBinding{} }},
-	"rolebindings":           {"RoleBinding", rbacGroup, true, func() any { return &rbac.RoleBinding{} }},
-	"routes":                 {"Route", "route.openshift.io", true, func() any { return &route{} }},
+	"namespaces":                        {"Namespace", "", false, func() any { return &core.Namespace{} }},
+	"serviceaccounts":                   {"ServiceAccount", "", true, func() any { return &core.ServiceAccount{} }},
+	"secrets":                           {"Secret", "", true, func() any { return &core.Secret{} }},
+	"configmaps":                        {"ConfigMap", "", true, func() any { return &core.ConfigMap{} }},
+	"resourcequotas":                    {"ResourceQuota", "", true, func() any { return &core.ResourceQuota{} }},
+	"limitranges":                       {"LimitRange", "", true, func() any { return &core.LimitRange{} }},
+	"persistentvolumes":                 {"PersistentVolume", "", false, func() any { return &core.PersistentVolume{} }},
+	"persistentvolumeclaims":            {"PersistentVolumeClaim", "", true, func() any { return &core.PersistentVolumeClaim{} }},
+	"services":                          {"Service", "", true, func() any { return &core.Service{} }},
+	"pods":                              {"Pod", "", true, func() any { return &core.Pod{} }},
+	"ingresses":                         {"Ingress", networkGroup, true, func() any { return &networking.Ingress{} }},
+	"networkpolicies":                   {"NetworkPolicy", networkGroup, true, func() any { return &networking.NetworkPolicy{} }},
+	"clusterroles":                      {"ClusterRole", rbacGroup, false, func() any { return &rbac.ClusterRole{} }},
+	"clusterrolebindings":               {"ClusterRoleBinding", rbacGroup, false, func() any { return &rbac.ClusterRoleBinding{} }},
+	"rolebindings":                      {"RoleBinding", rbacGroup, true, func() any { return &rbac.RoleBinding{} }},
+	"validatingadmissionpolicies":       {"ValidatingAdmissionPolicy", admissionGroup, false, func() any { return &admission.ValidatingAdmissionPolicy{} }},
+	"validatingadmissionpolicybindings": {"ValidatingAdmissionPolicyBinding", admissionGroup, false, func() any { return &admission.ValidatingAdmissionPolicyBinding{} }},
+	"routes":                            {"Route", "route.openshift.io", true, func() any { return &route{} }},
 }
 
 // pathOf returns where an object is; empty: its kind is not known.

@@ -41,7 +41,10 @@ func (h *Hub) serve(r *http.Request, raw []byte) (answer any, code int, strike f
 	var refused *problem
 	switch {
 	case errors.As(err, &refused):
-		return object{"apiVersion": "v1", "kind": "Status", "status": "Failure", "message": refused.message, "reason": refused.reason, "code": refused.code}, refused.code, nil
+		return object{
+			"apiVersion": "v1", "kind": "Status", "status": "Failure", "message": refused.message, "reason": refused.reason, "code": refused.code,
+			"details": object{"kind": refused.kind, "name": refused.name},
+		}, refused.code, nil
 	case err != nil:
 		return object{"kind": "Status", "message": err.Error(), "reason": "InternalError"}, http.StatusInternalServerError, nil
 	}
@@ -92,7 +95,7 @@ func (h *Hub) answer(r *http.Request, raw []byte) (any, error) {
 		if one := h.world.Objects[r.URL.Path]; one != nil {
 			return one.Object, nil
 		}
-		return nil, refuse(http.StatusNotFound, "NotFound", "%s %q not found", where.resource, where.name)
+		return nil, absent(where.resource, where.name)
 	case verb == "delete":
 		return object{"kind": "Status", "status": "Success"}, h.remove(r.URL.Path, text(body, "preconditions", "uid"))
 	}
@@ -151,7 +154,7 @@ func (h *Hub) review(who token, where place, body object) object {
 func (h *Hub) giveToken(where place, body object) (any, error) {
 	account := h.world.Objects[namespaces+"/"+where.namespace+"/serviceaccounts/"+where.name]
 	if account == nil {
-		return nil, refuse(http.StatusNotFound, "NotFound", "serviceaccounts %q not found", where.name)
+		return nil, absent(where.resource, where.name)
 	}
 	seconds, _ := at(body, "spec", "expirationSeconds").(float64)
 	if seconds < 600 {

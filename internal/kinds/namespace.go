@@ -14,6 +14,8 @@ type Quota struct {
 	Memory  string `yaml:"memory"`
 	Storage string `yaml:"storage"`
 	Pods    int    `yaml:"pods"`
+
+	LoadBalancers int `yaml:"loadBalancers,omitempty"` // the hub's owner pays for them
 }
 
 // Limits are what a container gets that names none.

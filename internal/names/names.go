@@ -6,6 +6,7 @@
 package names
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base32"
 	"fmt"
@@ -55,6 +56,17 @@ func (s Scope) InfraIDPrefix() string {
 func (s Scope) IsInfraID(infraID string) bool {
 	random, ok := strings.CutPrefix(infraID, s.InfraIDPrefix())
 	return ok && randomPart.MatchString(random)
+}
+
+// NewInfraID returns a name that nobody has yet, of the installer's form.
+func (s Scope) NewInfraID() string { return s.InfraIDPrefix() + strings.ToLower(rand.Text()[:5]) }
+
+// NewUUID returns a random UUID (RFC 9562, version 4).
+func NewUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 // IsClusterUUID reports whether id is spelt like the clusterID that the installer makes.

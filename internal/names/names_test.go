@@ -29,6 +29,14 @@ func TestAnInfraIDFollowsFromTheName(t *testing.T) {
 	long := names.Scope{Name: "team-a-integration-xx--yy"}
 	require.Equal(t, "team-a-integration-xx-", long.InfraIDPrefix(), "cut to 21 characters")
 	require.Equal(t, "a-b-", names.Scope{Name: "a.--b-"}.InfraIDPrefix(), "as the installer rewrites it")
+	made := shop.NewInfraID()
+	require.True(t, shop.IsInfraID(made), made)
+	require.NotEqual(t, made, shop.NewInfraID())
+}
+
+func TestANewUUIDIsRandom(t *testing.T) {
+	require.Regexp(t, `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, names.NewUUID())
+	require.NotEqual(t, names.NewUUID(), names.NewUUID())
 }
 
 func TestACCONameIsOneAttemptsAlone(t *testing.T) {

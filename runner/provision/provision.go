@@ -22,6 +22,3 @@ type Token struct {
 	Expires time.Time
 	CA      string // certificates (PEM) of the API; empty: those that everybody trusts
 }
-
-// OwnAccount is the name of the cluster's own account, with the role admin. No reader's account is called so.
-const OwnAccount = "ocpctl-cluster"

@@ -301,11 +301,13 @@ func Result(r contract.Result, of Scope) (attempts.ResultRow, error) {
 
 // credentialsAt refers to the credentials that the attempt stored at a time.
 func (s Scope) credentialsAt(at time.Time) *clusters.Outputs {
-	out := &clusters.Outputs{KubeconfigRef: artifacts.CredentialRef(s.Bucket, s.Cluster, s.Attempt, at, artifacts.Kubeconfig)}
-	if s.Server == "" { // a cluster on a hub has no password
-		out.KubeadminRef = artifacts.CredentialRef(s.Bucket, s.Cluster, s.Attempt, at, artifacts.Kubeadmin)
+	if s.Server != "" { // on a hub, a cluster has no credentials of its own
+		return &clusters.Outputs{}
 	}
-	return out
+	return &clusters.Outputs{
+		KubeconfigRef: artifacts.CredentialRef(s.Bucket, s.Cluster, s.Attempt, at, artifacts.Kubeconfig),
+		KubeadminRef:  artifacts.CredentialRef(s.Bucket, s.Cluster, s.Attempt, at, artifacts.Kubeadmin),
+	}
 }
 
 func (e *Invalid) outputs(o *contract.Outputs, of Scope) {

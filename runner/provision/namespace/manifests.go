@@ -8,6 +8,9 @@ import (
 	"github.com/ocpctl/ocpctl/runner/provision"
 )
 
+// portsEach is how many ports a load balancer may have: Kubernetes takes a node port for each of them.
+const portsEach = 10
+
 // manifests returns the objects of a namespace in the order in which they are applied, the namespace first.
 func manifests(o provision.Order) ([]manifest, error) {
 	order, err := read(o)
@@ -17,12 +20,13 @@ func manifests(o provision.Order) ([]manifest, error) {
 	quota, limits := order.Quota, object{"cpu": order.Limits.CPU, "memory": order.Limits.Memory}
 	all := []manifest{
 		{kinds.Namespaces + "/" + o.InfraID, "namespace", object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{
-			"name": o.InfraID, "labels": object{kinds.ClusterLabel: o.Cluster, kinds.InfraLabel: o.InfraID},
+			"name": o.InfraID, "labels": object{kinds.ClusterLabel: o.Cluster, kinds.InfraLabel: o.InfraID, kinds.PodSecurityLabel: "baseline"},
 			"annotations": object{kinds.TagsNote: tagsNote(o.Tags), "openshift.io/display-name": o.Name},
 		}}},
 		within(o.InfraID, "v1", "ResourceQuota", "resourcequotas", "ocpctl", object{"spec": object{"hard": object{
 			"requests.cpu": quota.CPU, "limits.cpu": quota.CPU, "requests.memory": quota.Memory, "limits.memory": quota.Memory,
 			"requests.storage": quota.Storage, "pods": strconv.Itoa(quota.Pods),
+			"services.loadbalancers": strconv.Itoa(quota.LoadBalancers), "services.nodeports": strconv.Itoa(quota.LoadBalancers * portsEach),
 		}}}),
 		within(o.InfraID, "v1", "LimitRange", "limitranges", "ocpctl", object{"spec": object{"limits": []object{{"type": "Container", "default": limits, "defaultRequest": limits}}}}),
 	}

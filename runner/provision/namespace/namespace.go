@@ -19,6 +19,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/runner/cloud/kubernetes"
 	"github.com/ocpctl/ocpctl/runner/cloud/kubernetes/api"
+	hub "github.com/ocpctl/ocpctl/runner/cloud/kubernetes/kinds"
 	"github.com/ocpctl/ocpctl/runner/provision"
 )
 
@@ -59,26 +60,49 @@ func (p *Provisioner) Render(o provision.Order) (map[string][]byte, error) {
 	return files, nil
 }
 
+// NeedsPull implements runner.Provisioner.
+func (p *Provisioner) NeedsPull(o provision.Order) bool {
+	order, err := read(o)
+	return err == nil && order.Pull
+}
+
 // Create implements runner.Provisioner. The runner's own rights in the namespace are bound there, so that it needs none in others.
 func (p *Provisioner) Create(ctx context.Context, o provision.Order, pull secret.Text) error {
 	all, err := manifests(o)
+	if err == nil {
+		err = p.makeNamespace(ctx, o, all[0])
+	}
+	if err == nil {
+		err = p.enter(ctx, o.InfraID)
+	}
 	if err != nil {
 		return err
 	}
-	for i, m := range all {
-		if i == 1 {
-			if err := p.enter(ctx, o.InfraID); err != nil {
-				return err
-			}
-		}
+	for _, m := range all[1:] {
 		if err := p.apply(ctx, m); err != nil {
 			return err
 		}
 	}
-	if order, _ := read(o); order.Pull {
+	if p.NeedsPull(o) {
 		return p.addPullSecret(ctx, o.InfraID, pull)
 	}
 	return nil
+}
+
+// makeNamespace makes the namespace, or brings the cluster's own up to date. One that somebody else has under this name is not touched.
+func (p *Provisioner) makeNamespace(ctx context.Context, o provision.Order, m manifest) error {
+	err := p.API.Create(ctx, hub.Namespaces, m.object, nil)
+	if !api.HasCode(err, http.StatusConflict) {
+		return wrap(err, "make "+m.file)
+	}
+	var there hub.Object
+	if err := p.API.Get(ctx, m.path, &there); err != nil {
+		return wrap(err, "read "+m.file)
+	}
+	if there.Metadata.Labels[hub.ClusterLabel] != o.Cluster {
+		return fmt.Errorf("the hub has a namespace %s already, which is not the cluster's", o.InfraID)
+	}
+	return p.apply(ctx, m)
 }
 
 // apply applies an object.
@@ -132,19 +156,25 @@ func (p *Provisioner) addPullSecret(ctx context.Context, namespace string, pull 
 
 // Accounts implements runner.Provisioner.
 func (p *Provisioner) Accounts(ctx context.Context, o provision.Order) (accounts []string, err error) {
-	if err := p.enter(ctx, o.InfraID); err != nil {
-		return nil, err
+	var all []hub.Object
+	if err = p.enter(ctx, o.InfraID); err == nil {
+		err = onceAllowed(ctx, func() (err error) {
+			all, err = api.List[hub.Object](ctx, p.API, inNamespace(o.InfraID, "serviceaccounts"), accessLabel)
+			return err
+		})
 	}
-	type account struct{ Metadata struct{ Name string } }
-	var all []account
-	err = onceAllowed(ctx, func() (err error) {
-		all, err = api.List[account](ctx, p.API, inNamespace(o.InfraID, "serviceaccounts"), accessLabel)
-		return err
-	})
 	for _, one := range all {
 		accounts = append(accounts, one.Metadata.Name)
 	}
-	return accounts, wrap(err, "list accounts")
+	return accounts, p.unlessGone(ctx, o.InfraID, wrap(err, "list accounts"))
+}
+
+// unlessGone is err, unless the hub says that the namespace does not exist: then nobody has an account there.
+func (p *Provisioner) unlessGone(ctx context.Context, namespace string, err error) error {
+	if err != nil && api.IsAbsent(p.API.Get(ctx, hub.Namespaces+"/"+namespace, nil)) {
+		return nil
+	}
+	return err
 }
 
 // accessLabel marks the accounts that Give made. Nobody but the runner may change an account in the namespace.
@@ -180,7 +210,9 @@ func (p *Provisioner) Give(ctx context.Context, o provision.Order, account, role
 		}
 	}
 	ask := object{"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": object{"expirationSeconds": int(lifetime / time.Second), "audiences": []string{}}}
-	if err := p.API.Create(ctx, inNamespace(o.InfraID, "serviceaccounts")+"/"+account+"/token", ask, &answer); err != nil {
+	if err := onceAllowed(ctx, func() error {
+		return p.API.Create(ctx, inNamespace(o.InfraID, "serviceaccounts")+"/"+account+"/token", ask, &answer)
+	}); err != nil {
 		return t, wrap(err, "request a token")
 	}
 	if answer.Status.Token == "" || answer.Status.ExpirationTimestamp.IsZero() {
@@ -195,7 +227,7 @@ func (p *Provisioner) Take(ctx context.Context, o provision.Order, account strin
 		rbacIn(o.InfraID, "rolebindings") + "/ocpctl-access-" + account, inNamespace(o.InfraID, "serviceaccounts") + "/" + account,
 	} {
 		if err := p.API.Delete(ctx, path, ""); err != nil && !api.IsAbsent(err) {
-			return wrap(err, "remove the account "+account)
+			return p.unlessGone(ctx, o.InfraID, wrap(err, "remove the account "+account))
 		}
 	}
 	return nil

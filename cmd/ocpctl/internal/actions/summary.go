@@ -3,12 +3,14 @@ package actions
 import (
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/app/api/v1"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/progress"
 	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/internal/kinds"
 	"github.com/ocpctl/ocpctl/internal/price"
 )
 
@@ -62,7 +64,7 @@ func (s *step) clusterSummary(c v1.Cluster, title, problem string) string {
 	}
 	sh.writeFacts(
 		"Status", escapeMarkdown(progress.Status(c)), "Ready", made, "Saved", humanize.Saved(c), "Page", formatLink(s.pageURL(c.ClusterID)), "Console", console, "API", api,
-		"OpenShift", escapeMarkdown(c.Version+", "+c.Profile+", "+c.Region),
+		"Profile", escapeMarkdown(c.Profile+", "+kinds.Product(c.Provisioner, c.Version)+", "+c.Region),
 		"Ends", escapeMarkdown(humanize.Ends(c, now)), "Price", escapeMarkdown(humanize.Costs(c, now)), "Cluster", escapeMarkdown(c.ClusterID),
 	)
 	return sh.b.String()
@@ -89,7 +91,11 @@ func verdictSummary(v v1.Verdict) string {
 	}
 	s.b.WriteString("\n")
 	if v.Allowed {
-		s.writeFacts("Name", escapeMarkdown(v.Name), "OpenShift", escapeMarkdown(v.Version+", "+v.Profile+", "+v.Region), "Machines", fmt.Sprint(v.Nodes),
+		machines := ""
+		if v.Nodes > 0 {
+			machines = strconv.Itoa(v.Nodes)
+		}
+		s.writeFacts("Name", escapeMarkdown(v.Name), "Profile", escapeMarkdown(v.Profile+", "+kinds.Product(v.Provisioner, v.Version)+", "+v.Region), "Machines", machines,
 			"Price", fmt.Sprintf("%s an hour, %s until its planned end, by list prices", price.Dollars(int64(v.HourlyCents)), price.Dollars(v.TotalCents)))
 	}
 	s.b.WriteString("Nothing was created.\n")

@@ -12,6 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/progress"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
 	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/internal/kinds"
 	"github.com/ocpctl/ocpctl/internal/price"
 )
 
@@ -183,7 +184,7 @@ func (a *app) writeCluster(s *table.Screen, c v1.Cluster, brief bool) {
 	f.Add("workers", describeWorkers(c))
 	f.Add("add-ons", describeAddons(c))
 	if !brief {
-		f.Add("profile", fmt.Sprintf("%s, OpenShift %s on %s in %s, domain %s", c.Profile, c.Version, price.PlatformText(c.Platform), c.Region, c.BaseDomain))
+		f.Add("profile", fmt.Sprintf("%s, %s on %s in %s, domain %s", c.Profile, kinds.Product(c.Provisioner, c.Version), price.PlatformText(c.Platform), c.Region, c.BaseDomain))
 		f.Add("owner", fmt.Sprintf("%s, team %s, cost center %s", c.Owner, c.Team, c.CostCenter))
 		f.Add("account", c.Account)
 		if c.Priority != 0 && c.Desired == v1.Present && c.ReadyAt.IsZero() {

@@ -13,6 +13,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -68,6 +69,10 @@ type Error struct {
 	Code    int
 	Reason  string
 	Message string
+	Kind    string
+	Details struct{ Kind, Name string } // of the object that it is about
+
+	absent bool
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s (%d %s)", e.Message, e.Code, e.Reason) }
@@ -82,8 +87,16 @@ func HasCode(err error, code int) bool {
 	return errors.As(err, &e) && e.Code == code
 }
 
-// IsAbsent reports that the hub answered, and that what was asked for does not exist.
-func IsAbsent(err error) bool { return HasCode(err, http.StatusNotFound) }
+// IsAbsent reports that the hub itself said that the object which was asked for does not exist. Another 404, such as a proxy's page, is no such word.
+func IsAbsent(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.absent
+}
+
+// concerns reports that a path names the object that the refusal is about.
+func (e *Error) concerns(path string) bool {
+	return e.Details.Name != "" && strings.HasSuffix(path, "/"+e.Details.Kind+"/"+e.Details.Name)
+}
 
 // Get reads one object.
 func (c *Client) Get(ctx context.Context, path string, into any) error {
@@ -98,11 +111,15 @@ func List[T any](ctx context.Context, c *Client, path, labels string) (all []T, 
 	}
 	for {
 		var page struct {
+			Kind     string
 			Metadata struct{ Continue string }
 			Items    []T
 		}
 		if err := c.Get(ctx, path+"?"+query.Encode(), &page); err != nil {
 			return nil, err
+		}
+		if !strings.HasSuffix(page.Kind, "List") {
+			return nil, fmt.Errorf("the hub's answer to %s is no list", path)
 		}
 		all = append(all, page.Items...)
 		if page.Metadata.Continue == "" {
@@ -112,14 +129,32 @@ func List[T any](ctx context.Context, c *Client, path, labels string) (all []T, 
 	}
 }
 
+// ListServed is List of a kind that a hub may not have. It has none of them if its own list of API groups lacks the group: what it answers for a path
+// of an unknown group looks like any proxy's 404.
+func ListServed[T any](ctx context.Context, c *Client, path, group string) ([]T, error) {
+	all, err := List[T](ctx, c, path, "")
+	if group == "" || !HasCode(err, http.StatusNotFound) {
+		return all, err
+	}
+	type named struct{ Name string }
+	var served struct {
+		Kind   string
+		Groups []named
+	}
+	if asked := c.Get(ctx, "/apis", &served); asked != nil || served.Kind != "APIGroupList" || slices.Contains(served.Groups, named{group}) {
+		return nil, err
+	}
+	return nil, nil
+}
+
 // Apply makes an object as it is given, or changes the fields that are given (server-side apply). A field that the hub does not know is refused.
 func (c *Client) Apply(ctx context.Context, path string, object any) error {
 	return c.call(ctx, http.MethodPatch, path+"?fieldManager="+Manager+"&force=true&fieldValidation=Strict", "application/apply-patch+yaml", object, nil)
 }
 
-// Create posts an object, such as a question or a request for a token. It is repeated only if no answer came.
+// Create posts an object: a new one, a question or a request for a token. It is repeated only if no answer came.
 func (c *Client) Create(ctx context.Context, path string, object, into any) error {
-	return c.call(ctx, http.MethodPost, path+"?fieldManager="+Manager, "application/json", object, into)
+	return c.call(ctx, http.MethodPost, path+"?fieldManager="+Manager+"&fieldValidation=Strict", "application/json", object, into)
 }
 
 // Delete deletes the object with that UID, and what it owns. It does not wait for the end.
@@ -186,6 +221,7 @@ func (c *Client) callOnce(ctx context.Context, method, path, kind string, body [
 	refused := &Error{Code: response.StatusCode}
 	_ = json.Unmarshal(raw, refused) // an answer of a proxy is no Status
 	refused.Code = response.StatusCode
+	refused.absent = refused.Code == http.StatusNotFound && refused.Kind == "Status" && refused.Reason == "NotFound" && refused.concerns(request.URL.Path)
 	refused.Reason = cmp.Or(refused.Reason, strings.ReplaceAll(http.StatusText(refused.Code), " ", ""))
 	refused.Message = cmp.Or(refused.Message, method+" "+path+" was refused")
 	if refused.Code == http.StatusTooManyRequests {

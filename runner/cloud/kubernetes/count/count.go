@@ -92,6 +92,7 @@ func (p *pass) control(ctx context.Context, t cloud.Target) bool {
 
 // namespaces looks for each recorded one by its name, and for others that say that they are the cluster's.
 func (p *pass) namespaces(ctx context.Context, cluster string) {
+	var seen []string
 	for _, name := range p.Identities {
 		var found kinds.Object
 		err := p.hub.Get(ctx, kinds.Namespaces+"/"+name, &found)
@@ -100,12 +101,13 @@ func (p *pass) namespaces(ctx context.Context, cluster string) {
 			p.note("get namespaces", name, 0, nil)
 		case p.note("get namespaces", name, 1, err):
 			p.addNamespace(found)
+			seen = append(seen, name)
 		}
 	}
 	all, err := api.List[kinds.Object](ctx, p.hub, kinds.Namespaces, kinds.ClusterLabel+"="+cluster)
 	p.note("list namespaces", kinds.ClusterLabel+"="+cluster, len(all), err)
 	for _, found := range all {
-		if !slices.Contains(p.Identities, found.Metadata.Name) {
+		if !slices.Contains(seen, found.Metadata.Name) {
 			p.addNamespace(found)
 		}
 	}
@@ -139,10 +141,7 @@ func (p *pass) volumes(ctx context.Context) {
 }
 
 func (p *pass) inside(ctx context.Context, k kinds.Kind, namespace string) {
-	all, err := api.List[kinds.Object](ctx, p.hub, k.In(namespace), "")
-	if k.Optional && api.IsAbsent(err) {
-		err = nil
-	}
+	all, err := api.ListServed[kinds.Object](ctx, p.hub, k.In(namespace), k.Group)
 	count := 0
 	for _, one := range all {
 		if k.Counts(one) {

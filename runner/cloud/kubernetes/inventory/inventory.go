@@ -97,10 +97,7 @@ func (i *Inventory) List(ctx context.Context, part string, emit func([]contract.
 		if part != i.region+"/"+k.Part {
 			continue
 		}
-		all, err := api.List[kinds.Object](ctx, i.hub, k.Path, "")
-		if k.Optional && api.IsAbsent(err) {
-			err = nil
-		}
+		all, err := api.ListServed[kinds.Object](ctx, i.hub, k.Path, k.Group)
 		if err != nil {
 			return err
 		}

@@ -9,11 +9,13 @@ import (
 	"time"
 )
 
-// The labels and the annotation of a namespace that say whose it is.
+// The labels and the annotation of a namespace that say whose it is, and the label by which the hub refuses pods that could take over its nodes.
 const (
 	ClusterLabel = "ocpctl.io/cluster"  // the cluster's id
 	InfraLabel   = "ocpctl.io/infra-id" // the recorded name, which is the namespace's own
 	TagsNote     = "ocpctl.io/tags"     // the cluster's tags, as JSON
+
+	PodSecurityLabel = "pod-security.kubernetes.io/enforce"
 )
 
 // Object is an object of the hub, as far as it says whose it is and what holds it.
@@ -66,12 +68,12 @@ func (o Object) Holders() string {
 
 // Kind is a kind of object.
 type Kind struct {
-	Type     string // as in contract.Leftover
-	Part     string // of a scan
-	Path     string // of the list of all of them
-	Optional bool   // a hub may not have the kind
-	within   string // the last part of Path, for lists of one namespace; empty: it is in none
-	counts   func(Object) bool
+	Type   string // as in contract.Leftover
+	Part   string // of a scan
+	Path   string // of the list of all of them
+	Group  string // of the API that a hub may not have; empty: it has it
+	within string // the last part of Path, for lists of one namespace; empty: it is in none
+	counts func(Object) bool
 }
 
 // Namespaces is the path of all namespaces.
@@ -84,7 +86,7 @@ var Volumes = Kind{Type: "persistent-volume", Part: "volumes", Path: "/api/v1/pe
 var Inside = []Kind{
 	{Type: "load-balancer", Part: "services", Path: "/api/v1/services", within: "services", counts: func(o Object) bool { return o.Spec.Type == "LoadBalancer" }},
 	{Type: "ingress", Part: "ingresses", Path: "/apis/networking.k8s.io/v1/ingresses", within: "ingresses"},
-	{Type: "route", Part: "routes", Path: "/apis/route.openshift.io/v1/routes", within: "routes", Optional: true},
+	{Type: "route", Part: "routes", Path: "/apis/route.openshift.io/v1/routes", within: "routes", Group: "route.openshift.io"},
 }
 
 // In is the path of the kind's objects in a namespace.
