@@ -68,11 +68,15 @@ func TestANamespaceProfileIsFrozenAsItsOwnDocument(t *testing.T) {
 	other, _ := c.Get("aws-minimal-test")
 	require.Equal(t, kinds.OpenShift, other.Provisioner)
 
-	open, err := withHub(t, strings.Replace(aNamespace, "  pullSecret: true", "  network: open", 1), aHub)
+	open, err := withHub(t, strings.NewReplacer("  pullSecret: true", "  network: open", "pods: 20", "pods: 20, loadBalancers: 2").Replace(aNamespace), aHub)
 	require.NoError(t, err)
 	p, _ = open.Get("small")
 	require.False(t, p.Namespace.Isolated)
 	require.False(t, p.Namespace.Pull)
+	require.Equal(t, 2, p.Namespace.Quota.LoadBalancers)
+	raw, err = p.InstallConfig(InstallInput{Name: "pr41-shop", BaseDomain: HubDomain, Region: "lab", Version: OnHub})
+	require.NoError(t, err)
+	require.Contains(t, string(raw), "loadBalancers: 2")
 
 	a, _ := c.Account("lab")
 	require.Equal(t, "https://api.hub.example.com:6443", a.Server)
@@ -90,6 +94,7 @@ func TestABrokenNamespaceProfileSaysWhatIsAccepted(t *testing.T) {
 		"zones":                 {"hourlyCents: 3", "hourlyCents: 3, zones: [a]", `regions.allow[0].zones: not supported; accepted: name, fallback, hourlyCents`},
 		"no price":              {", hourlyCents: 3", "", `regions.allow[0].hourlyCents: missing`},
 		"no quota of pods":      {", pods: 20", "", `namespace.quota.pods: missing; accepted: a whole number from 1 to 1000`},
+		"a balancer too many":   {"pods: 20", "pods: 20, loadBalancers: 21", `namespace.quota.loadBalancers: 21; accepted: a whole number from 0 to 20`},
 		"cores of an unknown":   {`cpu: "4"`, `cpu: lots`, `namespace.quota.cpu: "lots"; accepted: cores such as "4" or 500m, in quotes`},
 		"bytes without a unit":  {"memory: 8Gi", `memory: "8"`, `namespace.quota.memory: "8"; accepted: bytes such as 512Mi or 8Gi`},
 		"an unknown network":    {"  pullSecret: true", "  network: closed", `namespace.network: "closed"; accepted: one of isolated, open`},

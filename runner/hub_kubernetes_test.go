@@ -31,6 +31,7 @@ func TestANamespaceInARealCluster(t *testing.T) {
 	paths := map[string]string{
 		"Namespace": "/api/v1/namespaces", "ServiceAccount": "/api/v1/namespaces/ocpctl/serviceaccounts", "Secret": "/api/v1/namespaces/ocpctl/secrets",
 		"ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles", "ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+		"ValidatingAdmissionPolicy": "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies", "ValidatingAdmissionPolicyBinding": "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings",
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(deploy.Hub))
 	for {
@@ -78,6 +79,9 @@ func TestANamespaceInARealCluster(t *testing.T) {
 	require.Equal(t, http.StatusForbidden, w.as(admin, http.MethodPost, "/apis/rbac.authorization.k8s.io/v1/namespaces/"+name+"/rolebindings",
 		`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"RoleBinding","metadata":{"name":"more"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"cluster-admin"}}`))
 
+	w.assertNobodyReachesNodes(admin, own)
+	w.assertTheRunnersAccountIsKept(token.Status.Token, own)
+
 	taken := w.after(t, contract.KindAccess)
 	taken.access = func(int) contract.AccessWork {
 		return contract.AccessWork{Take: []contract.Access{willView}, Keep: []string{mayaAdmin.Account}}
@@ -91,4 +95,41 @@ func TestANamespaceInARealCluster(t *testing.T) {
 	require.NoError(t, gone.run(t.Context()))
 	require.Equal(t, "succeeded", gone.result().Outcome, gone.result().Message)
 	require.Error(t, server.Admin(t.Context(), http.MethodGet, own, nil, nil), "the namespace is gone")
+}
+
+// assertNobodyReachesNodes checks that a reader's pods cannot take over a node, and that load balancers cost somebody a decision.
+func (w *hubWorld) assertNobodyReachesNodes(reader, own string) {
+	w.t.Helper()
+	pod := func(more string) int {
+		return w.as(reader, http.MethodPost, own+"/pods?dryRun=All", fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"mine"},"spec":{"containers":[{"name":"c","image":"registry.example.com/c"%s}`, more))
+	}
+	require.Eventually(w.t, func() bool { return pod(`}]}`) == http.StatusCreated }, time.Minute, 100*time.Millisecond, "a usual pod")
+	require.Equal(w.t, http.StatusForbidden, pod(`,"securityContext":{"privileged":true}}]}`), "a privileged pod")
+	require.Equal(w.t, http.StatusForbidden, pod(`}],"volumes":[{"name":"v","hostPath":{"path":"/"}}]}`), "a pod with a node's files")
+	require.Equal(w.t, http.StatusForbidden, pod(`}],"hostNetwork":true}`), "a pod in a node's network")
+	require.Equal(w.t, http.StatusForbidden, w.as(reader, http.MethodPatch, own, `{"metadata":{"labels":{"pod-security.kubernetes.io/enforce":"privileged"}}}`), "the label that says so")
+	for kind, code := range map[string]int{"ClusterIP": http.StatusCreated, "LoadBalancer": http.StatusForbidden, "NodePort": http.StatusForbidden} {
+		service := fmt.Sprintf(`{"apiVersion":"v1","kind":"Service","metadata":{"name":"web"},"spec":{"type":%q,"ports":[{"port":80}]}}`, kind)
+		require.Equal(w.t, code, w.as(reader, http.MethodPost, own+"/services?dryRun=All", service), kind)
+	}
+}
+
+// assertTheRunnersAccountIsKept checks that its token is worth nothing outside of the namespaces that ocpctl made, as the policy in deploy/hub.yaml says.
+func (w *hubWorld) assertTheRunnersAccountIsKept(token, own string) {
+	w.t.Helper()
+	bind := func(namespace string) int {
+		return w.as(token, http.MethodPost, "/apis/rbac.authorization.k8s.io/v1/namespaces/"+namespace+"/rolebindings?dryRun=All",
+			`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"RoleBinding","metadata":{"name":"more"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"ocpctl-namespace-edit"},"subjects":[{"kind":"ServiceAccount","name":"ocpctl-runner","namespace":"ocpctl"}]}`)
+	}
+	require.Eventually(w.t, func() bool { return bind("kube-system") == http.StatusForbidden }, time.Minute, 100*time.Millisecond, "the policy is known everywhere after a while")
+	require.Equal(w.t, http.StatusCreated, bind(filepath.Base(own)))
+	create := func(labels string) int {
+		return w.as(token, http.MethodPost, "/api/v1/namespaces?dryRun=All", `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"more","labels":{`+labels+`}}}`)
+	}
+	require.Equal(w.t, http.StatusForbidden, create(``))
+	require.Equal(w.t, http.StatusForbidden, create(`"ocpctl.io/cluster":"clu_1"`), "it lets in privileged pods")
+	require.Equal(w.t, http.StatusForbidden, create(`"ocpctl.io/cluster":"clu_1","pod-security.kubernetes.io/enforce":"privileged"`))
+	require.Equal(w.t, http.StatusCreated, create(`"ocpctl.io/cluster":"clu_1","pod-security.kubernetes.io/enforce":"baseline"`))
+	require.Equal(w.t, http.StatusForbidden, w.as(token, http.MethodDelete, "/api/v1/namespaces/default?dryRun=All", ""))
+	require.Equal(w.t, http.StatusForbidden, w.as(token, http.MethodDelete, "/api/v1/namespaces/ocpctl?dryRun=All", ""))
 }

@@ -139,6 +139,7 @@ func TestANamespaceLivesFromItsRecordToItsProof(t *testing.T) {
 	h := newHub(t)
 	before := h.Left("")
 	w := onHub(t, h, contract.KindCreate)
+	w.spec.SnapshotMaxAge = time.Nanosecond // nothing in it ages
 	w.access = func(int) contract.AccessWork {
 		return contract.AccessWork{Give: []contract.Access{willView, mayaAdmin}}
 	}
@@ -164,7 +165,9 @@ func TestANamespaceLivesFromItsRecordToItsProof(t *testing.T) {
 	}
 
 	own := "/api/v1/namespaces/" + name
-	in, token := w.stored(result.Outputs.StoredAt, artifacts.Kubeconfig)
+	states := w.accessStates()
+	require.Len(t, states, 2)
+	in, token := w.stored(states[mayaAdmin.ID].StoredAt, artifacts.AccessFile(mayaAdmin.ID))
 	require.Equal(t, name, in)
 	require.Equal(t, http.StatusCreated, w.as(token, http.MethodPost, own+"/configmaps", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"mine"}}`))
 	for what, path := range map[string]string{
@@ -175,9 +178,9 @@ func TestANamespaceLivesFromItsRecordToItsProof(t *testing.T) {
 	for _, path := range []string{own, own + "/resourcequotas/ocpctl", own + "/limitranges/ocpctl", "/apis/networking.k8s.io/v1/namespaces/" + name + "/networkpolicies/ocpctl-isolated", "/apis/rbac.authorization.k8s.io/v1/namespaces/" + name + "/rolebindings/ocpctl-runner"} {
 		require.Equal(t, http.StatusForbidden, w.as(token, http.MethodDelete, path, ""), path)
 	}
-	require.Equal(t, http.StatusForbidden, w.as(token, http.MethodPost, own+"/serviceaccounts/"+mayaAdmin.Account+"/token", `{}`), "nobody makes tokens of others")
-	states := w.accessStates()
-	require.Len(t, states, 2)
+	require.Equal(t, http.StatusForbidden, w.as(token, http.MethodPatch, own, `{}`), "nobody takes the label away that keeps privileged pods out")
+	require.Equal(t, http.StatusForbidden, w.as(token, http.MethodPost, own+"/serviceaccounts/"+willView.Account+"/token", `{}`), "nobody makes tokens of others")
+	require.False(t, slices.ContainsFunc(h.Left(name), func(path string) bool { return strings.HasSuffix(path, "/serviceaccounts/ocpctl-cluster") }), "no account is made that nobody uses")
 	_, reads := w.stored(states[willView.ID].StoredAt, artifacts.AccessFile(willView.ID))
 	require.Equal(t, http.StatusOK, w.as(reads, http.MethodGet, own+"/pods", ""))
 	require.Equal(t, http.StatusForbidden, w.as(reads, http.MethodGet, own+"/secrets", ""))
@@ -191,8 +194,7 @@ func TestANamespaceLivesFromItsRecordToItsProof(t *testing.T) {
 	require.Equal(t, "succeeded", taken.result().Outcome, taken.result().Message)
 	require.True(t, taken.accessStates()[willView.ID].Removed)
 	require.Equal(t, http.StatusUnauthorized, w.as(reads, http.MethodGet, own+"/pods", ""), "what was taken opens nothing")
-	_, admin := w.stored(states[mayaAdmin.ID].StoredAt, artifacts.AccessFile(mayaAdmin.ID))
-	require.Equal(t, http.StatusOK, w.as(admin, http.MethodGet, own+"/secrets", ""))
+	require.Equal(t, http.StatusOK, w.as(token, http.MethodGet, own+"/secrets", ""))
 
 	require.NoError(t, h.Put(own+"/persistentvolumeclaims/data", map[string]any{"kind": "PersistentVolumeClaim", "metadata": map[string]any{"name": "data", "namespace": name}}))
 	gone := w.after(t, contract.KindDestroy)
@@ -208,6 +210,12 @@ func TestANamespaceLivesFromItsRecordToItsProof(t *testing.T) {
 	require.Equal(t, []string{name}, last.Identities)
 	require.Contains(t, last.Control, h.UID())
 	require.GreaterOrEqual(t, len(last.Queries), 7)
+
+	late := w.after(t, contract.KindAccess)
+	late.access = func(int) contract.AccessWork { return contract.AccessWork{Take: []contract.Access{mayaAdmin}} }
+	require.NoError(t, late.run(t.Context()))
+	require.Equal(t, "succeeded", late.result().Outcome, late.result().Message)
+	require.True(t, late.accessStates()[mayaAdmin.ID].Removed, "who had access to a namespace that is gone has none")
 }
 
 func typesOf(all []contract.Snapshot) (types []string) {
@@ -317,6 +325,7 @@ func TestWhatKeepsANamespaceFromBeingMade(t *testing.T) {
 		"no usable document":  {func(w *hubWorld) { w.spec.InstallConfig = "[" }, "ProfileUnusable"},
 		"credentials of AWS":  {func(w *hubWorld) { w.rewrite(`{"aws_access_key_id":"A","aws_secret_access_key":"b"}`) }, "InvalidCloudCredentials"},
 		"a certificate":       {func(w *hubWorld) { w.rewrite(`{"server":"https://x","token":"t","ca":"x"}`) }, "InvalidCloudCredentials"},
+		"no pull secret":      {func(w *hubWorld) { w.spec.PullSecretRef = "file:/nowhere" }, "SecretMissing"},
 		"work of other kinds": {func(w *hubWorld) { w.spec.Kind = contract.KindScale }, "NotOfKind"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -337,6 +346,40 @@ func TestWhatKeepsANamespaceFromBeingMade(t *testing.T) {
 // rewrite puts something else behind the reference to the hub's credentials.
 func (w *hubWorld) rewrite(document string) {
 	require.NoError(w.t, os.WriteFile(strings.TrimPrefix(w.spec.CloudCredentialsRef, "file:"), []byte(document), 0o600))
+}
+
+func TestAPullSecretIsReadOnlyForAProfileThatAsksForIt(t *testing.T) {
+	w := onHub(t, newHub(t), contract.KindCreate)
+	w.spec.PullSecretRef, w.spec.InstallConfig = "file:/nowhere", strings.Replace(ordered, "pull: true", "pull: false", 1)
+	require.NoError(t, w.run(t.Context()))
+	require.Equal(t, "succeeded", w.result().Outcome, w.result().Message)
+}
+
+func TestANamespaceThatIsThereIsTakenOverOnlyIfItIsTheClustersOwn(t *testing.T) {
+	for name, c := range map[string]struct {
+		labels  map[string]any
+		reason  string
+		objects int
+	}{
+		"nobody's":         {nil, "HubRefused", 2},
+		"another's":        {map[string]any{"ocpctl.io/cluster": "clu_2"}, "HubRefused", 2},
+		"made by this one": {map[string]any{"ocpctl.io/cluster": "clu_1"}, "", 7},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHub(t)
+			w := onHub(t, h, contract.KindCreate)
+			w.hear = func(what string, _ int, body []byte) {
+				var record contract.Record
+				if what == "record" && json.Unmarshal(body, &record) == nil {
+					infraID := record.Identity.InfraID
+					_ = h.Put("/api/v1/namespaces/"+infraID, map[string]any{"kind": "Namespace", "metadata": map[string]any{"name": infraID, "labels": c.labels}})
+				}
+			}
+			require.NoError(t, w.run(t.Context()))
+			require.Equal(t, c.reason, w.result().Reason, w.result().Message)
+			require.Len(t, h.Left(w.recordedName()), c.objects)
+		})
+	}
 }
 
 func TestANamespaceOfAnotherClusterIsLeftAlone(t *testing.T) {

@@ -69,6 +69,25 @@ func TestAnUnknownClusterThatIsReadyIsKeptForAFixedTime(t *testing.T) {
 	require.NotEmpty(t, p.write.Attempts[0].Identity.CCOName)
 }
 
+// A cluster on a hub stores nothing that gives access, and ccoctl made nothing for it, although its mode is that of clusters for which it does.
+func TestANamespaceFromTheBucketIsReadyAndKnowsItsName(t *testing.T) {
+	c := seen("create", "access").succeeded(1)
+	c.attempts[1].access = nil
+	for _, a := range c.attempts {
+		a.record.Platform, a.record.Region, a.record.BaseDomain, a.record.Version = names.Kubernetes, "lab", "hub.internal", "hub"
+		a.record.Accepted = &contract.Accepted{Account: "lab", Provisioner: "namespace", Server: "https://api.hub.example.com:6443"}
+	}
+	p := newRun().planUnknown(c)
+	require.Empty(t, p.person)
+	require.Empty(t, p.write.Absent)
+	require.Equal(t, "namespace", p.write.New.Provisioner)
+	row := *p.write.New
+	row.Identities = listIdentities(p.write.Attempts)
+	require.Equal(t, "shop-abcde", row.HubNamespace())
+	require.Equal(t, &clusters.Outputs{APIURL: "https://api.hub.example.com:6443", MetadataRef: artifacts.MetadataRef("bucket", "clu_1", 1, c.attempts[1].outputs.At)}, p.write.Attempts[0].Outputs)
+	require.Contains(t, p.write.Attempts[0].Identity.Metadata, `"namespace":"shop-abcde"`)
+}
+
 func TestAnUnknownClusterNeverOutlivesItsTag(t *testing.T) {
 	c := seen("create").succeeded(1)
 	c.attempts[1].record.Tags[tagkey.TTLExpiry] = now.Add(time.Hour).Format(time.RFC3339)
