@@ -998,9 +998,12 @@ type Cluster struct {
 	Position int `json:"position,omitempty,omitzero" yaml:"position,omitempty"`
 
 	// Priority Where clusters wait, the higher one comes first; absent: 0.
-	Priority    int         `json:"priority,omitempty,omitzero" yaml:"priority,omitempty"`
-	Profile     string      `json:"profile" yaml:"profile"`
-	Progress    Progress    `json:"progress" yaml:"progress"`
+	Priority int      `json:"priority,omitempty,omitzero" yaml:"priority,omitempty"`
+	Profile  string   `json:"profile" yaml:"profile"`
+	Progress Progress `json:"progress" yaml:"progress"`
+
+	// Provisioner The kind of the cluster, as its profile names it.
+	Provisioner string      `json:"provisioner,omitempty,omitzero" yaml:"provisioner,omitempty"`
 	PullRequest PullRequest `json:"pullRequest,omitempty,omitzero" yaml:"pullRequest,omitempty"`
 	ReadyAt     time.Time   `json:"readyAt,omitempty,omitzero" yaml:"readyAt,omitempty"`
 
@@ -2971,6 +2974,9 @@ type Verdict struct {
 	// Position In a dry run: its position in the queue, 1 is next; absent if it would not wait.
 	Position int    `json:"position,omitempty,omitzero" yaml:"position,omitempty"`
 	Profile  string `json:"profile,omitempty,omitzero" yaml:"profile,omitempty"`
+
+	// Provisioner The kind of the cluster, as its profile names it.
+	Provisioner string `json:"provisioner,omitempty,omitzero" yaml:"provisioner,omitempty"`
 
 	// ReadyP50Seconds In a dry run: half of the profile's earlier clusters were ready within this time after their start; absent if there were none.
 	ReadyP50Seconds int64 `json:"readyP50Seconds,omitempty,omitzero" yaml:"readyP50Seconds,omitempty"`
