@@ -232,7 +232,7 @@ func TestAnAllowedRequestHasEveryDefault(t *testing.T) {
 	v := Evaluate(r, Usage{}, terms(t), Settings{})
 	require.True(t, v.Allowed)
 	require.Equal(t, Grant{
-		Profile: "aws-minimal-test", Platform: "aws", Name: "pr41-shop", FallbackName: "pr41-shop-cuw3l", Region: "us-east-1", Zones: []string{"us-east-1a"}, SpareZones: []string{"us-east-1b", "us-east-1c"},
+		Profile: "aws-minimal-test", Platform: "aws", Provisioner: "openshift", Name: "pr41-shop", FallbackName: "pr41-shop-cuw3l", Region: "us-east-1", Zones: []string{"us-east-1a"}, SpareZones: []string{"us-east-1b", "us-east-1c"},
 		Version: "4.20.3", BaseDomain: "labs.example.com", TTL: 24 * time.Hour, MaxTTL: 72 * time.Hour, Grace: time.Hour, RunGrace: 15 * time.Minute, MaxTries: 2, HourlyCents: 74, PriceCents: 1776, Nodes: 3, Weight: 1,
 		Ownership: Ownership{Owner: "maya", Team: "shop", CostCenter: "cc-100", Environment: "test"},
 	}, v.Grant)
