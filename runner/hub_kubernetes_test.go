@@ -104,7 +104,8 @@ func (w *hubWorld) assertNobodyReachesNodes(reader, own string) {
 		return w.as(reader, http.MethodPost, own+"/pods?dryRun=All", fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"mine"},"spec":{"containers":[{"name":"c","image":"registry.example.com/c"%s}`, more))
 	}
 	require.Eventually(w.t, func() bool { return pod(`}]}`) == http.StatusCreated }, time.Minute, 100*time.Millisecond, "a usual pod")
-	require.Equal(w.t, http.StatusForbidden, pod(`,"securityContext":{"privileged":true}}]}`), "a privileged pod")
+	require.NotEqual(w.t, http.StatusCreated, pod(`,"securityContext":{"privileged":true}}]}`), "a privileged pod, which this API server refuses anyway")
+	require.Equal(w.t, http.StatusForbidden, pod(`,"securityContext":{"capabilities":{"add":["SYS_ADMIN"]}}}]}`), "a pod that administers its node")
 	require.Equal(w.t, http.StatusForbidden, pod(`}],"volumes":[{"name":"v","hostPath":{"path":"/"}}]}`), "a pod with a node's files")
 	require.Equal(w.t, http.StatusForbidden, pod(`}],"hostNetwork":true}`), "a pod in a node's network")
 	require.Equal(w.t, http.StatusForbidden, w.as(reader, http.MethodPatch, own, `{"metadata":{"labels":{"pod-security.kubernetes.io/enforce":"privileged"}}}`), "the label that says so")
