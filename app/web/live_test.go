@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -358,26 +357,6 @@ func TestAnOpenPageWaitsForTheDatabase(t *testing.T) {
 	h.sql(`ALTER TABLE away RENAME TO ended_sessions`)
 	_, now := b.open("/clusters")
 	require.Equal(t, has, now)
-}
-
-func TestOneQueryLooksForAllEndedSessions(t *testing.T) {
-	var asked [][]string
-	o := openSessions{every: time.Hour, find: func(_ context.Context, ids []string) ([]string, error) {
-		slices.Sort(ids)
-		asked = append(asked, ids)
-		return []string{"b"}, nil
-	}}
-	leave := []func(){o.addPage("a"), o.addPage("b"), o.addPage("b")}
-	for id, want := range map[string]bool{"a": false, "b": true} {
-		ended, err := o.hasEnded(t.Context(), id)
-		require.NoError(t, err)
-		require.Equal(t, want, ended)
-	}
-	require.Equal(t, [][]string{{"a", "b"}}, asked)
-	for _, l := range leave {
-		l()
-	}
-	require.Empty(t, o.open)
 }
 
 func TestThePauseGrowsWithTheOpenPages(t *testing.T) {

@@ -36,16 +36,30 @@ func (o *openSessions) addPage(id string) (leave func()) {
 	}
 }
 
-// hasEnded reports whether an open page's session was ended. It may know that a little late.
+// hasEnded reports whether an open page's session was ended. It may know that a little late: one caller asks the database, and the others do not
+// wait for it, nor ask again after an error before their turn.
 func (o *openSessions) hasEnded(ctx context.Context, id string) (bool, error) {
-	o.guard.Lock()
-	defer o.guard.Unlock()
-	if o.find != nil && time.Since(o.looked) >= o.every {
-		ended, err := o.find(ctx, slices.Collect(maps.Keys(o.open)))
+	if open := o.takeTurn(); open != nil {
+		ended, err := o.find(ctx, open)
 		if err != nil {
 			return false, err
 		}
-		o.ended, o.looked = ended, time.Now()
+		o.guard.Lock()
+		o.ended = ended
+		o.guard.Unlock()
 	}
+	o.guard.Lock()
+	defer o.guard.Unlock()
 	return slices.Contains(o.ended, id), nil
+}
+
+// takeTurn returns the open sessions if it is time to look for them; else nil.
+func (o *openSessions) takeTurn() []string {
+	o.guard.Lock()
+	defer o.guard.Unlock()
+	if o.find == nil || time.Since(o.looked) < o.every {
+		return nil
+	}
+	o.looked = time.Now()
+	return slices.Collect(maps.Keys(o.open))
 }
