@@ -98,18 +98,18 @@ func listKnown(ctx context.Context, tx pgx.Tx, now time.Time, named, domains []s
 
 // knownColumns are the columns that scanKnown reads, in its order.
 const knownColumns = `id, name, status, phase, desired, why, blockers, wake_at, destroyed_at, updated_at,
-	end_ttl, end_max, end_pr_closed, pr_end_why, end_label_removed, end_run_finished, run_end_why, end_claim, end_hold, end_drain, drain_why,
+	end_ttl, end_max, end_pr_closed, pr_end_why, end_label_removed, end_run_finished, run_end_why, end_claim, end_idle, end_hold, end_drain, drain_why,
 	name || '.' || base_domain, owner, team, coalesce(effective_tags ->> 'InstallationId', ''), nullif(work, '{}')`
 
 func scanKnown(row pgx.CollectableRow) (lifecycle.KnownCluster, error) {
 	var k lifecycle.KnownCluster
-	var wake, released, closed, unlabelled, finished, claim, hold, drain *time.Time
+	var wake, released, closed, unlabelled, finished, claim, idle, hold, drain *time.Time
 	err := row.Scan(&k.ID, &k.Name, &k.Status, &k.Phase, &k.Desired, &k.Why, &k.Blockers, &wake, &released, &k.MovedAt,
-		&k.Ends.TTL, &k.Ends.Max, &closed, &k.Ends.PRWhy, &unlabelled, &finished, &k.Ends.RunWhy, &claim, &hold, &drain, &k.Ends.DrainWhy,
+		&k.Ends.TTL, &k.Ends.Max, &closed, &k.Ends.PRWhy, &unlabelled, &finished, &k.Ends.RunWhy, &claim, &idle, &hold, &drain, &k.Ends.DrainWhy,
 		&k.Domain, &k.Owner, &k.Team, &k.Installation, &k.Work)
 	k.WakeAt, k.ReleasedAt = db.Zero(wake), db.Zero(released)
 	k.Ends.PRClosed, k.Ends.LabelRemoved, k.Ends.RunFinished, k.Ends.Claim = db.Zero(closed), db.Zero(unlabelled), db.Zero(finished), db.Zero(claim)
-	k.Ends.Hold, k.Ends.Drain = db.Zero(hold), db.Zero(drain)
+	k.Ends.Idle, k.Ends.Hold, k.Ends.Drain = db.Zero(idle), db.Zero(hold), db.Zero(drain)
 	return k, err
 }
 
