@@ -62,6 +62,9 @@ func (c *Controller) removeDue(ctx context.Context) error {
 
 // remove makes one removal. Repeating it is harmless: deleted objects are not listed again.
 func (c *Controller) remove(ctx context.Context, r reports.Removal) error {
+	if due, err := c.Store.Reports.IsDue(ctx, r, c.Retention); err != nil || !due {
+		return err
+	}
 	var deleted int
 	var err error
 	if r.Kind == reports.RemoveState {

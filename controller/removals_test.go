@@ -20,10 +20,14 @@ import (
 type bin struct {
 	asked []string
 	err   error
+	then  func() // after the first deletion
 }
 
 func (b *bin) RemoveAccess(_ context.Context, cluster string) (int, error) {
 	b.asked = append(b.asked, "access of "+cluster)
+	if len(b.asked) == 1 && b.then != nil {
+		b.then()
+	}
 	return 3, b.err
 }
 
@@ -85,4 +89,23 @@ func TestWhatCannotBeDeletedIsTriedAgainAndAFinding(t *testing.T) {
 	h.work(queue.RemoveArgs{})
 	require.NotContains(t, h.findings(), lifecycle.Remains)
 	require.Len(t, b.asked, 3)
+}
+
+func TestNothingIsDeletedOfAClusterThatWasReopenedSinceItWasDue(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	first, second := h.gone("first"), h.gone("second")
+	b := &bin{}
+	b.then = func() { // by a leak
+		for _, sql := range []string{
+			`ALTER TABLE clusters DISABLE TRIGGER USER`,
+			`UPDATE clusters SET status = 'DESTROYING', phase = 'destroying', destroyed_at = NULL, wake_at = now(), reopened = 1, reopened_at = now()`,
+		} {
+			_, err := h.store.Pool().Exec(h.ctx, sql)
+			require.NoError(t, err)
+		}
+	}
+	h.Remover = b
+	h.work(queue.RemoveArgs{})
+	require.Len(t, b.asked, 1, "%s and %s were due", first, second)
 }

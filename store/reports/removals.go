@@ -3,6 +3,7 @@ package reports
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -72,17 +73,30 @@ func (s *Store) removalArgs(retention time.Duration, limit int) pgx.NamedArgs {
 	return pgx.NamedArgs{"again": againAfter, "retention": retention, "now": s.db.Fixed(), "limit": limit}
 }
 
+// IsDue reports whether a removal that DueRemovals returned is still due: a leak may have reopened its cluster since, whose teardown needs the objects.
+func (s *Store) IsDue(ctx context.Context, r Removal, retention time.Duration) (due bool, err error) {
+	args := s.removalArgs(retention, 1)
+	args["cluster"], args["kind"] = r.Cluster, r.Kind
+	found, err := db.All[Removal](ctx, s.db.Pool(), dueRemovals+` AND r.cluster_id = @cluster AND r.kind = @kind FOR NO KEY UPDATE OF c`, args)
+	if err != nil {
+		return false, fmt.Errorf("look whether a removal of %s is still due: %w", r.Cluster, err)
+	}
+	return len(found) > 0, nil
+}
+
 // Removed records that a removal was done, with an audit line that says how many objects it deleted. It also removes the rows
-// that refer to these objects.
+// that refer to these objects. Of a cluster that was reopened meanwhile it records nothing: the next release plans the removal anew.
 func (s *Store) Removed(ctx context.Context, r Removal, objects int) error {
 	return s.db.Write(ctx, func(c *db.Tx) error {
-		tag, err := c.Exec(ctx, `UPDATE removals SET done_at = $3, objects = objects + $4, problem = '' WHERE cluster_id = $1 AND kind = $2 AND done_at IS NULL`,
+		tag, err := c.Exec(ctx, `
+			WITH c AS (SELECT id FROM clusters WHERE id = $1 AND destroyed_at IS NOT NULL FOR NO KEY UPDATE)
+			UPDATE removals SET done_at = $3, objects = objects + $4, problem = '' FROM c WHERE cluster_id = c.id AND kind = $2 AND done_at IS NULL`,
 			r.Cluster, r.Kind, c.Now, objects)
 		if err != nil {
 			return fmt.Errorf("record what was deleted of %s: %w", r.Cluster, err)
 		}
 		if tag.RowsAffected() == 0 {
-			return nil // another process did it at the same time
+			return nil // another process did it at the same time, or the cluster was reopened
 		}
 		if err := forgetObjects(ctx, c, r); err != nil {
 			return fmt.Errorf("forget what was deleted of %s: %w", r.Cluster, err)
@@ -125,7 +139,7 @@ func forgetObjects(ctx context.Context, c *db.Tx, r Removal) error {
 func (s *Store) RemovalFailed(ctx context.Context, r Removal, objects int, problem string) error {
 	_, err := s.db.Pool().Exec(ctx, `
 		UPDATE removals SET tries = tries + 1, problem = $3, objects = objects + $4 WHERE cluster_id = $1 AND kind = $2 AND done_at IS NULL`,
-		r.Cluster, r.Kind, problem[:min(len(problem), 1000)], objects)
+		r.Cluster, r.Kind, strings.ToValidUTF8(problem[:min(len(problem), 1000)], ""), objects)
 	if err != nil {
 		return fmt.Errorf("record why nothing was deleted of %s: %w", r.Cluster, err)
 	}

@@ -3,6 +3,7 @@ package reports_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,23 +59,15 @@ func TestTheEndOfAClusterDuringARoundOfRemovalsAsksForAnotherRound(t *testing.T)
 func TestARemovalIsRecordedOnceWithItsAuditLine(t *testing.T) {
 	t.Parallel()
 	s, clock := storetest.Open(t)
-	row, open := storetest.Claimed(t, s, "shop")
-	_, err := s.Record(t.Context(), open.Attempt, open.Token, storetest.Identity("shop-abcde"), storetest.Bundles("shop-abcde"))
-	require.NoError(t, err)
-	_, err = s.Pool().Exec(t.Context(), `
+	row := storetest.Gone(t, s, clock, "shop")
+	_, err := s.Pool().Exec(t.Context(), `
 		INSERT INTO cluster_outputs (cluster_id, api_url, console_url, kubeconfig_s3_uri, kubeadmin_secret_ref, metadata_s3_uri)
 		VALUES ($1, 'https://api', 'https://console', 's3://b/operate/k', 's3:operate/p', 's3://b/clusters/m')`, row.ID)
 	require.NoError(t, err)
-	_, err = s.Pool().Exec(t.Context(), `
-		INSERT INTO verifications (attempt_id, number, received_at, account, identities, control, queries, leftovers, blockers, clean)
-		SELECT $1, 1, now(), '123456789012', '{}', '{}', '[]', '[]', '[]', true`, open.Attempt)
-	require.NoError(t, err)
-	_, err = s.Pool().Exec(t.Context(), `INSERT INTO removals (cluster_id, kind) VALUES ($1, 'access'), ($1, 'state')`, row.ID)
-	require.NoError(t, err)
-	require.Empty(t, due(t, s), "a cluster that lives loses nothing, whatever is planned for it")
 
 	r := reports.Removal{Cluster: row.ID, Kind: reports.RemoveAccess}
-	require.NoError(t, s.Reports.RemovalFailed(t.Context(), r, 2, "AccessDenied"))
+	require.NoError(t, s.Reports.RemovalFailed(t.Context(), r, 2, strings.Repeat("x", 999)+"ä: AccessDenied"), "cut within a character")
+	require.Equal(t, 1, storetest.Count(t, s, `SELECT tries FROM removals WHERE kind = 'access'`))
 	require.NoError(t, s.Reports.Removed(t.Context(), r, 5))
 	require.NoError(t, s.Reports.Removed(t.Context(), r, 5), "repeated after a crash")
 	require.Equal(t, 1, storetest.Count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'access.removed' AND target_cluster_id = $1`, row.ID))
@@ -82,12 +75,43 @@ func TestARemovalIsRecordedOnceWithItsAuditLine(t *testing.T) {
 	require.Equal(t, 1, storetest.Count(t, s, `SELECT count(*) FROM cluster_outputs WHERE kubeconfig_s3_uri = '' AND kubeadmin_secret_ref = '' AND metadata_s3_uri <> ''`))
 	require.Zero(t, storetest.Count(t, s, `SELECT count(*) FROM artifacts WHERE s3_key LIKE 'operate/%'`))
 	require.Positive(t, storetest.Count(t, s, `SELECT count(*) FROM artifacts`), "the teardown's archives stay until the retention is over")
-	require.Equal(t, 1, storetest.Count(t, s, `SELECT count(*) FROM verifications`))
+	require.Equal(t, 2, storetest.Count(t, s, `SELECT count(*) FROM verifications`))
 
 	clock.Pass(retention)
 	require.NoError(t, s.Reports.Removed(t.Context(), reports.Removal{Cluster: row.ID, Kind: reports.RemoveState}, 9))
 	require.Zero(t, storetest.Count(t, s, `SELECT (SELECT count(*) FROM artifacts) + (SELECT count(*) FROM verifications)`))
 	require.Equal(t, 1, storetest.Count(t, s, `SELECT count(*) FROM audit_events WHERE action = 'state.removed'`))
+}
+
+// Its teardown needs the archives, and its proof the counts.
+func TestAClusterThatALeakReopensKeepsWhatWasToBeDeleted(t *testing.T) {
+	t.Parallel()
+	s, clock := storetest.Open(t)
+	row := storetest.Gone(t, s, clock, "shop")
+	clock.Pass(retention + time.Hour)
+	list, err := s.Reports.DueRemovals(t.Context(), retention, 1000)
+	require.NoError(t, err)
+	require.Len(t, list, 3)
+	isDue := func() (n int) {
+		for _, r := range list {
+			due, err := s.Reports.IsDue(t.Context(), r, retention)
+			require.NoError(t, err)
+			if due {
+				n++
+			}
+		}
+		return n
+	}
+	require.Equal(t, 3, isDue())
+	storetest.Orphan(t, s, clock, row.ID, "shop-abcde", lifecycle.OrphanApproved)
+	require.Equal(t, lifecycle.Destroy, storetest.Step(t, s, row.ID).Open)
+	require.Zero(t, isDue())
+	for _, r := range list { // that had begun
+		require.NoError(t, s.Reports.Removed(t.Context(), r, 9))
+	}
+	require.Equal(t, 2, storetest.Count(t, s, `SELECT count(*) FROM verifications`))
+	require.Positive(t, storetest.Count(t, s, `SELECT count(*) FROM artifacts`))
+	require.Zero(t, storetest.Count(t, s, `SELECT count(*) FROM removals WHERE done_at IS NOT NULL`))
 }
 
 // Whatever happens to clusters, and however long they live: only what is DESTROYED is ever due, and all of it is.
