@@ -55,9 +55,10 @@ func Gauges() []Gauge {
 			`SELECT ARRAY[k.class] AS labels, coalesce(sum(o.hourly_cents), 0)::float8 AS value
 			FROM (VALUES ('released'), ('unrecorded'), ('unknown'), ('owned'), ('nobody'), ('foreign')) AS k (class)
 			LEFT JOIN orphans o ON o.class = k.class AND o.gone_at IS NULL AND o.state IN ('reported', 'approved', 'removing', 'kept') GROUP BY k.class`},
-		{"ocpctl_scan_age_seconds", "For how long the cloud account that was looked through to the end the longest ago was not; 0: no account ever was.", nil,
+		{"ocpctl_scan_age_seconds", "Of the cloud accounts of which a scan was begun in the last 14 days, for how long the one that was looked through to the end the longest ago was not: since its first scan began, if it never was; 0: there is none.", nil,
 			`SELECT '{}'::text[] AS labels, coalesce(max(extract(epoch FROM @now::timestamptz - newest)), 0)::float8 AS value
-			FROM (SELECT max(closed_at) AS newest FROM scans WHERE outcome = 'succeeded' GROUP BY platform, account) AS accounts`},
+			FROM (SELECT coalesce(max(closed_at) FILTER (WHERE outcome = 'succeeded'), min(opened_at)) AS newest FROM scans
+				GROUP BY platform, account HAVING max(opened_at) > @now::timestamptz - interval '14 days') AS accounts`},
 		{"ocpctl_attempt_unclaimed_seconds", "How long the oldest attempt waits for its runner; 0: none waits.", nil,
 			`SELECT '{}'::text[] AS labels, coalesce(max(extract(epoch FROM @now::timestamptz - opened_at)), 0)::float8 AS value
 			FROM attempts WHERE closed_at IS NULL AND claimed_at IS NULL`},

@@ -18,6 +18,7 @@ import (
 	"github.com/ocpctl/ocpctl/store/attempts"
 	"github.com/ocpctl/ocpctl/store/db"
 	"github.com/ocpctl/ocpctl/store/measures"
+	"github.com/ocpctl/ocpctl/store/scans"
 	"github.com/ocpctl/ocpctl/store/storetest"
 )
 
@@ -117,6 +118,26 @@ func TestTheGaugesShowWhatWaits(t *testing.T) {
 	require.Contains(t, scrape(t, m), `ocpctl_runner_silence_seconds 40`)
 	clock.Pass(row.DestroyAt.Sub(clock.Now()) + 90*time.Second)
 	require.Contains(t, scrape(t, m), `ocpctl_past_end_seconds{missing="teardown"} 90`)
+}
+
+func TestTheAgeOfScansIsThatOfAccountsThatAreLookedThrough(t *testing.T) {
+	t.Parallel()
+	s, clock := storetest.Open(t)
+	m := metrics.New(metrics.Config{Token: scraper, Store: s, Every: -1, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	require.Contains(t, scrape(t, m), `ocpctl_scan_age_seconds 0`)
+	storetest.Sees(t, s, nil)
+	clock.Pass(10 * 24 * time.Hour)
+	require.Contains(t, scrape(t, m), `ocpctl_scan_age_seconds 864000`)
+	other := storetest.LabAccount
+	other.Account = "210987654321"
+	scan, _, err := s.Scans.Open(t.Context(), other, storetest.BySchedule)
+	require.NoError(t, err)
+	clock.Pass(5 * 24 * time.Hour)
+	require.Contains(t, scrape(t, m), `ocpctl_scan_age_seconds 432000`, "the first account is in no catalogue any more, and the other's first scan never ended")
+	require.NoError(t, s.Scans.Close(t.Context(), scan.ID, 1, scans.ResultRow{Outcome: lifecycle.Lost}))
+	_, _, err = s.Scans.Open(t.Context(), other, storetest.BySchedule)
+	require.NoError(t, err)
+	require.Contains(t, scrape(t, m), `ocpctl_scan_age_seconds 432000`)
 }
 
 func TestEveryMeasureReadsOnlyWhatIsNew(t *testing.T) {
