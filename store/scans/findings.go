@@ -9,7 +9,7 @@ import (
 )
 
 // Findings returns a finding for each orphan that was told and is there, except for those of other installations and those that
-// are exempt. What a recovery found since the newest scan began stays a finding: that scan may not have seen it.
+// are exempt. What a recovery left for a person stays a finding until a complete recovery resolves it, or a scan found it too and judges it.
 func (s *Store) Findings(ctx context.Context) ([]lifecycle.Finding, error) {
 	list, err := db.All[OrphanRow](ctx, s.db.Pool(), `
 		SELECT `+orphanColumns+` FROM orphans WHERE gone_at IS NULL AND state IN ('reported', 'approved', 'removing', 'kept') AND class <> 'foreign' ORDER BY id`)
@@ -25,8 +25,9 @@ func (s *Store) Findings(ctx context.Context) ([]lifecycle.Finding, error) {
 		found = append(found, f)
 	}
 	recovered, err := db.All[lifecycle.Finding](ctx, s.db.Pool(), `
-		SELECT kind, coalesce(cluster_id, '') AS cluster, identity, since, why, evidence FROM findings
-		WHERE kind = 'orphan' AND resolved_at IS NULL AND since > (SELECT coalesce(max(opened_at), '-infinity') FROM scans WHERE judged_at IS NOT NULL)`)
+		SELECT kind, coalesce(cluster_id, '') AS cluster, identity, since, why, evidence FROM findings f
+		WHERE kind = 'orphan' AND resolved_at IS NULL AND NOT EXISTS (
+			SELECT FROM orphans o WHERE `+orphanName+` = f.identity AND greatest(o.first_seen_at, o.last_seen_at, o.gone_at) >= f.since)`)
 	if err != nil {
 		return nil, fmt.Errorf("read what a recovery found: %w", err)
 	}

@@ -17,6 +17,9 @@ import (
 const orphanColumns = `id, platform, account, installation, cluster_tag, identity, place, cluster_id, class, why, regions, managed_by, owner, team, name,
 	resources, evidence, hourly_cents, unpriced, first_seen_at, last_seen_at, sights, state, state_at, state_why, decided_by, decided_why, reported_at, gone_at, cleanup_cluster`
 
+// orphanName is OrphanRow.Called of an orphan o.
+const orphanName = `coalesce(nullif(o.identity, ''), nullif(o.cluster_tag, ''), nullif(o.place, ''), 'installation ' || o.installation)`
+
 // Called is what an orphan is called: the most telling of its signs.
 func (o OrphanRow) Called() string {
 	return cmp.Or(o.Identity, o.ClusterTag, o.Place, "installation "+o.Installation)
