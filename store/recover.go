@@ -99,6 +99,13 @@ func (s *Store) recoverIn(ctx context.Context, c *db.Tx, r RecoveredCluster) (wr
 		if err := pools.RestoreClaim(ctx, c, cur, *r.Claimed); err != nil {
 			return false, err
 		}
+		var b db.Batch
+		var row clusters.Row
+		row.ID, row.Source, row.PR = r.ID, r.Claimed.Source, r.Claimed.PR
+		queueShows(c, &b, row)
+		if err := c.Send(ctx, &b); err != nil {
+			return false, err
+		}
 	}
 	gone := r.Absent != "" && cur.Desired == lifecycle.Present
 	if !wrote && !gone {

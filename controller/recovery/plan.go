@@ -78,7 +78,7 @@ func (r *run) findClaimAfter(c *cluster, newest int) *pools.Claimed {
 		tags := a.record.Tags
 		by.Tags, by.Owner, by.Team, by.CostCenter, by.Environment = tags, tags[tagkey.Owner], tags[tagkey.Team], tags[tagkey.CostCenter], tags[tagkey.Environment]
 		if accepted := a.record.Accepted; accepted != nil {
-			by.RequestedBy, by.Source = accepted.RequestedBy, accepted.Source
+			by.RequestedBy, by.Source, by.Generation, by.PR = accepted.RequestedBy, accepted.Source, max(accepted.Generation, 1), toPullRequest(accepted)
 		}
 		if until, err := time.Parse(time.RFC3339, tags[tagkey.TTLExpiry]); err == nil && until.After(by.Until) {
 			by.Until = until
@@ -187,12 +187,28 @@ func (r *run) newRow(c *cluster, about contract.AttemptRecord) (row clusters.Row
 	row.Provisioner = accepted.Provisioner
 	row.AcceptedAt, row.MaxTries, row.Account, row.Exclusive = at, 1, accepted.Account, accepted.Exclusive
 	row.Status, row.Phase, row.Why.Words = lifecycle.Creating, lifecycle.Configuring, "recovered after the database was restored from a backup"
-	if pr := accepted.PullRequest; pr != nil {
-		row.PR = &clusters.PRRef{Installation: pr.Installation, Repo: pr.Repo, Number: pr.Number, Head: pr.Head}
-	}
+	row.PR = toPullRequest(accepted)
 	row.Ends.Max, row.Ends.TTL = r.endsOf(about.Tags, at)
 	row.TTL = row.Ends.TTL.Sub(row.AcceptedAt)
 	return row, row.Ends.TTL
+}
+
+func toPullRequest(of *contract.Accepted) *clusters.PRRef {
+	if of.PullRequest == nil {
+		return nil
+	}
+	return &clusters.PRRef{Installation: of.PullRequest.Installation, Repo: of.PullRequest.Repo, Number: of.PullRequest.Number, Head: of.PullRequest.Head}
+}
+
+// leavePullRequest makes the cluster one of no pull request: its pull request has another cluster by now. It reports whether it was one of any.
+func (p *plan) leavePullRequest() (left bool) {
+	if p.write.New != nil && p.write.New.PR != nil {
+		p.write.New.PR, left = nil, true
+	}
+	if p.write.Claimed != nil && p.write.Claimed.PR != nil {
+		p.write.Claimed.PR, left = nil, true
+	}
+	return left
 }
 
 // endsOf returns the longest life of an unknown cluster, from the tag that all its resources carry, and its end: it may have been extended

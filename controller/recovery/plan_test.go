@@ -226,9 +226,11 @@ func TestAClusterThatWasClaimedAfterTheBackupIsInNoPool(t *testing.T) {
 		Status: lifecycle.Ready, Desired: lifecycle.Present, Newest: 1, Identities: []string{"shop-abcde"}}
 	require.Nil(t, newRun().planKnown(seen("create", "observe").succeeded(1), known).write.Claimed)
 	c := seen("create", "prepare", "access").succeeded(1)
-	c.attempts[2].record.Accepted = &contract.Accepted{RequestedBy: "saml:maya", Source: "web"}
+	c.attempts[2].record.Accepted = &contract.Accepted{RequestedBy: "saml:maya", Source: "web", Generation: 2, PullRequest: &contract.PullRequest{Repo: "acme/shop", Number: 7}}
 	by := newRun().planKnown(c, known).write.Claimed
 	require.Equal(t, []string{"maya", "platform", "saml:maya", "web"}, []string{by.Owner, by.Team, by.RequestedBy, by.Source})
+	require.Equal(t, &clusters.PRRef{Repo: "acme/shop", Number: 7}, by.PR)
+	require.Equal(t, 2, by.Generation)
 	require.Equal(t, now.Add(24*time.Hour), by.Until)
 	c.attempts[2].record.Tags[tagkey.TTLExpiry] = now.Add(-time.Hour).Format(time.RFC3339)
 	require.Equal(t, now.Add(8*time.Hour), newRun().planKnown(c, known).write.Claimed.Until, "it may have been extended")

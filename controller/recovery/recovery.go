@@ -70,7 +70,7 @@ func Run(ctx context.Context, cfg Config) ([]Line, error) {
 	}
 	r := &run{Config: cfg, seen: map[string]*cluster{}}
 	// What an attempt stored is listed before the rows are read, so that every cluster that was accepted normally has a row by then.
-	if r.view, err = cfg.Store.RecoveryView(ctx); err != nil {
+	if r.view, err = cfg.Store.RecoveryView(ctx, cfg.Keep); err != nil {
 		return nil, err
 	}
 	for _, t := range traces {
@@ -81,7 +81,7 @@ func Run(ctx context.Context, cfg Config) ([]Line, error) {
 		failed = append(failed, r.readDocuments(ctx, r.seen[id]))
 	}
 	failed = append(failed, r.searchCloud(ctx))
-	if r.view, err = cfg.Store.RecoveryView(ctx); err != nil {
+	if r.view, err = cfg.Store.RecoveryView(ctx, cfg.Keep); err != nil {
 		return nil, errors.Join(append(failed, err)...)
 	}
 	for _, id := range r.orderClusters() {
@@ -89,6 +89,11 @@ func Run(ctx context.Context, cfg Config) ([]Line, error) {
 			failed = append(failed, r.recoverCluster(ctx, r.seen[id]))
 		}
 	}
+	began := r.view.Now
+	if r.view, err = cfg.Store.RecoveryView(ctx, cfg.Keep); err != nil { // some are ready only now
+		return r.lines, errors.Join(append(failed, err)...)
+	}
+	r.view.Now = began // the ends that were set count from it
 	failed = append(failed, r.liftDrains(ctx), r.postponeEnds(ctx))
 	failed = append(failed, r.keepFindings(ctx, errors.Join(failed...) == nil))
 	return r.lines, errors.Join(failed...)
@@ -219,8 +224,7 @@ func (r *run) recoverCluster(ctx context.Context, c *cluster) error {
 		return nil
 	}
 	wrote, err := r.Store.Recover(ctx, p.write)
-	if wrong := errors.Is(err, db.ErrNameTaken) || errors.Is(err, db.ErrConflict); wrong && p.write.New != nil && p.write.New.PR != nil {
-		p.write.New.PR = nil // its pull request has another cluster by now
+	if wrong := errors.Is(err, db.ErrNameTaken) || errors.Is(err, db.ErrConflict); wrong && p.leavePullRequest() {
 		wrote, err = r.Store.Recover(ctx, p.write)
 	}
 	switch {
@@ -264,10 +268,11 @@ func (r *run) liftDrains(ctx context.Context) error {
 // postponeEnds holds ready clusters whose end comes soon: it may have been extended after the backup, and its owner has to see that it was
 // lost.
 func (r *run) postponeEnds(ctx context.Context) error {
-	until := r.view.Now.Add(r.Keep)
+	var failed []error
 	for _, id := range slices.Sorted(maps.Keys(r.view.Clusters)) {
 		known := r.view.Clusters[id]
-		if known.Status != lifecycle.Ready || known.Desired != lifecycle.Present || known.Held || !known.DestroyAt.Before(until) {
+		until := earlierOf(r.view.Now.Add(r.Keep), known.Max)
+		if known.Status != lifecycle.Ready || known.Desired != lifecycle.Present || known.Held || !known.DestroyAt.Before(until) || !until.After(r.view.Now) {
 			continue
 		}
 		if c := r.seen[id]; c != nil && c.hasTeardownAfter(known.Newest) {
@@ -281,12 +286,13 @@ func (r *run) postponeEnds(ctx context.Context) error {
 				continue // it went away meanwhile
 			}
 			if err != nil {
-				return err
+				failed = append(failed, err)
+				continue
 			}
 		}
 		r.lines = append(r.lines, line)
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 // keepFindings stores what needs a person. What an earlier run found and a complete one did not is resolved.

@@ -259,26 +259,17 @@ func TestAClusterWhoseRecordTellsOfAnotherAccountIsNotAdopted(t *testing.T) {
 
 func TestAClusterThatTheBucketShowsAsReadyIsNotAdopted(t *testing.T) {
 	cfg, _ := world(t)
-	raw, err := json.Marshal(contract.AttemptRecord{
+	putCreate(t, cfg, contract.AttemptRecord{
 		Attempt: "att_1", Number: 1, Kind: "create", Cluster: "clu_1", Installation: "test", Name: "shop", BaseDomain: "labs.example.com", Platform: "aws",
 		Region: "eu-west-1", Version: "4.20.3", Account: "123456789012",
 	})
-	require.NoError(t, err)
-	at := time.Now()
-	for key, data := range map[string][]byte{
-		artifacts.AttemptKey("clu_1", "create", 1, at): raw, artifacts.MetadataKey("clu_1", 1, at): []byte("{}"),
-		artifacts.CredentialKey("clu_1", 1, at, artifacts.Kubeconfig): []byte("x"),
-	} {
-		_, err = cfg.Bucket.PutOnce(t.Context(), key, data)
-		require.NoError(t, err)
-	}
 	a := recovery.Adoption{Orphan: approved(t, cfg.Store, "clu_1"), Cluster: "clu_1", Platform: "aws", Account: "123456789012", Why: "a scan found it",
 		Resources: []recovery.Tagged{{Resource: resource("clu_1", "shop", "shop-abcde"), Region: "eu-west-1"}}}
-	err = cfg.Adopt(t.Context(), a)
+	err := cfg.Adopt(t.Context(), a)
 	require.ErrorIs(t, err, recovery.ErrUnfit)
 	require.ErrorContains(t, err, "a ready cluster that was not torn down")
 
-	_, err = cfg.Bucket.PutOnce(t.Context(), artifacts.AttemptKey("clu_1", "destroy", 2, at), []byte(`{"attempt": "att_2", "number": 2, "kind": "destroy", "cluster": "clu_1"}`))
+	_, err = cfg.Bucket.PutOnce(t.Context(), artifacts.AttemptKey("clu_1", "destroy", 2, time.Now()), []byte(`{"attempt": "att_2", "number": 2, "kind": "destroy", "cluster": "clu_1"}`))
 	require.NoError(t, err)
 	require.NotContains(t, fmt.Sprint(cfg.Adopt(t.Context(), a)), "a ready cluster", "its teardown had begun")
 }

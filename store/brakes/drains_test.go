@@ -159,7 +159,7 @@ func TestARecoveryTakesTheEndsOfDrainsAway(t *testing.T) {
 	_, err := s.Brakes.Freeze(t.Context(), lifecycle.Place{}, time.Hour, &brakes.Drain{In: time.Minute}, admin)
 	require.NoError(t, err)
 	clock.Pass(time.Hour)
-	view, err := s.RecoveryView(t.Context())
+	view, err := s.RecoveryView(t.Context(), time.Hour)
 	require.NoError(t, err)
 	require.True(t, view.Clusters[row.ID].Drained)
 	require.NoError(t, s.Brakes.Undrain(t.Context(), []string{row.ID}, admin))

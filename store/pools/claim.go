@@ -128,7 +128,9 @@ const leaves = `
 type Claimed struct {
 	Owner, Team, CostCenter, Environment, RequestedBy, Source string
 	Tags                                                      map[string]string
-	Until                                                     time.Time // its end; always known
+	Until                                                     time.Time       // its end; always known
+	PR                                                        *clusters.PRRef // of whose it is; nil: of none
+	Generation                                                int             // of the clusters of that; zero: not known
 }
 
 // RestoreClaim takes a locked cluster out of its pool that was claimed after the backup, so that nobody else gets it and its pool does not end
@@ -137,15 +139,27 @@ func RestoreClaim(ctx context.Context, c *db.Tx, cur usage.Held, by Claimed) err
 	if err := usage.Sample(ctx, c, cur, cur.Cluster); err != nil {
 		return err
 	}
-	return clusters.SetDesired(ctx, c, cur.ID, leaves+`,
+	args := pgx.NamedArgs{
+		"owner": by.Owner, "team": by.Team, "cost_center": by.CostCenter, "environment": by.Environment, "requested_by": by.RequestedBy, "source": by.Source,
+		"tags": by.Tags, "until": by.Until, "now": c.Now, "generation": by.Generation,
+	}
+	maps.Copy(args, ofPullRequest(by.PR))
+	return clusters.SetDesired(ctx, c, cur.ID, leaves+`, generation = coalesce(nullif(@generation, 0), generation), `+setPullRequest+`,
 		owner = coalesce(nullif(@owner, ''), owner), team = coalesce(nullif(@team, ''), team), cost_center = coalesce(nullif(@cost_center, ''), cost_center),
 		environment = coalesce(nullif(@environment, ''), environment), requested_by = coalesce(nullif(@requested_by, ''), requested_by),
 		source = coalesce(nullif(@source, ''), source), effective_tags = CASE WHEN @owner = '' THEN effective_tags ELSE @tags END,
-		end_max = greatest(end_max, @until), end_ttl = @until`,
-		pgx.NamedArgs{
-			"owner": by.Owner, "team": by.Team, "cost_center": by.CostCenter, "environment": by.Environment, "requested_by": by.RequestedBy, "source": by.Source,
-			"tags": by.Tags, "until": by.Until, "now": c.Now,
-		})
+		end_max = greatest(end_max, @until), end_ttl = @until`, args)
+}
+
+// setPullRequest makes a cluster one of the pull request of ofPullRequest.
+const setPullRequest = `installation = @installation, repo = @repo, pr_number = @number, pr_head = @head,
+	repo_id = coalesce((SELECT p.repo_id FROM pull_requests p WHERE p.repo = @repo AND p.number = @number), 0)`
+
+func ofPullRequest(pr *clusters.PRRef) pgx.NamedArgs {
+	if pr == nil {
+		return pgx.NamedArgs{"installation": nil, "repo": nil, "number": nil, "head": nil}
+	}
+	return pgx.NamedArgs{"installation": pr.Installation, "repo": pr.Repo, "number": pr.Number, "head": pr.Head}
 }
 
 // take makes the locked cluster that of the claim.
@@ -177,13 +191,10 @@ func take(ctx context.Context, c *db.Tx, cur usage.Held, r Request, lifetime tim
 		"source": r.Row.Source, "generation": max(r.Row.Generation, 1), "ttl": r.Row.TTL, "weight": max(r.Weight, 1), "priority": r.Row.Priority, "user_tags": r.UserTags,
 		"tags": tagsOf(was, r.Row), "spec": specOf(was, r.Row), "changed_work": clusters.ChangedWork(cur.Cluster, next),
 		"addons": append([]string{}, next.Addons...), "until": c.Now.Add(r.Row.TTL), "most": c.Now.Add(r.MaxTTL), "claim_ends": (*time.Time)(nil), "retry_of": r.RetryOf,
-		"installation": nil, "repo": nil, "number": nil, "head": nil,
 	})
+	maps.Copy(args, ofPullRequest(r.Row.PR))
 	if lifetime > 0 {
 		args["claim_ends"] = c.Now.Add(lifetime)
-	}
-	if pr := r.Row.PR; pr != nil {
-		args["installation"], args["repo"], args["number"], args["head"] = pr.Installation, pr.Repo, pr.Number, pr.Head
 	}
 	if r.UserTags == nil {
 		args["user_tags"] = map[string]string{}
@@ -191,8 +202,7 @@ func take(ctx context.Context, c *db.Tx, cur usage.Held, r Request, lifetime tim
 	err = clusters.SetDesired(ctx, c, cur.ID, leaves+`, created_at = @now, ready_at = NULL,
 		owner = @owner, team = @team, cost_center = @cost_center, environment = @environment, requested_by = @requested_by, source = @source,
 		generation = @generation, ttl = @ttl, weight = @weight, priority = @priority, request_tags = @user_tags, effective_tags = @tags, spec = @spec,
-		installation = @installation, repo = @repo, pr_number = @number, pr_head = @head, retry_of = nullif(@retry_of, ''),
-		repo_id = coalesce((SELECT p.repo_id FROM pull_requests p WHERE p.repo = @repo AND p.number = @number), 0),
+		`+setPullRequest+`, retry_of = nullif(@retry_of, ''),
 		end_ttl = least(@until::timestamptz, @most::timestamptz), end_max = @most, end_claim = @claim_ends, end_hold = NULL, hold_why = '', hold_source = '',
 		warn_before = @warn_before, warned_end = NULL, warned_before = '0', off_hours = @off_hours, idle_tell = @idle_tell, idle_sleep = @idle_sleep,
 		idle_end = @idle_end, addons = @addons, use_extends = @use_extends, active_at = NULL, active_what = '', idle_told = NULL, awake_until = NULL,
