@@ -258,8 +258,10 @@ func TestOtherNamesOfThingsAreUnderstood(t *testing.T) {
 	var jobs v1.JobPage
 	h.get("/api/v1/jobs?type=CREATE_CLUSTER&status=pending", &jobs)
 	require.Len(t, jobs.Items, 1)
-	h.get("/api/v1/jobs?type=DESTROY_CLUSTER", &jobs)
-	require.Empty(t, jobs.Items)
+	for _, kind := range []string{"DESTROY_CLUSTER", "ACCESS", "SLEEP", "WAKE", "OBSERVE", "TAG", "INFORM", "PREPARE", "OFFHOURS_SCALE_DOWN", "OFFHOURS_SCALE_UP"} {
+		h.get("/api/v1/jobs?type="+kind, &jobs)
+		require.Empty(t, jobs.Items, kind)
+	}
 	var v v1.Verdict
 	h.does(http.MethodPost, "/api/v1/dry-run", h.as(sam), v1.CreateRequest{Name: "x", Profile: "ibmcloud-minimal-test"}, http.StatusOK, &v)
 	require.Contains(t, v.Message, "ibm-minimal-test")

@@ -18,7 +18,11 @@ const (
 // jobAliases are the job types' names in other documents.
 var jobAliases = map[string]string{"CREATE_CLUSTER": string(lifecycle.JobCreate), "DESTROY_CLUSTER": string(lifecycle.JobDestroy), "SCALE": string(lifecycle.JobScale)}
 
-var jobTypes = []string{string(lifecycle.JobCreate), string(lifecycle.JobDestroy), string(lifecycle.JobJanitorDestroy), string(lifecycle.JobScale), string(lifecycle.JobConfigure), "ORPHAN_SCAN"}
+var jobTypes = []string{
+	string(lifecycle.JobCreate), string(lifecycle.JobDestroy), string(lifecycle.JobJanitorDestroy), string(lifecycle.JobScale), string(lifecycle.JobConfigure),
+	string(lifecycle.JobAccess), string(lifecycle.JobSleep), string(lifecycle.JobWake), string(lifecycle.JobObserve), string(lifecycle.JobTag), string(lifecycle.JobInform),
+	string(lifecycle.JobPrepare), string(lifecycle.JobOffHoursDown), string(lifecycle.JobOffHoursUp), "ORPHAN_SCAN",
+}
 
 var jobStatuses = []string{
 	string(lifecycle.JobPending), string(lifecycle.JobRunning), string(lifecycle.JobRetrying), string(lifecycle.JobSucceeded), string(lifecycle.JobFailed),

@@ -3351,7 +3351,7 @@ type ListJobsParams struct {
 	// Cluster By id or name.
 	Cluster string `form:"cluster,omitempty" json:"cluster,omitempty,omitzero" yaml:"cluster,omitempty"`
 
-	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS, SLEEP, WAKE, OBSERVE, TAG, INFORM (listed only with this filter, unless it failed), JANITOR_DESTROY or ORPHAN_SCAN (a look through a cloud account, seen with a role in every team); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
+	// Type CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS, SLEEP, WAKE, OBSERVE, TAG, INFORM (listed only with this filter, unless it failed), PREPARE, OFFHOURS_SCALE_DOWN, OFFHOURS_SCALE_UP, JANITOR_DESTROY or ORPHAN_SCAN (a look through a cloud account, seen with a role in every team); CREATE_CLUSTER and DESTROY_CLUSTER are accepted too.
 	Type string `form:"type,omitempty" json:"type,omitempty,omitzero" yaml:"type,omitempty"`
 
 	// Status PENDING, RUNNING, RETRYING, SUCCEEDED or FAILED.

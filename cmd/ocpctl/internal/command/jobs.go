@@ -39,7 +39,7 @@ func (a *app) newJobsCommand() *cobra.Command {
 		Args: rangeArgs(0, 1), ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	c.Flags().StringVar(&params.Cluster, "cluster", "", "filter by `cluster`")
-	c.Flags().StringVar(&params.Type, "type", "", "filter by `type`: CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS, SLEEP, WAKE, OBSERVE, TAG, INFORM, JANITOR_DESTROY or ORPHAN_SCAN")
+	c.Flags().StringVar(&params.Type, "type", "", "filter by `type`: CREATE, DESTROY, SCALE_WORKERS, CONFIGURE, ACCESS, SLEEP, WAKE, OBSERVE, TAG, INFORM, PREPARE, OFFHOURS_SCALE_DOWN, OFFHOURS_SCALE_UP, JANITOR_DESTROY or ORPHAN_SCAN")
 	c.Flags().StringVar(&params.Status, "status", "", "filter by `status`: PENDING, RUNNING, RETRYING, SUCCEEDED or FAILED")
 	c.Flags().IntVar(&most, "limit", 50, "show at most this `number`; 0 shows all")
 	c.RunE = a.runWithAPI(func(ctx context.Context, api *connect.API, args []string) error {
