@@ -70,14 +70,16 @@ func onPlace(t *testing.T, at hubPlace, kind string) *hubWorld {
 	w.spec.InstallConfig, w.spec.Version, w.spec.BaseDomain, w.spec.CloudCredentialsRef = ordered, "hub", "hub.internal", "file:"+ref
 	w.spec.Tags = map[string]string{"Owner": "maya", "ClusterId": "clu_1"}
 	w.spec.Accepted = &contract.Accepted{At: time.Now()}
-	w.cfg.Provisioners = map[string]runner.OpenProvisioner{kinds.Namespace: func(region string, keys cloud.Keys) (runner.Provisioner, error) {
-		opened, err := kubernetes.New(region, keys)
-		if err != nil {
-			return nil, err
-		}
-		return namespace.New(opened), nil
-	}}
+	w.cfg.Provisioners = map[string]runner.OpenProvisioner{kinds.Namespace: openNamespace}
 	return &hubWorld{world: w, place: at}
+}
+
+func openNamespace(region string, keys cloud.Keys) (runner.Provisioner, error) {
+	opened, err := kubernetes.New(region, keys)
+	if err != nil {
+		return nil, err
+	}
+	return namespace.New(opened), nil
 }
 
 // after is another attempt at the cluster of an earlier one.

@@ -49,6 +49,7 @@ type Hub struct {
 	mu      sync.Mutex
 	world   world
 	away    time.Time // until then nothing is answered
+	skips   [2]int    // the numbers of the first request and the one after the last that are not answered
 	refuses bool      // tokens
 	strike  func(method, path string)
 	calls   int
@@ -138,6 +139,11 @@ func (h *Hub) CA() []byte { return h.ca }
 
 // Away has nothing answered for a while.
 func (h *Hub) Away(d time.Duration) { h.change(func() { h.away = time.Now().Add(d) }) }
+
+// Skip has some requests not answered, after some more that are.
+func (h *Hub) Skip(after, requests int) {
+	h.change(func() { h.skips = [2]int{h.calls + after + 1, h.calls + after + 1 + requests} })
+}
 
 // RefuseTokens has every token refused, or known again.
 func (h *Hub) RefuseTokens(on bool) { h.change(func() { h.refuses = on }) }

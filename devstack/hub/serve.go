@@ -58,7 +58,7 @@ func (h *Hub) serve(r *http.Request, raw []byte) (answer any, code int, strike f
 }
 
 func (h *Hub) answer(r *http.Request, raw []byte) (any, error) {
-	if time.Now().Before(h.away) {
+	if time.Now().Before(h.away) || h.calls >= h.skips[0] && h.calls < h.skips[1] {
 		return nil, refuse(http.StatusServiceUnavailable, "ServiceUnavailable", "the hub is away")
 	}
 	who, err := h.authenticate(r)
