@@ -123,7 +123,7 @@ func TestTheWallsStand(t *testing.T) {
 
 // The kinds of clusters are named in profiles and in the runner. Everything between asks internal/kinds what a kind can do.
 func TestNobodyAboveTheRunnerKnowsAKindByItsName(t *testing.T) {
-	names := []string{"OpenShift", "Namespace"}
+	names := []string{"OpenShift", "HyperShift", "Namespace"}
 	for _, top := range []string{"lifecycle", "policy", "chatops", "store", "app", "controller", "cmd"} {
 		err := filepath.WalkDir(top, func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || within(filepath.ToSlash(path), "cmd/ocpctl-runner") {

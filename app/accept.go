@@ -11,6 +11,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/chatops"
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/kinds"
 	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/policy"
 	"github.com/ocpctl/ocpctl/policy/catalogue"
@@ -356,7 +357,10 @@ func (s *Service) draftRow(r ClusterRequest, g policy.Grant, now time.Time) (clu
 	if f := r.Request.File; f != nil {
 		row.Spec.Mention, row.Spec.Notify = f.Notify.Mention, f.Notify.Slack
 	}
-	row.Provisioner, row.Spec.Server = profile.Provisioner, account.Server
+	row.Provisioner = profile.Provisioner
+	if !kinds.Can(row.Provisioner, kinds.OwnAPI) {
+		row.Spec.Server = account.Server
+	}
 	row.ID, row.JobID, row.AcceptedAt, row.Account, row.Exclusive = cluster, job, now, account.Name, g.Exclusive
 	row.Name, row.Platform, row.Profile, row.Release = g.Name, g.Platform, g.Profile, g.Version
 	row.Region, row.BaseDomain, row.Generation = g.Region, g.BaseDomain, r.Request.Generation

@@ -243,8 +243,8 @@ func blocker(b lifecycle.Blocker) string {
 
 // MadeOf says what the cluster is: its release of OpenShift, or the word of its kind.
 func MadeOf(c lifecycle.Card) (head, text string) {
-	if kinds.Can(c.Provisioner, kinds.Installer) {
-		return "OpenShift", c.Release
+	if kinds.Can(c.Provisioner, kinds.OwnAPI) {
+		return "OpenShift", kinds.Release(c.Provisioner, c.Release)
 	}
 	return "Kind", c.Provisioner
 }
@@ -253,7 +253,7 @@ func MadeOf(c lifecycle.Card) (head, text string) {
 func placeRow(c lifecycle.Card) [2]string {
 	head, text := MadeOf(c)
 	text = fmt.Sprintf("%s on %s in %s", plain(text), plain(price.PlatformText(c.Platform)), plain(c.Region))
-	if kinds.Can(c.Provisioner, kinds.Installer) {
+	if kinds.Can(c.Provisioner, kinds.OwnAPI) {
 		text += ", under " + Code(c.BaseDomain)
 	}
 	return [2]string{head, text}

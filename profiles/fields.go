@@ -76,7 +76,7 @@ func profileFields(r *reader, p *Profile) []field {
 		text("displayName", &p.DisplayName, "a text", isFilled),
 		text("description", &p.Description, "a text", isFilled),
 		choice("platform", &p.Platform, platformNames...),
-		optional(choice("provisioner", &p.Provisioner, kinds.OpenShift, kinds.Namespace)),
+		optional(choice("provisioner", &p.Provisioner, kinds.OpenShift, kinds.HyperShift, kinds.Namespace)),
 		boolean("enabled", &p.Enabled),
 		optional(text("disabledReason", &p.DisabledReason, "a text, when enabled is false", isFilled)),
 		choice("credentialsMode", &p.CredentialsMode, "Manual", "Mint"),

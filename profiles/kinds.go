@@ -12,7 +12,7 @@ import (
 	"github.com/ocpctl/ocpctl/internal/kinds"
 )
 
-// OnHub stands for the version of a cluster whose hub decides that, and HubDomain for the base domain of one that has no DNS names of its own. Names
+// OnHub stands for the version of a cluster that has none of its own, and HubDomain for the base domain of one without DNS names of its own. Names
 // are unique below it, as below a real one.
 const (
 	OnHub     = "hub"
@@ -23,13 +23,14 @@ const (
 var ofEveryKind = strings.Fields("name displayName description platform provisioner enabled disabledReason adminOnly default account regions ttl grace runGrace " +
 	"warnBeforeDestroy maxAccess attempts deadlines tags whenFull pricesAsOf kind")
 
-// kindOf returns the kind that a profile's file names; of a file that names none or another, the first of its platform.
+// kindOf returns the kind that a profile's file names. Of a file that names none or another, it is one of its platform: that of which it has a section.
 func kindOf(doc *yaml.Node) string {
 	if n := valueOf(doc, "provisioner"); n != nil && (kinds.WhyNot(n.Value) != "" || kinds.Can(n.Value, kinds.Installer)) {
 		return n.Value
 	}
 	if n := valueOf(doc, "platform"); n != nil && len(kinds.On(n.Value)) > 0 {
-		return kinds.On(n.Value)[0]
+		all := kinds.On(n.Value)
+		return all[max(0, slices.IndexFunc(all, func(kind string) bool { return valueOf(doc, kind) != nil }))]
 	}
 	return kinds.OpenShift
 }
@@ -46,19 +47,30 @@ func fieldsOf(r *reader, p *Profile, kind string) []field {
 			all[i] = regions(r, p, hubRegion)
 		case f.name == "provisioner":
 			all[i].optional = false
-		case !slices.Contains(ofEveryKind, f.name):
+		case !slices.Contains(commonFields(kind), f.name):
 			all[i] = refuseField(r, f.name, kind)
 		}
 	}
 	p.CredentialsMode, p.Sleep = "Manual", SleepNever // nothing of the runner's keys is in it
+	if kinds.Can(kind, kinds.OwnAPI) {
+		return append(all, hostedFields(r, p))
+	}
 	p.Versions, p.BaseDomains = Allowed{[]string{OnHub}, OnHub}, Allowed{[]string{HubDomain}, HubDomain}
 	return append(all, namespaceFields(r, &p.Namespace))
+}
+
+// commonFields are the fields of a kind that others have, too.
+func commonFields(kind string) []string {
+	if kinds.Can(kind, kinds.OwnAPI) {
+		return append(slices.Clone(ofEveryKind), "versions", "baseDomains")
+	}
+	return ofEveryKind
 }
 
 // refuseField is a field that a kind does not have.
 func refuseField(r *reader, name, kind string) field {
 	return field{name: name, optional: true, read: func(n *yaml.Node, path string) bool {
-		r.failOn(n, path, "not supported by provisioner "+kind+": "+kinds.WhyNot(kind), "none; its fields are "+strings.Join(append(slices.Clone(ofEveryKind), kind), ", "))
+		r.failOn(n, path, "not supported by provisioner "+kind+": "+kinds.WhyNot(kind), "none; its fields are "+strings.Join(append(slices.Clone(commonFields(kind)), kind), ", "))
 		return true
 	}}
 }
@@ -113,6 +125,9 @@ func (p Profile) Share() string {
 	if kinds.Can(p.Provisioner, kinds.Installer) {
 		return ""
 	}
+	if kinds.Can(p.Provisioner, kinds.OwnAPI) {
+		return shareOfHosted(p.Hosted)
+	}
 	q := p.Namespace.Quota
 	return fmt.Sprintf("%s CPU, %s of memory, %s of storage and %d pods of a shared cluster", q.CPU, q.Memory, q.Storage, q.Pods)
 }
@@ -122,7 +137,11 @@ func (p Profile) kindDocument(in InstallInput) ([]byte, error) {
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)
 	encoder.SetIndent(2)
-	err := encoder.Encode(p.Namespace)
+	var order any = p.Namespace
+	if kinds.Can(p.Provisioner, kinds.OwnAPI) {
+		order = p.Hosted
+	}
+	err := encoder.Encode(order)
 	if err == nil {
 		err = p.offers(in)
 	}

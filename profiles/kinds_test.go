@@ -98,8 +98,8 @@ func TestABrokenNamespaceProfileSaysWhatIsAccepted(t *testing.T) {
 		"cores of an unknown":   {`cpu: "4"`, `cpu: lots`, `namespace.quota.cpu: "lots"; accepted: cores such as "4" or 500m, in quotes`},
 		"bytes without a unit":  {"memory: 8Gi", `memory: "8"`, `namespace.quota.memory: "8"; accepted: bytes such as 512Mi or 8Gi`},
 		"an unknown network":    {"  pullSecret: true", "  network: closed", `namespace.network: "closed"; accepted: one of isolated, open`},
-		"no kind":               {"provisioner: namespace\n", "", `provisioner: missing; accepted: one of openshift, namespace`},
-		"an unknown kind":       {"provisioner: namespace", "provisioner: hive", `provisioner: "hive"; accepted: one of openshift, namespace`},
+		"no kind":               {"provisioner: namespace\n", "", `provisioner: missing; accepted: one of openshift, hypershift, namespace`},
+		"an unknown kind":       {"provisioner: namespace", "provisioner: hive", `provisioner: "hive"; accepted: one of openshift, hypershift, namespace`},
 		"a kind of a cloud":     {"platform: kubernetes", "platform: aws", `provisioner: namespace on aws; accepted: openshift`},
 		"a namespace in a pool": {"name: small", "name: small", ""},
 		"a region's name":       {"{name: lab,", "{name: Lab,", `regions.allow[0].name: "Lab"; accepted: a name such as lab`},
@@ -114,11 +114,11 @@ func TestABrokenNamespaceProfileSaysWhatIsAccepted(t *testing.T) {
 				"profiles/small.yaml": {Data: []byte(aNamespace)}, "accounts/lab.yaml": {Data: []byte(aHub)},
 				"pools/one.yaml": {Data: []byte("name: one\nprofile: small\nsize: 1\nmax: 1\n")},
 			})
-			require.ErrorContains(t, err, "profile: small, whose clusters are ready in seconds")
+			require.ErrorContains(t, err, "profile: small, whose clusters do not wait in pools")
 		})
 	}
 	_, err := withHub(t, strings.Replace(aNamespace, "platform: kubernetes\nprovisioner: namespace", "platform: kubernetes\nprovisioner: openshift", 1), aHub)
-	require.ErrorContains(t, err, "provisioner: openshift on kubernetes; accepted: namespace")
+	require.ErrorContains(t, err, "provisioner: openshift on kubernetes; accepted: hypershift, namespace")
 }
 
 func TestABrokenHubSaysWhatIsAccepted(t *testing.T) {

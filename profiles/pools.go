@@ -149,7 +149,7 @@ func (l *loader) agreePool(e *entry[Pool]) {
 	}
 	of := l.profiles[named].value
 	if r.good("profile") && !kinds.Can(of.Provisioner, kinds.Installer) {
-		r.failAt("profile", of.Name+", whose clusters are ready in seconds: "+kinds.WhyNot(of.Provisioner), "a profile of clusters that are installed")
+		r.failAt("profile", of.Name+", whose clusters do not wait in pools: "+kinds.WhyNot(of.Provisioner), "a profile of clusters that are installed")
 	}
 	if _, allowed := of.Region(p.Region); r.good("region") && !allowed {
 		r.failAt("region", fmt.Sprintf("%q, which %s does not allow", p.Region, of.Name), "one of "+strings.Join(of.RegionNames(), ", "))

@@ -59,6 +59,7 @@ type Profile struct {
 	PricesAsOf    string // date of the list prices, YYYY-MM-DD
 	Addons        Addons
 	Namespace     kinds.NamespaceOrder // of the kind of that name
+	Hosted        kinds.HostedOrder    // of the kind hypershift
 	WhenFull      string               // what happens if a quota is full: WhenFullRefuse (default) or WhenFullWait
 }
 

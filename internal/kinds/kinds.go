@@ -7,8 +7,9 @@ import "slices"
 
 // The provisioners.
 const (
-	OpenShift = "openshift" // the installer makes a cluster of machines in a cloud account; also what an empty name means
-	Namespace = "namespace" // a namespace on a hub: a Kubernetes or OpenShift cluster that is there already
+	OpenShift  = "openshift"  // the installer makes a cluster of machines in a cloud account; also what an empty name means
+	HyperShift = "hypershift" // an OpenShift cluster whose control plane is pods on a hub, which HyperShift's operator makes
+	Namespace  = "namespace"  // a namespace on a hub: a Kubernetes or OpenShift cluster that is there already
 )
 
 // Ability is something that not every kind can do.
@@ -22,6 +23,7 @@ const (
 	Kubeadmin  Ability = "kubeadmin"   // it has a password of its own that opens everything
 	MustGather Ability = "must-gather" // logs of the whole cluster can be gathered
 	Installer  Ability = "installer"   // a version's installer makes it of machines, which profiles describe
+	OwnAPI     Ability = "own-api"     // it is an OpenShift cluster with an API, a version and DNS names of its own
 )
 
 // kind is one row of the table.
@@ -34,7 +36,11 @@ type kind struct {
 }
 
 var table = map[string]kind{
-	OpenShift: {platforms: []string{"aws", "ibmcloud"}, can: []Ability{Console, Look, Tags, Kubeadmin, MustGather, Installer}, ready: "after about 40 minutes"},
+	OpenShift: {platforms: []string{"aws", "ibmcloud"}, can: []Ability{Console, Look, Tags, Kubeadmin, MustGather, Installer, OwnAPI}, ready: "after about 40 minutes"},
+	HyperShift: {
+		platforms: []string{"kubernetes"}, can: []Ability{Look, Kubeadmin, OwnAPI}, why: "its control plane is hosted on a hub, and no installer made it",
+		ready: "within 20 minutes", lacks: "machines of its own, upgrades or add-ons",
+	},
 	Namespace: {
 		platforms: []string{"kubernetes"}, why: "it is a namespace on a shared cluster, and not a cluster of its own",
 		ready: "within seconds", lacks: "cluster-admin, nodes, operators or CRDs",
@@ -80,10 +86,18 @@ func On(platform string) (names []string) {
 // NeedsAccount reports that a platform has no account of the installation's own: its accounts are documents of the catalogue.
 func NeedsAccount(platform string) bool { return platform == "kubernetes" }
 
+// Release names the release of a cluster with an API of its own, for people, with what is special about its kind.
+func Release(provisioner, release string) string {
+	if Can(provisioner, Installer) {
+		return release
+	}
+	return release + " with a hosted control plane"
+}
+
 // Product names what a cluster runs, for people: OpenShift with its release, or the word of its kind.
 func Product(provisioner, release string) string {
-	if Can(provisioner, Installer) {
-		return "OpenShift " + release
+	if Can(provisioner, OwnAPI) {
+		return "OpenShift " + Release(provisioner, release)
 	}
 	return provisioner
 }

@@ -54,6 +54,21 @@ func (s Scope) CheckURL(raw string) error {
 	return nil
 }
 
+// balancerURL is the address of an API at a load balancer whose name or IPv4 address only the hub knows.
+var balancerURL = regexp.MustCompile(`^https://([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]*[a-z0-9]:6443$`)
+
+// CheckAPIURL returns nil if raw can be the address of this cluster's API. That of a hosted control plane is whichever its hub's load balancer got:
+// then only its form is checked.
+func (s Scope) CheckAPIURL(raw string) error {
+	if s.Platform != Kubernetes || s.Server != "" {
+		return s.CheckURL(raw)
+	}
+	if !balancerURL.MatchString(raw) {
+		return fmt.Errorf("%.80q is not the address of an API at a load balancer", raw)
+	}
+	return nil
+}
+
 // MaxLinks is how many addresses of what runs in a cluster are shown.
 const MaxLinks = 10
 

@@ -14,6 +14,26 @@ type Order struct {
 	InfraID string            // recorded before anything is made under it
 	Text    string            // what its profile says, frozen at acceptance: a YAML document of the kind's own
 	Tags    map[string]string // as they were accepted
+	Version string            // of OpenShift, for a kind that has one
+	Release string            // image of that version, pinned; empty: the public one
+}
+
+// Look is what one look at a cluster that is being made has seen.
+type Look struct {
+	Ready   bool
+	Percent int    // of its making
+	Step    string // what is waited for, for people
+	Reason  string // code of why it can never be made, or, as Waits, of why it is not ready yet
+	Message string // the hub's own words about that
+	Waits   bool   // Reason may go away by itself
+	Whose   string // whose problem Reason is: one of contract's Whose values
+	Next    string
+}
+
+// Access is how a cluster with an API of its own is opened.
+type Access struct {
+	Kubeconfig secret.Text
+	Password   secret.Text // of kubeadmin
 }
 
 // Token opens a cluster until it expires, or its account is removed.

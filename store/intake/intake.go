@@ -314,14 +314,12 @@ func (e *Invalid) outputs(o *contract.Outputs, of Scope) {
 	if o == nil {
 		return
 	}
-	for _, address := range []struct{ name, value, want string }{
-		{"outputs.apiUrl", o.APIURL, of.APIURL()}, {"outputs.consoleUrl", o.ConsoleURL, of.ConsoleURL()},
-	} {
-		if address.value == "" && address.want == "" { // a kind without a console
-			continue
-		}
-		if err := of.CheckURL(address.value); err != nil {
-			e.check(true, address.name, err.Error(), address.want)
+	if err := of.CheckAPIURL(o.APIURL); err != nil {
+		e.check(true, "outputs.apiUrl", err.Error(), of.APIURL())
+	}
+	if console := of.ConsoleURL(); o.ConsoleURL != "" || console != "" { // not every kind has one
+		if err := of.CheckURL(o.ConsoleURL); err != nil {
+			e.check(true, "outputs.consoleUrl", err.Error(), console)
 		}
 	}
 	e.check(o.StoredAt.IsZero(), "outputs.storedAt", "it is empty", "when the credentials were stored")

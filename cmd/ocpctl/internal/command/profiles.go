@@ -51,8 +51,11 @@ func profileCell(p v1.Profile) table.Cell {
 }
 
 func describeMachines(p v1.Profile) string {
-	if p.ControlPlane.Replicas == 0 {
+	if p.ControlPlane.Replicas == 0 && p.Workers.Replicas == 0 {
 		return "none of its own"
+	}
+	if p.ControlPlane.Replicas == 0 {
+		return fmt.Sprintf("%d nodes on a hub", p.Workers.Replicas)
 	}
 	if p.Workers.Replicas == 0 {
 		return fmt.Sprintf("%d %s", p.ControlPlane.Replicas, p.ControlPlane.InstanceType)
