@@ -33,6 +33,9 @@ type attempt struct {
 	cloud Cloud
 	hub   Provisioner // of a cluster that is made on a hub; nil: an installer makes it
 
+	accounts Accounts // of a kind without an API of its own, else nil
+	hosted   Hosted   // of a kind with one that an operator makes, else nil
+
 	platform platform.Platform
 	store    *artifacts.Store
 	// bucketKeys are the store's credentials for the bucket; nil: the runner's own identity.
@@ -89,7 +92,7 @@ func (a *attempt) runWork(ctx context.Context) contract.Result {
 	if err == nil && a.spec.Kind != contract.KindCreate {
 		a.tryRecord(ctx)
 	}
-	if err == nil && a.hub != nil {
+	if err == nil && a.hub != nil && !a.isLikeInstalled() {
 		var result contract.Result
 		if result, err = a.runOnHub(ctx); err == nil {
 			return result
@@ -157,7 +160,7 @@ func (a *attempt) runWork(ctx context.Context) contract.Result {
 
 // prepareWork sets up what every phase needs. It contacts nothing except to look up the cloud's keys if they are a reference.
 func (a *attempt) prepareWork(ctx context.Context) (err error) {
-	if kinds.Can(a.spec.Provisioner, kinds.Installer) && !plainVersion.MatchString(a.spec.Version) {
+	if kinds.Can(a.spec.Provisioner, kinds.OwnAPI) && !plainVersion.MatchString(a.spec.Version) {
 		return failure{
 			Reason: "UnknownVersion", Whose: contract.WhoseOurs, Message: fmt.Sprintf("%q is not an OpenShift version", a.spec.Version),
 			Next: "ask an administrator of this installation to correct the profile; a version looks like 4.20.3",

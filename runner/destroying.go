@@ -41,6 +41,9 @@ func (a *attempt) destroyCluster(ctx context.Context, dirs []string) error {
 	if a.hub != nil {
 		last.Code = 0
 	}
+	if a.hosted != nil {
+		a.endHosted(ctx)
+	}
 	err = a.destroyAll(ctx, dirs, &last)
 	if err == nil && ctx.Err() == nil {
 		a.removeCredentials(ctx, &last)

@@ -35,6 +35,10 @@ func (a *attempt) createOnHub(ctx context.Context) (outputs *contract.Outputs, e
 		}},
 		{"installing", 40, "applying it on the hub", a.applyOnHub},
 		{"configuring", 80, "storing addresses and credentials", func(ctx context.Context) error {
+			if a.hosted != nil {
+				outputs, err = a.configureHosted(ctx)
+				return err
+			}
 			if outputs, err = a.configureOnHub(ctx); err != nil {
 				return err
 			}
@@ -53,6 +57,11 @@ func (a *attempt) preflightOnHub(ctx context.Context) error {
 		return err
 	}
 	problems, err := a.hub.Preflight(ctx, a.cloudTarget(), nil, nil)
+	if err == nil && a.hosted != nil {
+		var more []cloud.Problem
+		more, err = a.hosted.CheckOrder(ctx, a.order())
+		problems = append(problems, more...)
+	}
 	if err := a.checkProblems(ctx, surroundings{problems: problems, problemsErr: err}); err != nil || !a.hub.NeedsPull(a.order()) {
 		return err
 	}
@@ -91,7 +100,10 @@ func (a *attempt) applyOnHub(ctx context.Context) error {
 		a.api.Stop(status.ErrLeaseOver)
 		return status.ErrLeaseOver
 	}
-	return a.explainHub(ctx, "it could not be made", a.hub.Create(ctx, a.order(), a.pull))
+	if err := a.explainHub(ctx, "it could not be made", a.hub.Create(ctx, a.order(), a.pull)); err != nil || a.hosted == nil {
+		return err
+	}
+	return a.awaitHosted(ctx)
 }
 
 // explainHub is the failure of a call of the hub.
@@ -134,7 +146,7 @@ func (a *attempt) accessOnHub(ctx context.Context) error {
 	if ctx.Err() != nil { // the answer said stop
 		return context.Cause(ctx)
 	}
-	there, trouble := a.hub.Accounts(ctx, a.order())
+	there, trouble := a.accounts.Accounts(ctx, a.order())
 	stays := slices.Clone(work.Keep)
 	for _, one := range work.Give {
 		stays = append(stays, one.Account)
@@ -142,14 +154,14 @@ func (a *attempt) accessOnHub(ctx context.Context) error {
 	for _, one := range work.Take {
 		err := trouble
 		if err == nil {
-			err = a.hub.Take(ctx, a.order(), one.Account)
+			err = a.accounts.Take(ctx, a.order(), one.Account)
 		}
 		a.reportAccess(contract.AccessState{Removed: true}, err, one)
 		trouble = cmp.Or(trouble, err)
 	}
 	for _, account := range there {
 		if !slices.Contains(stays, account) {
-			trouble = cmp.Or(trouble, a.hub.Take(ctx, a.order(), account))
+			trouble = cmp.Or(trouble, a.accounts.Take(ctx, a.order(), account))
 		}
 	}
 	for _, one := range work.Give {
@@ -178,7 +190,7 @@ func (a *attempt) accessOnHub(ctx context.Context) error {
 
 // giveOnHub makes a reader's account, and stores the kubeconfig with its token where the server finds it.
 func (a *attempt) giveOnHub(ctx context.Context, one contract.Access) (contract.AccessState, error) {
-	token, err := a.hub.Give(ctx, a.order(), one.Account, one.Role, max(one.Lifetime, 10*time.Minute))
+	token, err := a.accounts.Give(ctx, a.order(), one.Account, one.Role, max(one.Lifetime, 10*time.Minute))
 	if err != nil {
 		return contract.AccessState{}, err
 	}
@@ -192,5 +204,5 @@ func (a *attempt) giveOnHub(ctx context.Context, one contract.Access) (contract.
 // order describes the cluster for its kind.
 func (a *attempt) order() provision.Order {
 	infraID, _ := a.cloudTarget().NewestIdentity()
-	return provision.Order{Cluster: a.spec.Cluster, Name: a.spec.Name, InfraID: infraID, Text: a.spec.InstallConfig, Tags: a.spec.Tags}
+	return provision.Order{Cluster: a.spec.Cluster, Name: a.spec.Name, InfraID: infraID, Text: a.spec.InstallConfig, Tags: a.spec.Tags, Version: a.spec.Version, Release: a.spec.ReleaseImage}
 }

@@ -23,13 +23,28 @@ type Provisioner interface {
 	NeedsPull(o provision.Order) bool
 	// Create makes what was rendered. It is called only after the record was acknowledged, and may be repeated. pull is empty if it is not needed.
 	Create(ctx context.Context, o provision.Order, pull secret.Text) error
+}
 
+// Accounts is what a kind supplies besides if its clusters have no API of their own: then readers' accounts are on the hub.
+type Accounts interface {
 	// Accounts returns the names of the accounts that Give made.
 	Accounts(ctx context.Context, o provision.Order) ([]string, error)
 	// Give makes an account with a role, and returns a token of it. Both may be repeated.
 	Give(ctx context.Context, o provision.Order, account, role string, lifetime time.Duration) (provision.Token, error)
 	// Take removes an account. Its tokens open nothing from then on.
 	Take(ctx context.Context, o provision.Order, account string) error
+}
+
+// Hosted is what a kind supplies besides if an operator on the hub makes clusters with an API of their own.
+type Hosted interface {
+	// CheckOrder returns what would keep the operator from making the cluster.
+	CheckOrder(ctx context.Context, o provision.Order) ([]cloud.Problem, error)
+	// Look looks once how far the operator is. It may be repeated.
+	Look(ctx context.Context, o provision.Order) (provision.Look, error)
+	// Access returns how a cluster is opened that Look found ready.
+	Access(ctx context.Context, o provision.Order) (provision.Access, error)
+	// End has the operator remove the target's clusters, and returns what is still there, for people. It may be repeated, and comes before Remove.
+	End(ctx context.Context, t cloud.Target) ([]string, error)
 }
 
 // OpenProvisioner opens a kind of cluster on a hub. It makes no call yet.
@@ -55,7 +70,20 @@ func (a *attempt) openKind(ctx context.Context) (err error) {
 		}
 	}
 	a.cloud = a.hub
+	a.accounts, _ = a.hub.(Accounts)
+	a.hosted, _ = a.hub.(Hosted)
 	return nil
+}
+
+// isLikeInstalled reports that an attempt at a cluster on a hub is the same as at one that an installer made: its API is its own.
+func (a *attempt) isLikeInstalled() bool {
+	switch a.spec.Kind {
+	case contract.KindDestroy, contract.KindAccess:
+		return kinds.Can(a.spec.Provisioner, kinds.OwnAPI)
+	case contract.KindObserve, contract.KindInform:
+		return kinds.Can(a.spec.Provisioner, kinds.Look)
+	}
+	return false
 }
 
 // runOnHub runs an attempt at a cluster that no installer makes.

@@ -8,6 +8,7 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/cloud/kubernetes"
 	"github.com/ocpctl/ocpctl/runner/cloud/kubernetes/inventory"
+	"github.com/ocpctl/ocpctl/runner/provision/hypershift"
 	"github.com/ocpctl/ocpctl/runner/provision/namespace"
 	"github.com/ocpctl/ocpctl/runner/scan"
 )
@@ -19,6 +20,15 @@ func openNamespace(region string, keys cloud.Keys) (runner.Provisioner, error) {
 		return nil, err
 	}
 	return namespace.New(hub), nil
+}
+
+// openHyperShift opens a hub for hosted clusters.
+func openHyperShift(region string, keys cloud.Keys) (runner.Provisioner, error) {
+	hub, err := kubernetes.New(region, keys)
+	if err != nil {
+		return nil, err
+	}
+	return hypershift.New(hub), nil
 }
 
 // openHubInventory opens a hub for a scan.

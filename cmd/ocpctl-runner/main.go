@@ -178,7 +178,7 @@ func (r runtime) runAttempt(ctx context.Context, f flags, keys cloud.Keys) error
 			names.AWS:      {Keys: keys, Open: openAWS},
 			names.IBMCloud: {Open: openIBMCloud},
 		},
-		Provisioners: map[string]runner.OpenProvisioner{kinds.Namespace: openNamespace},
+		Provisioners: map[string]runner.OpenProvisioner{kinds.HyperShift: openHyperShift, kinds.Namespace: openNamespace},
 	})
 }
 

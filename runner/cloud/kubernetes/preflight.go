@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
@@ -19,33 +20,46 @@ const (
 )
 
 const (
-	roles  = "/apis/rbac.authorization.k8s.io/v1/clusterroles/"
-	review = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
-	rights = "ask an administrator of the hub to apply deploy/hub.yaml, and to use the credentials of its service account"
+	rolesAt    = "/apis/rbac.authorization.k8s.io/v1/clusterroles/"
+	review     = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+	giveRights = "ask an administrator of the hub to apply deploy/hub.yaml, and to use the credentials of its service account"
 )
 
-// right is what a runner has to be allowed in the whole hub.
-type right struct{ verb, group, resource, name string }
+// Right is what a runner has to be allowed in the whole hub.
+type Right struct{ Verb, Group, Resource, Name string }
 
-func (r right) String() string {
-	if r.name != "" {
-		return fmt.Sprintf("%s %s %s", r.verb, r.resource, r.name)
+func (r Right) String() string {
+	if r.Name != "" {
+		return fmt.Sprintf("%s %s %s", r.Verb, r.Resource, r.Name)
 	}
-	return r.verb + " " + r.resource
+	return r.Verb + " " + r.Resource
 }
 
-// needed is everything without which a cluster could not be made, or not proven gone.
-var needed = []right{
+// needed is everything without which no cluster of any kind could be made, or proven gone.
+var needed = []Right{
 	{"create", "", "namespaces", ""}, {"patch", "", "namespaces", ""}, {"list", "", "namespaces", ""}, {"delete", "", "namespaces", ""},
 	{"create", "rbac.authorization.k8s.io", "rolebindings", ""}, {"patch", "rbac.authorization.k8s.io", "rolebindings", ""},
-	{"bind", "rbac.authorization.k8s.io", "clusterroles", ViewRole}, {"bind", "rbac.authorization.k8s.io", "clusterroles", EditRole}, {"bind", "rbac.authorization.k8s.io", "clusterroles", RunnerRole},
 	{"list", "", "persistentvolumes", ""}, {"list", "", "services", ""}, {"list", "networking.k8s.io", "ingresses", ""}, {"list", "route.openshift.io", "routes", ""},
 }
 
-// Preflight returns what would keep clusters from being made on the hub, or from being proven gone: another hub, and missing roles and rights.
+// binds are the rights to bind the roles of namespaces.
+var binds = []Right{
+	{"bind", "rbac.authorization.k8s.io", "clusterroles", ViewRole}, {"bind", "rbac.authorization.k8s.io", "clusterroles", EditRole}, {"bind", "rbac.authorization.k8s.io", "clusterroles", RunnerRole},
+}
+
+// Preflight returns what would keep namespaces from being made on the hub, or from being proven gone: another hub, and missing roles and rights.
 func (h *Hub) Preflight(ctx context.Context, t cloud.Target, _, _ []string) ([]cloud.Problem, error) {
+	return h.PreflightWith(ctx, t, []string{ViewRole, EditRole, RunnerRole}, binds)
+}
+
+// PreflightWith is Preflight of another kind, with the roles and rights that it needs besides those of every kind.
+func (h *Hub) PreflightWith(ctx context.Context, t cloud.Target, roles []string, rights []Right) ([]cloud.Problem, error) {
 	return cloud.RunChecks(ctx, checkTimeout, explainUnanswered,
-		func(ctx context.Context) ([]cloud.Problem, error) { return h.checkAccount(ctx, t.Account) }, h.checkRoles, h.checkRights)
+		func(ctx context.Context) ([]cloud.Problem, error) { return h.checkAccount(ctx, t.Account) },
+		func(ctx context.Context) ([]cloud.Problem, error) { return h.checkRoles(ctx, roles) },
+		func(ctx context.Context) ([]cloud.Problem, error) {
+			return h.checkRights(ctx, slices.Concat(needed, rights))
+		})
 }
 
 func explainUnanswered(err error) cloud.Problem {
@@ -65,10 +79,10 @@ func (h *Hub) checkAccount(ctx context.Context, want string) ([]cloud.Problem, e
 		Next: "ask an administrator of this installation to correct number or credentials.ref of the account's document"}}, nil
 }
 
-func (h *Hub) checkRoles(ctx context.Context) (problems []cloud.Problem, err error) {
+func (h *Hub) checkRoles(ctx context.Context, all []string) (problems []cloud.Problem, err error) {
 	var missing []string
-	for _, role := range []string{ViewRole, EditRole, RunnerRole} {
-		err := h.API.Get(ctx, roles+role, nil)
+	for _, role := range all {
+		err := h.API.Get(ctx, rolesAt+role, nil)
 		switch {
 		case api.IsAbsent(err):
 			missing = append(missing, role)
@@ -79,10 +93,10 @@ func (h *Hub) checkRoles(ctx context.Context) (problems []cloud.Problem, err err
 	return rightsMissing("the hub has no cluster role ", missing), nil
 }
 
-func (h *Hub) checkRights(ctx context.Context) ([]cloud.Problem, error) {
+func (h *Hub) checkRights(ctx context.Context, all []Right) ([]cloud.Problem, error) {
 	var missing []string
-	for _, r := range needed {
-		attributes := map[string]string{"verb": r.verb, "group": r.group, "resource": r.resource, "name": r.name}
+	for _, r := range all {
+		attributes := map[string]string{"verb": r.Verb, "group": r.Group, "resource": r.Resource, "name": r.Name}
 		var answer struct{ Status struct{ Allowed bool } }
 		ask := map[string]any{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": map[string]any{"resourceAttributes": attributes}}
 		if err := h.API.Create(ctx, review, ask, &answer); err != nil {
@@ -99,5 +113,5 @@ func rightsMissing(text string, missing []string) []cloud.Problem {
 	if len(missing) == 0 {
 		return nil
 	}
-	return []cloud.Problem{{Code: "HubRightsMissing", Block: true, Whose: contract.WhoseOurs, Message: text + strings.Join(missing, ", "), Next: rights}}
+	return []cloud.Problem{{Code: "HubRightsMissing", Block: true, Whose: contract.WhoseOurs, Message: text + strings.Join(missing, ", "), Next: giveRights}}
 }

@@ -33,7 +33,7 @@ type Manifest struct {
 func NewNamespace(o provision.Order) Manifest {
 	tags, _ := json.Marshal(o.Tags) // strings always encode
 	return Manifest{kinds.Namespaces + "/" + o.InfraID, Object{"apiVersion": "v1", "kind": "Namespace", "metadata": Object{
-		"name": o.InfraID, "labels": Object{kinds.ClusterLabel: o.Cluster, kinds.InfraLabel: o.InfraID},
+		"name": o.InfraID, "labels": Object{kinds.ClusterLabel: o.Cluster, kinds.InfraLabel: o.InfraID, kinds.PodSecurityLabel: "baseline"},
 		"annotations": Object{kinds.TagsNote: string(tags), "openshift.io/display-name": o.Name},
 	}}}
 }
@@ -74,6 +74,22 @@ func Render(all []Manifest) (map[string][]byte, error) {
 		files[fmt.Sprintf("%02d-%s-%s.yaml", i+1, strings.ToLower(fmt.Sprint(m.Object["kind"])), name)] = raw
 	}
 	return files, nil
+}
+
+// MakeNamespace makes the namespace, or brings the cluster's own up to date. One that somebody else has under this name is not touched.
+func MakeNamespace(ctx context.Context, hub *kubernetes.Hub, o provision.Order, m Manifest) error {
+	err := hub.API.Create(ctx, kinds.Namespaces, m.Object, nil)
+	if !api.HasCode(err, http.StatusConflict) {
+		return Wrap(err, "make the namespace")
+	}
+	var there kinds.Object
+	if err := hub.API.Get(ctx, m.Path, &there); err != nil {
+		return Wrap(err, "read the namespace")
+	}
+	if there.Metadata.Labels[kinds.ClusterLabel] != o.Cluster {
+		return fmt.Errorf("the hub has a namespace %s already, which is not the cluster's", o.InfraID)
+	}
+	return Apply(ctx, hub, m)
 }
 
 // Apply applies an object.

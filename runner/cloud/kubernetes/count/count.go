@@ -23,6 +23,21 @@ const (
 // Verify counts once. What could not be queried is a finding. It begins with a positive control: the hub is the recorded one, and tells about a
 // namespace, so that a wrong hub or a token without rights cannot look like an empty one. If it fails, nothing else is asked.
 func Verify(ctx context.Context, hub *api.Client, t cloud.Target) contract.Pass {
+	return verify(ctx, hub, t, nil, kinds.Inside)
+}
+
+// VerifyHosted is Verify of a hosted cluster: it counts its objects, too, and the same in the namespaces of its control planes, with the virtual machines.
+func VerifyHosted(ctx context.Context, hub *api.Client, t cloud.Target) contract.Pass {
+	var controlPlanes []string
+	for _, id := range t.Identities {
+		if id.InfraID != "" {
+			controlPlanes = append(controlPlanes, kinds.ControlPlane(id.InfraID, t.Name))
+		}
+	}
+	return verify(ctx, hub, t, controlPlanes, slices.Concat(kinds.Hosted, kinds.Inside))
+}
+
+func verify(ctx context.Context, hub *api.Client, t cloud.Target, more []string, all []kinds.Kind) contract.Pass {
 	ctx, cancel := context.WithTimeout(ctx, passTimeout)
 	defer cancel()
 	p := &pass{hub: hub, region: t.Region}
@@ -31,13 +46,14 @@ func Verify(ctx context.Context, hub *api.Client, t cloud.Target) contract.Pass 
 			p.Identities = append(p.Identities, id.InfraID)
 		}
 	}
+	p.places = slices.Concat(p.Identities, more)
 	if !p.control(ctx, t) {
 		return p.Pass
 	}
 	p.namespaces(ctx, t.Cluster)
 	p.volumes(ctx)
-	for _, name := range p.Identities {
-		for _, k := range kinds.Inside {
+	for _, name := range p.places {
+		for _, k := range all {
 			p.inside(ctx, k, name)
 		}
 	}
@@ -50,6 +66,7 @@ type pass struct {
 	contract.Pass
 	hub    *api.Client
 	region string
+	places []string // the namespaces of the identities, and those of their control planes
 }
 
 // note records a question and its answer. It reports whether it was answered.
@@ -93,7 +110,7 @@ func (p *pass) control(ctx context.Context, t cloud.Target) bool {
 // namespaces looks for each recorded one by its name, and for others that say that they are the cluster's.
 func (p *pass) namespaces(ctx context.Context, cluster string) {
 	var seen []string
-	for _, name := range p.Identities {
+	for _, name := range p.places {
 		var found kinds.Object
 		err := p.hub.Get(ctx, kinds.Namespaces+"/"+name, &found)
 		switch {
@@ -126,7 +143,7 @@ func (p *pass) volumes(ctx context.Context) {
 	all, err := api.List[kinds.Object](ctx, p.hub, kinds.Volumes.Path, "")
 	count := 0
 	for _, v := range all {
-		if !slices.Contains(p.Identities, v.Spec.ClaimRef.Namespace) {
+		if !slices.Contains(p.places, v.Spec.ClaimRef.Namespace) {
 			continue
 		}
 		count++
@@ -137,7 +154,7 @@ func (p *pass) volumes(ctx context.Context) {
 		}
 		p.Leftovers = append(p.Leftovers, l)
 	}
-	p.note("list persistentvolumes", strings.Join(p.Identities, ","), count, err)
+	p.note("list persistentvolumes", strings.Join(p.places, ","), count, err)
 }
 
 func (p *pass) inside(ctx context.Context, k kinds.Kind, namespace string) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"sync"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
@@ -48,10 +49,13 @@ func (i *Inventory) Regions(context.Context) ([]string, error) { return []string
 
 const partNamespaces = "namespaces"
 
+// everything is what is listed in namespaces.
+var everything = slices.Concat(kinds.Inside, kinds.Hosted)
+
 // Parts implements scan.Inventory.
 func (i *Inventory) Parts([]string) []string {
 	parts := []string{i.region + "/" + partNamespaces, i.region + "/" + kinds.Volumes.Part}
-	for _, k := range kinds.Inside {
+	for _, k := range everything {
 		parts = append(parts, i.region+"/"+k.Part)
 	}
 	return parts
@@ -93,11 +97,14 @@ func (i *Inventory) List(ctx context.Context, part string, emit func([]contract.
 			return within(kinds.Volumes.Type, o.Spec.ClaimRef.Namespace, o)
 		}))
 	}
-	for _, k := range kinds.Inside {
+	for _, k := range everything {
 		if part != i.region+"/"+k.Part {
 			continue
 		}
 		all, err := api.ListServed[kinds.Object](ctx, i.hub, k.Path, k.Group)
+		if k.Separate && api.HasCode(err, 403) {
+			return nil // a hub that does not give these rights has no such clusters: a preflight refuses them
+		}
 		if err != nil {
 			return err
 		}
@@ -115,10 +122,11 @@ func idOf(namespace string) string { return "namespace/" + namespace }
 
 // within is something in a namespace, or of it; the zero value: no cluster's namespace has such a name.
 func within(kind, namespace string, o kinds.Object) contract.SeenResource {
-	if !recordedForm.MatchString(namespace) {
+	id := kind + "/" + namespace + "/" + o.Metadata.Name
+	if namespace = kinds.OwnerOf(namespace); !recordedForm.MatchString(namespace) {
 		return contract.SeenResource{}
 	}
-	return contract.SeenResource{ID: kind + "/" + namespace + "/" + o.Metadata.Name, Type: kind, Name: namespace, Within: idOf(namespace)}
+	return contract.SeenResource{ID: id, Type: kind, Name: namespace, Within: idOf(namespace)}
 }
 
 func (i *Inventory) seeAll(all []kinds.Object, see func(kinds.Object) contract.SeenResource) (out []contract.SeenResource) {

@@ -68,12 +68,14 @@ func (o Object) Holders() string {
 
 // Kind is a kind of object.
 type Kind struct {
-	Type   string // as in contract.Leftover
-	Part   string // of a scan
-	Path   string // of the list of all of them
-	Group  string // of the API that a hub may not have; empty: it has it
-	within string // the last part of Path, for lists of one namespace; empty: it is in none
-	counts func(Object) bool
+	Type  string // as in contract.Leftover
+	Part  string // of a scan
+	Path  string // of the list of all of them
+	Group string // of the API that a hub may not have; empty: it has it
+
+	Separate bool   // the rights to it are those of one kind of clusters, which a hub need not give
+	within   string // the last part of Path, for lists of one namespace; empty: it is in none
+	counts   func(Object) bool
 }
 
 // Namespaces is the path of all namespaces.
@@ -96,3 +98,25 @@ func (k Kind) In(namespace string) string {
 
 // Counts reports whether an object is one that is counted.
 func (k Kind) Counts(o Object) bool { return k.counts == nil || k.counts(o) }
+
+// Hosted are what belongs to hosted clusters, besides Inside. A hub without HyperShift's operator has none of these kinds.
+var Hosted = []Kind{
+	{Type: "hosted-cluster", Part: "hosted clusters", Path: "/apis/hypershift.openshift.io/v1beta1/hostedclusters", within: "hostedclusters", Group: "hypershift.openshift.io", Separate: true},
+	{Type: "node-pool", Part: "node pools", Path: "/apis/hypershift.openshift.io/v1beta1/nodepools", within: "nodepools", Group: "hypershift.openshift.io", Separate: true},
+	{Type: "virtual-machine", Part: "virtual machines", Path: "/apis/kubevirt.io/v1/virtualmachines", within: "virtualmachines", Group: "kubevirt.io", Separate: true},
+}
+
+// ControlPlane is the namespace that HyperShift's operator makes for the control plane of a cluster (openshift/hypershift,
+// hypershift-operator/controllers/manifests).
+func ControlPlane(infraID, name string) string { return infraID + "-" + name }
+
+// OwnerOf returns the namespace of the cluster that a namespace belongs to: another one for that of a control plane, otherwise itself.
+func OwnerOf(namespace string) string {
+	const random = 5 // as many characters end an infraID
+	if n := (len(namespace) - random - 2) / 2; n > 0 {
+		if infraID := namespace[:n+1+random]; namespace == ControlPlane(infraID, namespace[:n]) {
+			return infraID
+		}
+	}
+	return namespace
+}
