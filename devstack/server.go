@@ -226,7 +226,11 @@ func (h *Stack) cloud() []string {
 
 // standIns returns the variables of the stand-in programs.
 func (h *Stack) standIns() []string {
-	return []string{installer.PaceVariable + "=" + h.Pace.String(), installer.FaultsVariable + "=" + h.Faults()}
+	env := []string{installer.PaceVariable + "=" + h.Pace.String(), installer.FaultsVariable + "=" + h.Faults()}
+	if h.Hub != nil {
+		env = append(env, installer.HubVariable+"="+h.Hub.GuestsURL())
+	}
+	return env
 }
 
 // writeEnvironment writes the cloud variables to server.env, so that people can run the server's commands against the stack.

@@ -1,7 +1,7 @@
 // Package hub is a stand-in of a Kubernetes cluster on which others are made: the API server's protocol for the kinds that ocpctl uses, without pods.
 //
 // It speaks TLS, knows service accounts' tokens, judges every request by RBAC with the rules of deploy/hub.yaml, refuses fields that Kubernetes does not
-// know, and lets namespaces go as Kubernetes does: Terminating until nothing in them has a finalizer. It can be told to be away, to refuse tokens, and to
+// know, and lets namespaces go as Kubernetes does: Terminating until nothing in them has a finalizer. It plays HyperShift's operator. It can be told to be away, to refuse tokens, and to
 // hold what is deleted. What is not in this list does not exist here: watches, admission (pods' security, policies), quotas in force.
 package hub
 
@@ -36,7 +36,8 @@ import (
 type Config struct {
 	Addr      string        // host:port; port 0: a free one
 	StatePath string        // empty: nothing is kept
-	Delay     time.Duration // how long namespaces and volumes take to go
+	Delay     time.Duration // how long namespaces and volumes take to go, and each step of an operator
+	Plain     bool          // it has no operator of HyperShift
 }
 
 // Hub is a running stand-in.
@@ -53,6 +54,10 @@ type Hub struct {
 	refuses bool      // tokens
 	strike  func(method, path string)
 	calls   int
+	faults  map[string]string // messages, by condition
+
+	guests string // where the stand-in oc asks for hosted clusters
+	forOC  *http.Server
 }
 
 // world is everything that is kept.
@@ -62,6 +67,7 @@ type world struct {
 	Runner  string             // token of deploy/hub.yaml's service account
 	Objects map[string]*stored // by path
 	Tokens  map[string]token   // by themselves
+	Guests  map[string]*guest  // hosted clusters, by the host of their API
 	Last    int
 }
 
@@ -79,11 +85,14 @@ func Start(_ context.Context, cfg Config) (h *Hub, err error) {
 		TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{{Certificate: [][]byte{h.world.Cert}, PrivateKey: key}}},
 	}
 	go func() { _ = h.server.ServeTLS(listener, "", "") }() // ends with Stop
+	own := must.Get(net.Listen("tcp", "127.0.0.1:0"))
+	h.guests, h.forOC = "http://"+own.Addr().String(), &http.Server{Handler: http.HandlerFunc(h.serveGuests), ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = h.forOC.Serve(own) }() // likewise
 	return h, nil
 }
 
 // Stop ends it.
-func (h *Hub) Stop() error { return h.server.Close() }
+func (h *Hub) Stop() error { return errors.Join(h.server.Close(), h.forOC.Close()) }
 
 // open reads the state, or makes a new hub.
 func (h *Hub) open() (err error) {
@@ -108,6 +117,9 @@ func (h *Hub) open() (err error) {
 		Objects: map[string]*stored{}, Tokens: map[string]token{},
 	}
 	must.Do(h.applyDeploy())
+	if !h.cfg.Plain {
+		h.installOperator()
+	}
 	return h.save()
 }
 
@@ -205,7 +217,7 @@ func (h *Hub) Left(part string) (paths []string) {
 	h.settle()
 	for _, path := range slices.Sorted(maps.Keys(h.world.Objects)) {
 		raw, _ := json.Marshal(h.world.Objects[path].Object)
-		own := part == "" && (strings.Contains(string(raw), clusterLabel) || strings.Contains(path, "/persistentvolumes/"))
+		own := part == "" && (strings.Contains(string(raw), clusterLabel) || strings.Contains(path, "/persistentvolumes/") || isOfControlPlane(path, string(raw)))
 		if own || part != "" && strings.Contains(path+string(raw), part) {
 			paths = append(paths, path)
 		}

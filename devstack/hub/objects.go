@@ -227,6 +227,8 @@ func (h *Hub) settle() {
 			h.settleNamespace(path, one, now)
 		case "persistentvolumes":
 			h.settleVolume(path, one, now)
+		case "hostedclusters":
+			h.operate(path, one, now)
 		default:
 			h.dropFreed(path)
 		}

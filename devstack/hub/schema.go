@@ -95,6 +95,9 @@ var resources = map[string]known{
 	"validatingadmissionpolicies":       {"ValidatingAdmissionPolicy", admissionGroup, false, func() any { return &admission.ValidatingAdmissionPolicy{} }},
 	"validatingadmissionpolicybindings": {"ValidatingAdmissionPolicyBinding", admissionGroup, false, func() any { return &admission.ValidatingAdmissionPolicyBinding{} }},
 	"routes":                            {"Route", "route.openshift.io", true, func() any { return &route{} }},
+	"hostedclusters":                    {"HostedCluster", hostedGroup, true, func() any { return &hostedCluster{} }},
+	"nodepools":                         {"NodePool", hostedGroup, true, func() any { return &nodePool{} }},
+	"virtualmachines":                   {"VirtualMachine", machineGroup, true, func() any { return &virtualMachine{} }},
 }
 
 // pathOf returns where an object is; empty: its kind is not known.

@@ -38,6 +38,8 @@ const (
 	IBMCloudVariable = "OCPCTL_STANDIN_IBMCLOUD_URL"
 	// AWSVariable is the address of the stand-in AWS for oc, which gets no variables of a cloud.
 	AWSVariable = "OCPCTL_STANDIN_AWS_URL"
+	// HubVariable is where oc reaches the hosted clusters of the stand-in hub.
+	HubVariable = "OCPCTL_STANDIN_HUB_URL"
 )
 
 // RealVersion is the version of the real programs (package real).

@@ -24,7 +24,7 @@ No cluster is real, and nothing costs money.
 ocpctl's server and runners, PostgreSQL and S3 run as they do in production.
 
   1. Open %s/playground and put the label ocp/aws-minimal-test on a pull request, ocp/ibm-minimal-test for IBM Cloud,
-     or ocp/namespace for a namespace on a shared cluster.
+     ocp/namespace for a namespace on a shared cluster, or ocp/hcp-small for a cluster with a hosted control plane.
   2. Watch the bot's comment until the cluster is ready, about ten seconds. Then type /ocp help below it.
   3. Close the pull request: %s later the cluster is destroyed, and the comment shows the proof.
   4. Open %s/playground, type /ocp create as maya in #clusters, and fill in the form. The cluster's message shows the

@@ -18,6 +18,7 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/installer"
 	"github.com/ocpctl/ocpctl/devstack/installer/act"
 	"github.com/ocpctl/ocpctl/devstack/installer/resources"
+	"github.com/ocpctl/ocpctl/devstack/installer/resources/guests"
 	"github.com/ocpctl/ocpctl/devstack/installer/resources/ibmcloud"
 	"github.com/ocpctl/ocpctl/devstack/must"
 )
@@ -60,7 +61,7 @@ func (r *run) inCluster(command string, do func(context.Context, *resources.Livi
 		must.EndIf(errors.Is(err, resources.ErrNoCluster),
 			act.Fail(1, "Unable to connect to the server: dial tcp: lookup api.%s: %s", domain, resources.ErrNoCluster))
 		must.Do(err)
-		if running, all := masters(living); 2*running <= all {
+		if running, all := masters(living); all > 0 && 2*running <= all { // none: it is hosted
 			return act.Fail(1, "Unable to connect to the server: dial tcp: lookup api.%s: i/o timeout", domain) // its machines are stopped
 		}
 		must.Do(r.authenticate(ctx, living))
@@ -114,10 +115,15 @@ func (r *run) domain() (_ string, err error) {
 	return strings.TrimPrefix(server.Hostname(), "api."), nil
 }
 
-// reach finds the cluster of a domain in the stand-in clouds that there are. oc has no credentials of a cloud: for what the operators of a
+// reach finds the cluster of a domain on the stand-in hub and in the stand-in clouds that there are. oc has no credentials of a cloud: for what the operators of a
 // real cluster do with theirs, the clouds' administration APIs give some.
 func (r *run) reach(ctx context.Context, domain string) (_ *resources.Living, err error) {
 	defer must.Catch(&err)
+	if hub := os.Getenv(installer.HubVariable); hub != "" {
+		if living, err := guests.Locate(ctx, hub, domain); !errors.Is(err, resources.ErrNoCluster) {
+			return living, err
+		}
+	}
 	if os.Getenv(installer.IBMCloudVariable) != "" {
 		ibm := must.Get(ibmcloud.Open("", r.Wrote))
 		living, err := ibm.Locate(ctx, domain)

@@ -19,8 +19,6 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/cloud/kubernetes"
 	"github.com/ocpctl/ocpctl/runner/cloud/kubernetes/api"
-	"github.com/ocpctl/ocpctl/runner/cloud/kubernetes/count"
-	hub "github.com/ocpctl/ocpctl/runner/cloud/kubernetes/kinds"
 	"github.com/ocpctl/ocpctl/runner/provision"
 	"github.com/ocpctl/ocpctl/runner/provision/objects"
 )
