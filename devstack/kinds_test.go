@@ -97,3 +97,48 @@ func TestAHubThatIsAwayDelaysTheTeardown(t *testing.T) {
 	l.runUntil("released", 2*time.Minute, l.every(lifecycle.Released))
 	l.assertNothingLeft()
 }
+
+// A label gives a cluster whose control plane is hosted on the hub. Its readers' accounts are its own, and it goes with proof.
+func TestALabelGivesAHostedClusterThatGoesWithItsPullRequest(t *testing.T) {
+	t.Parallel()
+	l := newLifeOf(t, devstack.Config{Hour: time.Hour, Hubs: true})
+	before := l.Hub.Left("")
+	number := l.labelledWith("ocp/hcp-small", "A change that needs an operator")
+	l.runUntil("ready", time.Minute, func() bool { return l.count(`SELECT count(*) FROM clusters WHERE status = 'READY'`) == 1 })
+	id := l.clusters()[0].ID
+	var infraID, name, api, console, provisioner string
+	require.NoError(t, l.pool.QueryRow(l.ctx, `SELECT a.infra_id, c.name, o.api_url, o.console_url, c.provisioner FROM clusters c JOIN attempts a ON a.cluster_id = c.id
+		JOIN cluster_outputs o ON o.cluster_id = c.id WHERE a.infra_id <> ''`).Scan(&infraID, &name, &api, &console, &provisioner))
+	require.Equal(t, "hypershift", provisioner)
+	require.Regexp(t, `^https://lb-[0-9a-f]{8}\.hub\.example\.com:6443$`, api)
+	require.Equal(t, "https://console-openshift-console.apps."+name+".apps.hub.example.com", console)
+	require.Len(t, l.Hub.Left("/namespaces/"+infraID+"-"+name+"/virtualmachines/"), 2)
+	l.runUntil("the comment says so", 20*time.Second, func() bool {
+		return l.comments(number, "4.20.3 with a hosted control plane on Kubernetes in lab") && l.comments(number, "ocpctl kubeconfig")
+	})
+
+	answer, raw := l.as("requester").send(http.MethodGet, "/api/v1/clusters/"+id+"/kubeconfig?role=edit&wait=20", nil)
+	require.Equal(t, http.StatusOK, answer.StatusCode, "%s", raw)
+	require.Contains(t, string(raw), api)
+	require.Empty(t, l.Hub.Left("ocpctl-access"), "the account is in the cluster, and not on the hub")
+	cluster := ask[v1.ClusterDetail](l.as("requester"), http.MethodGet, "/api/v1/clusters/"+id, nil, http.StatusOK)
+	for _, a := range cluster.Actions {
+		switch a.Verb {
+		case "console", "log-bundle":
+			require.Equal(t, "not_of_kind", a.Code, a.Verb)
+		case "scale-workers", "sleep", "refresh":
+			require.False(t, a.Possible, a.Verb)
+		case "kubeconfig", "extend", "destroy":
+			require.True(t, a.Possible, a.Verb)
+		}
+	}
+	refused := l.as("requester").refused(http.MethodPost, "/api/v1/clusters/"+id+"/console-links", struct{}{}, http.StatusConflict)
+	require.Contains(t, refused.Detail, "its control plane is hosted on a hub")
+
+	require.NoError(t, l.GitHub.Close(number, "maya"))
+	l.runUntil("released", time.Minute, l.every(lifecycle.Released))
+	require.Equal(t, before, l.Hub.Left(""))
+	require.Equal(t, 2, l.count(`SELECT count(*) FROM verifications v JOIN attempts a ON a.id = v.attempt_id WHERE a.cluster_id = $1 AND v.clean AND v.account = $2`, id, l.Hub.UID()))
+	l.assertNothingLeft()
+	l.assertSettled()
+}

@@ -58,7 +58,9 @@ func (h host) Note(ctx context.Context, _, key, value string) error {
 func (h host) Again(ctx context.Context) (*resources.Living, error) { return Locate(ctx, h.at, h.name) }
 
 // ProviderID implements resources.Platform.
-func (h host) ProviderID(_ *resources.Living, m resources.Machine) string { return "kubevirt://" + m.ID }
+func (h host) ProviderID(_ *resources.Living, m resources.Machine) string {
+	return "kubevirt://" + m.ID
+}
 
 // errNoMachines is why a hosted cluster starts and ends no machine: its hub does.
 var errNoMachines = errors.New("a hosted cluster has no machine sets")
