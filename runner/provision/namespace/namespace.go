@@ -1,16 +1,12 @@
 // Package namespace makes clusters that are a namespace on a hub: with a quota, limits, a network policy, and accounts that cannot leave it.
 //
-// It applies objects with server-side apply under one field manager, so that everything may be repeated. What is left of them is counted, and
-// deleted, by the platform.
+// What is left of them is counted, and deleted, by the platform.
 package namespace
 
 import (
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"net/http"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -21,6 +17,7 @@ import (
 	"github.com/ocpctl/ocpctl/runner/cloud/kubernetes/api"
 	hub "github.com/ocpctl/ocpctl/runner/cloud/kubernetes/kinds"
 	"github.com/ocpctl/ocpctl/runner/provision"
+	"github.com/ocpctl/ocpctl/runner/provision/objects"
 )
 
 // Provisioner makes namespaces on a hub.
@@ -32,16 +29,7 @@ type Provisioner struct {
 func New(hub *kubernetes.Hub) *Provisioner { return &Provisioner{hub} }
 
 // object is a Kubernetes object, or a part of one.
-type object = map[string]any
-
-// rightsLag is how long a hub may take to know of a binding. Its API servers watch them.
-const rightsLag = 10 * time.Second
-
-// manifest is one object to apply.
-type manifest struct {
-	path, file string
-	object     object
-}
+type object = objects.Object
 
 // Render implements runner.Provisioner.
 func (p *Provisioner) Render(o provision.Order) (map[string][]byte, error) {
@@ -49,15 +37,7 @@ func (p *Provisioner) Render(o provision.Order) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := map[string][]byte{}
-	for i, m := range all {
-		raw, err := yaml.Marshal(m.object)
-		if err != nil {
-			return nil, fmt.Errorf("write %s: %w", m.file, err)
-		}
-		files[fmt.Sprintf("%02d-%s.yaml", i+1, m.file)] = raw
-	}
-	return files, nil
+	return objects.Render(all)
 }
 
 // NeedsPull implements runner.Provisioner.
@@ -70,16 +50,16 @@ func (p *Provisioner) NeedsPull(o provision.Order) bool {
 func (p *Provisioner) Create(ctx context.Context, o provision.Order, pull secret.Text) error {
 	all, err := manifests(o)
 	if err == nil {
-		err = p.makeNamespace(ctx, o, all[0])
+		err = objects.MakeNamespace(ctx, p.Hub, o, all[0])
 	}
 	if err == nil {
-		err = p.enter(ctx, o.InfraID)
+		err = objects.Enter(ctx, p.Hub, o.InfraID, kubernetes.RunnerRole)
 	}
 	if err != nil {
 		return err
 	}
 	for _, m := range all[1:] {
-		if err := p.apply(ctx, m); err != nil {
+		if err := objects.Apply(ctx, p.Hub, m); err != nil {
 			return err
 		}
 	}
@@ -89,84 +69,28 @@ func (p *Provisioner) Create(ctx context.Context, o provision.Order, pull secret
 	return nil
 }
 
-// makeNamespace makes the namespace, or brings the cluster's own up to date. One that somebody else has under this name is not touched.
-func (p *Provisioner) makeNamespace(ctx context.Context, o provision.Order, m manifest) error {
-	err := p.API.Create(ctx, hub.Namespaces, m.object, nil)
-	if !api.HasCode(err, http.StatusConflict) {
-		return wrap(err, "make "+m.file)
-	}
-	var there hub.Object
-	if err := p.API.Get(ctx, m.path, &there); err != nil {
-		return wrap(err, "read "+m.file)
-	}
-	if there.Metadata.Labels[hub.ClusterLabel] != o.Cluster {
-		return fmt.Errorf("the hub has a namespace %s already, which is not the cluster's", o.InfraID)
-	}
-	return p.apply(ctx, m)
-}
-
-// apply applies an object.
-func (p *Provisioner) apply(ctx context.Context, m manifest) error {
-	return wrap(onceAllowed(ctx, func() error { return p.API.Apply(ctx, m.path, m.object) }), "apply "+m.file)
-}
-
-// onceAllowed repeats a call while it is forbidden: a right that was bound a moment ago may not be known everywhere.
-func onceAllowed(ctx context.Context, call func() error) error {
-	for until := time.Now().Add(rightsLag); ; {
-		err := call()
-		if !api.HasCode(err, http.StatusForbidden) || time.Now().After(until) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(200 * time.Millisecond):
-		}
-	}
-}
-
-func wrap(err error, doing string) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", doing, kubernetes.Explain(err))
-}
-
-// enter binds the runner's own rights in the namespace to whoever the hub says that it is.
-func (p *Provisioner) enter(ctx context.Context, namespace string) error {
-	var self struct {
-		Status struct{ UserInfo struct{ Username string } }
-	}
-	ask := object{"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
-	if err := p.API.Create(ctx, "/apis/authentication.k8s.io/v1/selfsubjectreviews", ask, &self); err != nil {
-		return wrap(err, "ask the hub who the runner is")
-	}
-	user := object{"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": self.Status.UserInfo.Username}
-	return p.apply(ctx, binding(namespace, "ocpctl-runner", kubernetes.RunnerRole, user))
-}
-
 // addPullSecret lets the namespace's pods pull with the installation's pull secret. Whoever may read secrets there can read it.
 func (p *Provisioner) addPullSecret(ctx context.Context, namespace string, pull secret.Text) error {
 	encoded := base64.StdEncoding.EncodeToString([]byte(pull.Reveal()))
-	if err := p.apply(ctx, within(namespace, "v1", "Secret", "secrets", "ocpctl-pull", object{"type": "kubernetes.io/dockerconfigjson", "data": object{".dockerconfigjson": encoded}})); err != nil {
+	if err := objects.Apply(ctx, p.Hub, objects.Within(namespace, "v1", "Secret", "secrets", "ocpctl-pull", object{"type": "kubernetes.io/dockerconfigjson", "data": object{".dockerconfigjson": encoded}})); err != nil {
 		return err
 	}
-	return p.apply(ctx, within(namespace, "v1", "ServiceAccount", "serviceaccounts", "default", object{"imagePullSecrets": []object{{"name": "ocpctl-pull"}}}))
+	return objects.Apply(ctx, p.Hub, objects.Within(namespace, "v1", "ServiceAccount", "serviceaccounts", "default", object{"imagePullSecrets": []object{{"name": "ocpctl-pull"}}}))
 }
 
 // Accounts implements runner.Provisioner.
 func (p *Provisioner) Accounts(ctx context.Context, o provision.Order) (accounts []string, err error) {
 	var all []hub.Object
-	if err = p.enter(ctx, o.InfraID); err == nil {
-		err = onceAllowed(ctx, func() (err error) {
-			all, err = api.List[hub.Object](ctx, p.API, inNamespace(o.InfraID, "serviceaccounts"), accessLabel)
+	if err = objects.Enter(ctx, p.Hub, o.InfraID, kubernetes.RunnerRole); err == nil {
+		err = objects.OnceAllowed(ctx, func() (err error) {
+			all, err = api.List[hub.Object](ctx, p.API, objects.PathIn(o.InfraID, "v1", "serviceaccounts"), accessLabel)
 			return err
 		})
 	}
 	for _, one := range all {
 		accounts = append(accounts, one.Metadata.Name)
 	}
-	return accounts, p.unlessGone(ctx, o.InfraID, wrap(err, "list accounts"))
+	return accounts, p.unlessGone(ctx, o.InfraID, objects.Wrap(err, "list accounts"))
 }
 
 // unlessGone is err, unless the hub says that the namespace does not exist: then nobody has an account there.
@@ -180,8 +104,8 @@ func (p *Provisioner) unlessGone(ctx context.Context, namespace string, err erro
 // accessLabel marks the accounts that Give made. Nobody but the runner may change an account in the namespace.
 const accessLabel = "ocpctl.io/access"
 
-func newAccount(namespace, account string) manifest {
-	return within(namespace, "v1", "ServiceAccount", "serviceaccounts", account, object{"metadata": object{"name": account, "namespace": namespace, "labels": object{accessLabel: account}}})
+func newAccount(namespace, account string) objects.Manifest {
+	return objects.Within(namespace, "v1", "ServiceAccount", "serviceaccounts", account, object{"metadata": object{"name": account, "namespace": namespace, "labels": object{accessLabel: account}}})
 }
 
 // roleOf returns the cluster role that a role is in a namespace. Whoever may run pods there can use every account in it, so more than edit would be
@@ -196,10 +120,10 @@ func roleOf(role string) string {
 // Give implements runner.Provisioner.
 func (p *Provisioner) Give(ctx context.Context, o provision.Order, account, role string, lifetime time.Duration) (t provision.Token, err error) {
 	subject := object{"kind": "ServiceAccount", "name": account, "namespace": o.InfraID}
-	for _, m := range []manifest{
-		newAccount(o.InfraID, account), binding(o.InfraID, "ocpctl-access-"+account, roleOf(role), subject),
+	for _, m := range []objects.Manifest{
+		newAccount(o.InfraID, account), objects.Bind(o.InfraID, "ocpctl-access-"+account, roleOf(role), subject),
 	} {
-		if err := p.apply(ctx, m); err != nil {
+		if err := objects.Apply(ctx, p.Hub, m); err != nil {
 			return t, err
 		}
 	}
@@ -210,10 +134,10 @@ func (p *Provisioner) Give(ctx context.Context, o provision.Order, account, role
 		}
 	}
 	ask := object{"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": object{"expirationSeconds": int(lifetime / time.Second), "audiences": []string{}}}
-	if err := onceAllowed(ctx, func() error {
-		return p.API.Create(ctx, inNamespace(o.InfraID, "serviceaccounts")+"/"+account+"/token", ask, &answer)
+	if err := objects.OnceAllowed(ctx, func() error {
+		return p.API.Create(ctx, objects.PathIn(o.InfraID, "v1", "serviceaccounts")+"/"+account+"/token", ask, &answer)
 	}); err != nil {
-		return t, wrap(err, "request a token")
+		return t, objects.Wrap(err, "request a token")
 	}
 	if answer.Status.Token == "" || answer.Status.ExpirationTimestamp.IsZero() {
 		return t, errors.New("the hub's answer to a request for a token has none")
@@ -224,10 +148,10 @@ func (p *Provisioner) Give(ctx context.Context, o provision.Order, account, role
 // Take implements runner.Provisioner.
 func (p *Provisioner) Take(ctx context.Context, o provision.Order, account string) error {
 	for _, path := range []string{
-		rbacIn(o.InfraID, "rolebindings") + "/ocpctl-access-" + account, inNamespace(o.InfraID, "serviceaccounts") + "/" + account,
+		objects.PathIn(o.InfraID, "rbac.authorization.k8s.io/v1", "rolebindings") + "/ocpctl-access-" + account, objects.PathIn(o.InfraID, "v1", "serviceaccounts") + "/" + account,
 	} {
 		if err := p.API.Delete(ctx, path, ""); err != nil && !api.IsAbsent(err) {
-			return p.unlessGone(ctx, o.InfraID, wrap(err, "remove the account "+account))
+			return p.unlessGone(ctx, o.InfraID, objects.Wrap(err, "remove the account "+account))
 		}
 	}
 	return nil
@@ -239,10 +163,4 @@ func read(o provision.Order) (order kinds.NamespaceOrder, err error) {
 		return order, errors.New("what was accepted of the namespace cannot be read")
 	}
 	return order, nil
-}
-
-// tagsNote is the annotation with the cluster's tags.
-func tagsNote(tags map[string]string) string {
-	raw, _ := json.Marshal(tags) // strings always encode
-	return string(raw)
 }

@@ -25,14 +25,14 @@ type Object = map[string]any
 
 // Manifest is one object to apply.
 type Manifest struct {
-	Path   string
-	Object Object
+	Path, File string
+	Object     Object
 }
 
 // NewNamespace returns the namespace of a cluster, with its labels.
 func NewNamespace(o provision.Order) Manifest {
 	tags, _ := json.Marshal(o.Tags) // strings always encode
-	return Manifest{kinds.Namespaces + "/" + o.InfraID, Object{"apiVersion": "v1", "kind": "Namespace", "metadata": Object{
+	return Manifest{kinds.Namespaces + "/" + o.InfraID, "namespace", Object{"apiVersion": "v1", "kind": "Namespace", "metadata": Object{
 		"name": o.InfraID, "labels": Object{kinds.ClusterLabel: o.Cluster, kinds.InfraLabel: o.InfraID, kinds.PodSecurityLabel: "baseline"},
 		"annotations": Object{kinds.TagsNote: string(tags), "openshift.io/display-name": o.Name},
 	}}}
@@ -44,7 +44,7 @@ func Within(namespace, version, kind, resource, name string, rest Object) Manife
 	for key, value := range rest {
 		o[key] = value
 	}
-	return Manifest{PathIn(namespace, version, resource) + "/" + name, o}
+	return Manifest{PathIn(namespace, version, resource) + "/" + name, strings.ToLower(kind) + "-" + name, o}
 }
 
 // PathIn is the path of a list in a namespace. version is the group's, such as apps/v1, or v1.
@@ -66,12 +66,11 @@ func Bind(namespace, name, role string, subject Object) Manifest {
 func Render(all []Manifest) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for i, m := range all {
-		name := m.Path[strings.LastIndex(m.Path, "/")+1:]
 		raw, err := yaml.Marshal(m.Object)
 		if err != nil {
-			return nil, fmt.Errorf("write %s: %w", name, err)
+			return nil, fmt.Errorf("write %s: %w", m.File, err)
 		}
-		files[fmt.Sprintf("%02d-%s-%s.yaml", i+1, strings.ToLower(fmt.Sprint(m.Object["kind"])), name)] = raw
+		files[fmt.Sprintf("%02d-%s.yaml", i+1, m.File)] = raw
 	}
 	return files, nil
 }
@@ -94,7 +93,7 @@ func MakeNamespace(ctx context.Context, hub *kubernetes.Hub, o provision.Order, 
 
 // Apply applies an object.
 func Apply(ctx context.Context, hub *kubernetes.Hub, m Manifest) error {
-	return Wrap(OnceAllowed(ctx, func() error { return hub.API.Apply(ctx, m.Path, m.Object) }), "apply "+m.Path[strings.LastIndex(m.Path, "/")+1:])
+	return Wrap(OnceAllowed(ctx, func() error { return hub.API.Apply(ctx, m.Path, m.Object) }), "apply "+m.File)
 }
 
 // OnceAllowed repeats a call while it is forbidden: a right that was bound a moment ago may not be known everywhere.
