@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -60,9 +59,12 @@ func hostedFields(r *reader, p *Profile) field {
 
 // shareOfHosted says which share of a hub a hosted cluster has.
 func shareOfHosted(o kinds.HostedOrder) string {
-	var sets []string
-	for _, set := range o.Nodes {
-		sets = append(sets, fmt.Sprintf("%d nodes of %d CPU and %s of memory", set.Replicas, set.Cores, set.Memory))
+	text := "a control plane on a shared cluster, and nodes: "
+	for i, set := range o.Nodes {
+		if i > 0 {
+			text += ", "
+		}
+		text += fmt.Sprintf("%d × %d CPU and %s of memory", set.Replicas, set.Cores, set.Memory)
 	}
-	return "a control plane on a shared cluster, and " + strings.Join(sets, ", ")
+	return text
 }
