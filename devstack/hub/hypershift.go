@@ -152,22 +152,22 @@ func (h *Hub) Break(what, message string) {
 	})
 }
 
-// operate does for a hosted cluster what the operator would have done by now.
-func (h *Hub) operate(path string, one *stored, now time.Time) {
+// operateCluster does for a hosted cluster what the operator would have done by now.
+func (h *Hub) operateCluster(path string, one *stored, now time.Time) {
 	where := parse(path)
 	if text(one.Object, "metadata", "deletionTimestamp") != "" {
 		h.endHosted(path, one, where, now)
 		return
 	}
 	steps := []func(){
-		func() { h.accept(one, where) },
-		func() { h.prepare(one, where) },
+		func() { h.acceptCluster(one, where) },
+		func() { h.prepareControlPlane(one, where) },
 		func() { h.startControlPlane(path, one) },
 		func() { h.startNodes(where) },
 		func() { h.writeSecrets(path, one, where) },
 		func() {
 			set(one.Object, []any{object{"state": "Completed"}}, "status", "version", "history")
-			h.say(one.Object, "Degraded", "False")
+			h.setCondition(one.Object, "Degraded", "False")
 		},
 	}
 	made, _ := time.Parse(time.RFC3339Nano, text(one.Object, "metadata", "creationTimestamp"))
@@ -177,20 +177,20 @@ func (h *Hub) operate(path string, one *stored, now time.Time) {
 		}
 		step()
 		for _, condition := range []string{"ValidReleaseImage", "InfrastructureReady", "Available"} {
-			if h.faults[condition] != "" && h.said(one.Object, condition) == "False" {
+			if h.faults[condition] != "" && h.statusOf(one.Object, condition) == "False" {
 				return
 			}
 		}
 	}
 }
 
-func (h *Hub) accept(one *stored, where place) {
+func (h *Hub) acceptCluster(one *stored, where place) {
 	if !slices.Contains(texts(one.Object, "metadata", "finalizers"), operatorFinalizer) {
 		set(one.Object, append(texts(one.Object, "metadata", "finalizers"), operatorFinalizer), "metadata", "finalizers")
 	}
 	set(one.Object, []any{object{"state": "Partial"}}, "status", "version", "history")
 	for _, condition := range []string{"ValidConfiguration", "SupportedHostedCluster", "ValidReleaseImage"} {
-		h.say(one.Object, condition, "True")
+		h.setCondition(one.Object, condition, "True")
 	}
 	name := controlPlane(where)
 	if path := namespaces + "/" + name; h.world.Objects[path] == nil {
@@ -198,8 +198,8 @@ func (h *Hub) accept(one *stored, where place) {
 	}
 }
 
-// put makes an object in a namespace unless there is one.
-func (h *Hub) put(namespace, version, kind, resource, name string, rest object) {
+// putInside makes an object in a namespace unless there is one.
+func (h *Hub) putInside(namespace, version, kind, resource, name string, rest object) {
 	path := "/apis/" + version + "/namespaces/" + namespace
 	if version == "v1" {
 		path = namespaces + "/" + namespace
@@ -211,16 +211,16 @@ func (h *Hub) put(namespace, version, kind, resource, name string, rest object) 
 	}
 }
 
-func (h *Hub) prepare(one *stored, where place) {
-	h.put(controlPlane(where), "v1", "PersistentVolumeClaim", "persistentvolumeclaims", "data-etcd-0", object{"spec": object{}})
-	h.put(controlPlane(where), "v1", "Service", "services", "kube-apiserver", object{"spec": object{"type": "LoadBalancer"}})
-	h.say(one.Object, "InfrastructureReady", "True")
+func (h *Hub) prepareControlPlane(one *stored, where place) {
+	h.putInside(controlPlane(where), "v1", "PersistentVolumeClaim", "persistentvolumeclaims", "data-etcd-0", object{"spec": object{}})
+	h.putInside(controlPlane(where), "v1", "Service", "services", "kube-apiserver", object{"spec": object{"type": "LoadBalancer"}})
+	h.setCondition(one.Object, "InfrastructureReady", "True")
 }
 
 func (h *Hub) startControlPlane(path string, one *stored) {
-	h.say(one.Object, "EtcdAvailable", "True")
-	h.say(one.Object, "KubeAPIServerAvailable", "True")
-	h.say(one.Object, "Available", "True")
+	h.setCondition(one.Object, "EtcdAvailable", "True")
+	h.setCondition(one.Object, "KubeAPIServerAvailable", "True")
+	h.setCondition(one.Object, "Available", "True")
 	name := parse(path).name
 	set(one.Object, name+"-admin-kubeconfig", "status", "kubeconfig", "name")
 	set(one.Object, name+"-kubeadmin-password", "status", "kubeadminPassword", "name")
@@ -232,7 +232,7 @@ func (h *Hub) startNodes(where place) {
 		pool := h.world.Objects[path].Object
 		replicas, _ := at(pool, "spec", "replicas").(float64)
 		for n := range int(replicas) {
-			h.put(controlPlane(where), machineGroup+"/v1", "VirtualMachine", "virtualmachines", fmt.Sprintf("%s-%d", parse(path).name, n), nil)
+			h.putInside(controlPlane(where), machineGroup+"/v1", "VirtualMachine", "virtualmachines", fmt.Sprintf("%s-%d", parse(path).name, n), nil)
 		}
 		set(pool, []any{operatorFinalizer}, "metadata", "finalizers")
 		if why := h.faults[FaultNodes]; why != "" {
@@ -257,7 +257,7 @@ func (h *Hub) poolsOf(where place) (paths []string) {
 
 func (h *Hub) writeSecrets(path string, one *stored, where place) {
 	secret := func(name, key string, value []byte) {
-		h.put(where.namespace, "v1", "Secret", "secrets", name, object{"data": object{key: base64.StdEncoding.EncodeToString(value)}})
+		h.putInside(where.namespace, "v1", "Secret", "secrets", name, object{"data": object{key: base64.StdEncoding.EncodeToString(value)}})
 	}
 	name := text(one.Object, "status", "kubeconfig", "name")
 	if h.faults[FaultSecret] == "" && h.world.Objects[namespaces+"/"+where.namespace+"/secrets/"+name] == nil {
@@ -291,8 +291,8 @@ func (h *Hub) endHosted(path string, one *stored, where place, now time.Time) {
 
 func isOperators(finalizer string) bool { return finalizer == operatorFinalizer }
 
-// said is the status of a condition; empty: nothing was said of it.
-func (h *Hub) said(o object, kind string) string {
+// statusOf is the status of a condition; empty: nothing was said of it.
+func (h *Hub) statusOf(o object, kind string) string {
 	all, _ := at(o, "status", "conditions").([]any)
 	for _, raw := range all {
 		if c, _ := raw.(object); text(c, "type") == kind {
@@ -302,13 +302,13 @@ func (h *Hub) said(o object, kind string) string {
 	return ""
 }
 
-// say sets a condition, unless a fault says otherwise.
-func (h *Hub) say(o object, kind, status string) {
+// setCondition sets a condition, unless a fault says otherwise.
+func (h *Hub) setCondition(o object, kind, status string) {
 	c := object{"type": kind, "status": status, "reason": "AsExpected", "lastTransitionTime": stamp(time.Now())}
 	if why := h.faults[kind]; why != "" {
 		c["status"], c["reason"], c["message"] = map[string]string{"True": "False", "False": "True"}[status], "Fault", why
 	}
-	if h.said(o, kind) == text(c, "status") {
+	if h.statusOf(o, kind) == text(c, "status") {
 		return
 	}
 	all, _ := at(o, "status", "conditions").([]any)

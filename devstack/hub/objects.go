@@ -228,7 +228,7 @@ func (h *Hub) settle() {
 		case "persistentvolumes":
 			h.settleVolume(path, one, now)
 		case "hostedclusters":
-			h.operate(path, one, now)
+			h.operateCluster(path, one, now)
 		default:
 			h.dropFreed(path)
 		}

@@ -170,3 +170,21 @@ func TestATagTellsCcoctlsNameOnlyOfItsCluster(t *testing.T) {
 		require.Equal(t, c.want, of.CCONamesIn(map[string]string{tagkey.ClusterID: c.cluster, tagkey.CloudCredential + c.name: c.value}), "%+v", c)
 	}
 }
+
+func TestTheAPIOfAHostedControlPlaneIsAtABalancer(t *testing.T) {
+	hosted := names.Scope{Platform: names.Kubernetes, Name: "shop", BaseDomain: "apps.lab.example.com"}
+	for _, good := range []string{"https://10.0.0.7:6443", "https://a1b2.elb.us-east-1.amazonaws.com:6443"} {
+		require.NoError(t, hosted.CheckAPIURL(good), good)
+	}
+	for _, bad := range []string{"", "http://10.0.0.7:6443", "https://10.0.0.7", "https://10.0.0.7:443", "https://u:p@10.0.0.7:6443", "https://10.0.0.7:6443/x", "https://evil.example.com:6443?x", "https://localhost:6443"} {
+		require.Error(t, hosted.CheckAPIURL(bad), bad)
+	}
+	require.NoError(t, hosted.CheckURL(hosted.ConsoleURL()))
+	require.Equal(t, "https://console-openshift-console.apps.shop.apps.lab.example.com", hosted.ConsoleURL())
+	require.Error(t, hosted.CheckURL("https://console-openshift-console.apps.other.apps.lab.example.com"))
+	require.NoError(t, hosted.CheckAppURL("https://web.apps.shop.apps.lab.example.com"))
+	require.Error(t, shop.CheckAPIURL("https://10.0.0.7:6443"), "an installed cluster's is below its own domain")
+	onHub := names.Scope{Platform: names.Kubernetes, Name: "shop", Server: "https://hub.example.com:6443"}
+	require.NoError(t, onHub.CheckAPIURL("https://hub.example.com:6443"))
+	require.Error(t, onHub.CheckAPIURL("https://10.0.0.7:6443"))
+}

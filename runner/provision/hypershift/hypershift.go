@@ -125,7 +125,7 @@ func (p *Provisioner) makeEtcdKey(ctx context.Context, namespace string) error {
 
 // Access implements runner.Hosted.
 func (p *Provisioner) Access(ctx context.Context, o provision.Order) (out provision.Access, err error) {
-	found, err := p.get(ctx, o)
+	found, err := p.readCluster(ctx, o)
 	if err == nil {
 		out.Kubeconfig, err = p.readSecret(ctx, o.InfraID, found.Status.Kubeconfig.Name, "kubeconfig")
 	}

@@ -22,7 +22,7 @@ type condition struct {
 
 type conditions []condition
 
-func (all conditions) find(kind string) condition {
+func (all conditions) conditionOf(kind string) condition {
 	i := slices.IndexFunc(all, func(c condition) bool { return c.Type == kind })
 	if i < 0 {
 		return condition{Type: kind, Status: "Unknown"}
@@ -49,7 +49,7 @@ type nodePool struct {
 	}
 }
 
-func (p *Provisioner) get(ctx context.Context, o provision.Order) (found hostedCluster, err error) {
+func (p *Provisioner) readCluster(ctx context.Context, o provision.Order) (found hostedCluster, err error) {
 	err = p.API.Get(ctx, objects.PathIn(o.InfraID, version, clusters)+"/"+o.Name, &found)
 	return found, objects.Wrap(err, "read the hosted cluster")
 }
@@ -73,7 +73,7 @@ const askHub = "ask an administrator of the hub to look at: kubectl describe hos
 
 // Look implements runner.Hosted.
 func (p *Provisioner) Look(ctx context.Context, o provision.Order) (provision.Look, error) {
-	found, err := p.get(ctx, o)
+	found, err := p.readCluster(ctx, o)
 	if err != nil {
 		return provision.Look{}, err
 	}
@@ -83,22 +83,22 @@ func (p *Provisioner) Look(ctx context.Context, o provision.Order) (provision.Lo
 	}
 	all := found.Status.Conditions
 	if bad := p.findRefusal(all, sets); bad.Type != "" {
-		return provision.Look{Reason: "HostedRefused", Message: "the hub's operator refuses the cluster: " + describe(bad), Whose: contract.WhoseOurs,
+		return provision.Look{Reason: "HostedRefused", Message: "the hub's operator refuses the cluster: " + describeCondition(bad), Whose: contract.WhoseOurs,
 			Next: "ask an administrator of this installation to correct the profile, its versions or runner.releases; " + askHub + o.InfraID}, nil
 	}
 	late := provision.Look{Waits: true, Reason: "HostedLate", Whose: contract.WhoseCloud, Next: askHub + o.InfraID}
 	for _, stage := range stages {
-		c := all.find(stage.condition)
+		c := all.conditionOf(stage.condition)
 		if c.Status == "True" {
 			continue
 		}
-		late.Percent, late.Step, late.Message = stage.percent, stage.step, describe(c)
+		late.Percent, late.Step, late.Message = stage.percent, stage.step, describeCondition(c)
 		if stage.condition == "InfrastructureReady" {
 			late.Reason, late.Whose = "HostedNoRoom", contract.WhoseQuota
 		}
 		return late, nil
 	}
-	history, degraded := found.Status.Version.History, all.find("Degraded")
+	history, degraded := found.Status.Version.History, all.conditionOf("Degraded")
 	ready, wanted, why := countReady(sets)
 	switch {
 	case ready < wanted:
@@ -106,10 +106,10 @@ func (p *Provisioner) Look(ctx context.Context, o provision.Order) (provision.Lo
 		late.Reason, late.Whose = "HostedNoRoom", contract.WhoseQuota
 		return late, nil
 	case len(history) == 0 || history[0].State != "Completed":
-		late.Percent, late.Step, late.Message = 72, "operators are being rolled out", describe(all.find("ClusterVersionSucceeding"))
+		late.Percent, late.Step, late.Message = 72, "operators are being rolled out", describeCondition(all.conditionOf("ClusterVersionSucceeding"))
 		return late, nil
 	case degraded.Status == "True":
-		late.Percent, late.Step, late.Message = 75, "the control plane is degraded", describe(degraded)
+		late.Percent, late.Step, late.Message = 75, "the control plane is degraded", describeCondition(degraded)
 		return late, nil
 	}
 	_, err = p.Access(ctx, o)
@@ -128,7 +128,7 @@ func (p *Provisioner) findRefusal(all conditions, sets []nodePool) condition {
 	}
 	for _, list := range lists {
 		for _, kind := range valid {
-			if c := list.find(kind); c.Status == "False" && time.Since(c.LastTransitionTime) >= p.Settling {
+			if c := list.conditionOf(kind); c.Status == "False" && time.Since(c.LastTransitionTime) >= p.Settling {
 				return c
 			}
 		}
@@ -141,20 +141,20 @@ func countReady(sets []nodePool) (ready, wanted int, why string) {
 	var said []string
 	for _, set := range sets {
 		wanted += set.Spec.Replicas
-		if set.Status.Conditions.find("Ready").Status == "True" && set.Status.Replicas >= set.Spec.Replicas {
+		if set.Status.Conditions.conditionOf("Ready").Status == "True" && set.Status.Replicas >= set.Spec.Replicas {
 			ready += set.Spec.Replicas
 			continue
 		}
-		c := set.Status.Conditions.find("AllMachinesReady")
+		c := set.Status.Conditions.conditionOf("AllMachinesReady")
 		if c.Status == "True" {
-			c = set.Status.Conditions.find("Ready")
+			c = set.Status.Conditions.conditionOf("Ready")
 		}
-		said = append(said, "node pool "+set.Metadata.Name+": "+describe(c))
+		said = append(said, "node pool "+set.Metadata.Name+": "+describeCondition(c))
 	}
 	return ready, max(wanted, 1), strings.Join(said, "; ")
 }
 
-func describe(c condition) string {
+func describeCondition(c condition) string {
 	text := c.Type + " is " + c.Status
 	for _, more := range []string{c.Reason, c.Message} {
 		if more != "" {

@@ -47,7 +47,7 @@ func manifests(o provision.Order) ([]objects.Manifest, error) {
 			"networking": object{
 				"networkType": "OVNKubernetes", "clusterNetwork": []object{{"cidr": "10.132.0.0/14"}}, "serviceNetwork": []object{{"cidr": "172.31.0.0/16"}},
 			},
-			"services": []object{publish("APIServer", "LoadBalancer"), publish("OAuthServer", "Route"), publish("Konnectivity", "Route"), publish("Ignition", "Route")},
+			"services": []object{publishBy("APIServer", "LoadBalancer"), publishBy("OAuthServer", "Route"), publishBy("Konnectivity", "Route"), publishBy("Ignition", "Route")},
 		}),
 	}
 	for _, set := range order.Nodes {
@@ -65,7 +65,7 @@ func manifests(o provision.Order) ([]objects.Manifest, error) {
 	return all, nil
 }
 
-func publish(service, how string) object {
+func publishBy(service, how string) object {
 	return object{"service": service, "servicePublishingStrategy": object{"type": how}}
 }
 

@@ -23,7 +23,7 @@ func Locate(ctx context.Context, at, name string) (_ *resources.Living, err erro
 	defer must.Catch(&err)
 	h := host{at, name}
 	var found hub.Guest
-	must.Do(h.call(ctx, http.MethodGet, nil, &found))
+	must.Do(h.callHub(ctx, http.MethodGet, nil, &found))
 	l := &resources.Living{InfraID: found.InfraID, Network: name, Notes: map[string]map[string]string{name: found.Notes}, On: h}
 	for _, node := range found.Nodes {
 		l.Machines = append(l.Machines, resources.Machine{ID: node, Name: node, Running: true})
@@ -31,7 +31,7 @@ func Locate(ctx context.Context, at, name string) (_ *resources.Living, err erro
 	return l, nil
 }
 
-func (h host) call(ctx context.Context, method string, body []byte, into any) (err error) {
+func (h host) callHub(ctx context.Context, method string, body []byte, into any) (err error) {
 	defer must.Catch(&err)
 	request := must.Get(http.NewRequestWithContext(ctx, method, h.at+"/?host="+url.QueryEscape(h.name), bytes.NewReader(body)))
 	answer := must.Get(http.DefaultClient.Do(request))
@@ -51,7 +51,7 @@ func (h host) Note(ctx context.Context, _, key, value string) error {
 	if err != nil {
 		return err
 	}
-	return h.call(ctx, http.MethodPost, raw, new(hub.Guest))
+	return h.callHub(ctx, http.MethodPost, raw, new(hub.Guest))
 }
 
 // Again implements resources.Platform.

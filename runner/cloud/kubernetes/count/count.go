@@ -23,7 +23,7 @@ const (
 // Verify counts once. What could not be queried is a finding. It begins with a positive control: the hub is the recorded one, and tells about a
 // namespace, so that a wrong hub or a token without rights cannot look like an empty one. If it fails, nothing else is asked.
 func Verify(ctx context.Context, hub *api.Client, t cloud.Target) contract.Pass {
-	return verify(ctx, hub, t, nil, kinds.Inside)
+	return countAll(ctx, hub, t, nil, kinds.Inside)
 }
 
 // VerifyHosted is Verify of a hosted cluster: it counts its objects, too, and the same in the namespaces of its control planes, with the virtual machines.
@@ -34,10 +34,10 @@ func VerifyHosted(ctx context.Context, hub *api.Client, t cloud.Target) contract
 			controlPlanes = append(controlPlanes, kinds.ControlPlane(id.InfraID, t.Name))
 		}
 	}
-	return verify(ctx, hub, t, controlPlanes, slices.Concat(kinds.Hosted, kinds.Inside))
+	return countAll(ctx, hub, t, controlPlanes, slices.Concat(kinds.Hosted, kinds.Inside))
 }
 
-func verify(ctx context.Context, hub *api.Client, t cloud.Target, more []string, all []kinds.Kind) contract.Pass {
+func countAll(ctx context.Context, hub *api.Client, t cloud.Target, more []string, all []kinds.Kind) contract.Pass {
 	ctx, cancel := context.WithTimeout(ctx, passTimeout)
 	defer cancel()
 	p := &pass{hub: hub, region: t.Region}
