@@ -126,14 +126,24 @@ func TestALabelGivesAHostedClusterThatGoesWithItsPullRequest(t *testing.T) {
 		switch a.Verb {
 		case "console", "log-bundle":
 			require.Equal(t, "not_of_kind", a.Code, a.Verb)
-		case "scale-workers", "sleep", "refresh":
+		case "scale-workers", "refresh":
 			require.False(t, a.Possible, a.Verb)
-		case "kubeconfig", "extend", "destroy":
+		case "kubeconfig", "extend", "destroy", "sleep":
 			require.True(t, a.Possible, a.Verb)
 		}
 	}
 	refused := l.as("requester").refused(http.MethodPost, "/api/v1/clusters/"+id+"/console-links", struct{}{}, http.StatusConflict)
 	require.Contains(t, refused.Detail, "its control plane is hosted on a hub")
+
+	_, err := l.GitHub.Comment(number, "/ocp sleep", "maya")
+	require.NoError(t, err)
+	l.runUntil("asleep", time.Minute, l.every(lifecycle.PhaseAsleep))
+	require.Empty(t, l.Hub.Left("/namespaces/"+infraID+"-"+name+"/virtualmachines/"), "its nodes are gone, and its control plane is not")
+	ask[v1.Accepted](l.as("admin"), http.MethodPost, "/api/v1/clusters/"+id+"/wake", nil, http.StatusAccepted)
+	l.runUntil("awake", time.Minute, func() bool {
+		return l.count(`SELECT count(*) FROM clusters WHERE id = $1 AND phase = 'ready' AND power = ''`, id) == 1
+	})
+	require.Len(t, l.Hub.Left("/namespaces/"+infraID+"-"+name+"/virtualmachines/"), 2)
 
 	require.NoError(t, l.GitHub.Close(number, "maya"))
 	l.runUntil("released", time.Minute, l.every(lifecycle.Released))

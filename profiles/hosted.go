@@ -57,6 +57,11 @@ func hostedFields(r *reader, p *Profile) field {
 	return r.inner(kinds.HyperShift, sets, optional(amount("etcd", &o.Etcd, gibibytes)), optional(choice("platform", &on, "KubeVirt")))
 }
 
+// hostedRegion is hubRegion, with what an hour costs while only the control plane runs.
+func hostedRegion(r *reader, region *Region) []field {
+	return append(hubRegion(r, region), optional(asleepCents(region)))
+}
+
 // shareOfHosted says which share of a hub a hosted cluster has.
 func shareOfHosted(o kinds.HostedOrder) string {
 	text := "a control plane on a shared cluster, and nodes: "

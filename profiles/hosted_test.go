@@ -48,6 +48,10 @@ func TestAHostedProfileIsFrozenAsItsOwnDocument(t *testing.T) {
 	require.YAMLEq(t, `{etcd: 8Gi, nodes: [{name: workers, replicas: 2, cores: 4, memory: 16Gi, rootVolume: 32Gi}, {name: big, replicas: 1, cores: 16, memory: 64Gi, rootVolume: 120Gi, storageClass: fast}]}`, string(raw))
 	_, err = p.InstallConfig(InstallInput{Name: "pr41-shop", BaseDomain: "apps.hub.example.com", Region: "lab", Version: "4.19.1"})
 	require.ErrorContains(t, err, `version "4.19.1"; accepted: 4.20.3`)
+	sleepy, err := withHub(t, strings.NewReplacer("hourlyCents: 35", "hourlyCents: 35, asleepCents: 9", "grace:", "sleep: {mode: workers}\ngrace:").Replace(aHostedCluster), aHub)
+	require.NoError(t, err)
+	p, _ = sleepy.Get("small")
+	require.Equal(t, []any{SleepWorkers, 9}, []any{p.Sleep, *p.Regions[0].AsleepCents})
 	usual, _ := c.Default()
 	require.Equal(t, "aws-minimal-test", usual.Name)
 }
@@ -67,6 +71,7 @@ func TestABrokenHostedProfileSaysWhatIsAccepted(t *testing.T) {
 		"bytes without a unit": {"memory: 16Gi", `memory: "16"`, `hypershift.nodes[0].memory: "16"; accepted: bytes such as 8Gi`},
 		"a storage class":      {"storageClass: fast", "storageClass: Fast!", `hypershift.nodes[1].storageClass: "Fast!"; accepted: the name of a storage class of the hub`},
 		"an unknown field":     {"cores: 4", "cores: 4, gpus: 1", `hypershift.nodes[0].gpus: not supported`},
+		"a sleep of machines":  {"grace:", "sleep: {mode: stopped}\ngrace:", `sleep.mode: "stopped"; accepted: one of workers, never`},
 		"no kind":              {"provisioner: hypershift\n", "", `provisioner: missing; accepted: one of openshift, hypershift, namespace`},
 		"a cloud":              {"platform: kubernetes", "platform: aws", `provisioner: hypershift on aws; accepted: openshift`},
 	} {

@@ -43,8 +43,12 @@ func fieldsOf(r *reader, p *Profile, kind string) []field {
 	}
 	for i, f := range all {
 		switch {
+		case f.name == "regions" && kinds.Can(kind, kinds.OwnAPI):
+			all[i] = regions(r, p, hostedRegion)
 		case f.name == "regions":
 			all[i] = regions(r, p, hubRegion)
+		case f.name == "sleep" && kinds.Can(kind, kinds.OwnAPI):
+			all[i] = optional(r.inner("sleep", choice("mode", &p.Sleep, SleepWorkers, SleepNever)))
 		case f.name == "provisioner":
 			all[i].optional = false
 		case !slices.Contains(commonFields(kind), f.name):
@@ -62,7 +66,7 @@ func fieldsOf(r *reader, p *Profile, kind string) []field {
 // commonFields are the fields of a kind that others have, too.
 func commonFields(kind string) []string {
 	if kinds.Can(kind, kinds.OwnAPI) {
-		return append(slices.Clone(ofEveryKind), "versions", "baseDomains")
+		return append(slices.Clone(ofEveryKind), "versions", "baseDomains", "sleep")
 	}
 	return ofEveryKind
 }

@@ -12,15 +12,21 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/cloud"
+	"github.com/ocpctl/ocpctl/runner/provision"
 	"github.com/ocpctl/ocpctl/runner/status"
 )
 
-// awaitHosted looks how the hub's operator makes the cluster until it is ready, can never be, or the deadline is over. A hub may be away for a while.
+// awaitHosted waits within the deadline of creates until the hub's operator has made the cluster.
 func (a *attempt) awaitHosted(ctx context.Context) error {
+	return a.awaitHub(ctx, a.spec.CreateDeadline, func() (provision.Look, error) { return a.hosted.Look(ctx, a.order()) })
+}
+
+// awaitHub looks until something is ready, can never be, or the time is over; 0: it never is. A hub may be away for a while.
+func (a *attempt) awaitHub(ctx context.Context, most time.Duration, lookOnce func() (provision.Look, error)) error {
 	const asking = "looking at the hosted cluster"
-	until, answered, shown := time.Now().Add(a.spec.CreateDeadline), time.Now(), ""
+	until, answered, shown := time.Now().Add(most), time.Now(), ""
 	for wait := a.cfg.Timings.RetryMin; ; wait = min(2*wait, a.cfg.Timings.RetryMax) {
-		look, err := a.hosted.Look(ctx, a.order())
+		look, err := lookOnce()
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
@@ -31,7 +37,7 @@ func (a *attempt) awaitHosted(ctx context.Context) error {
 		default:
 			answered = time.Now()
 			a.say.Recovered(asking)
-			over := a.spec.CreateDeadline > 0 && time.Now().After(until)
+			over := most > 0 && time.Now().After(until)
 			switch {
 			case look.Ready:
 				return nil

@@ -90,6 +90,20 @@ func TestAHostedClusterLivesFromItsRecordToItsProof(t *testing.T) {
 	require.NoError(t, scaled.run(t.Context()))
 	require.Equal(t, "NotOfKind", scaled.result().Reason)
 
+	for _, turn := range []struct {
+		kind  string
+		nodes int
+	}{{contract.KindSleep, 0}, {contract.KindSleep, 0}, {contract.KindWake, 2}} {
+		turned := w.after(t, turn.kind).hosted()
+		turned.spec.Power, turned.spec.Scale = &contract.Power{Mode: contract.PowerWorkers, KubeconfigRef: kubeconfig}, &contract.Scale{KubeconfigRef: kubeconfig}
+		turned.file("operators", operators("True", "False", "False"))
+		turned.spec.VerifyGap = time.Millisecond
+		require.NoError(t, turned.run(t.Context()))
+		require.Equal(t, "succeeded", turned.result().Outcome, turned.result().Message)
+		require.Equal(t, turn.kind == contract.KindSleep, *turned.result().Asleep)
+		require.Len(t, h.Left("/namespaces/"+name+"-shop/virtualmachines/"), turn.nodes, "it may be repeated")
+	}
+
 	gone := w.destroyHosted(before)
 	passes := gone.allPasses()
 	last := passes[len(passes)-1]

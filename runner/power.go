@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/runner/provision"
 )
 
 // runPower puts the cluster to sleep or wakes it. It records nothing: what it stops and starts has the cluster's tags, and all of it can be
@@ -61,7 +62,7 @@ func (a *attempt) runsStill(ctx context.Context) bool {
 func (a *attempt) goToSleep(ctx context.Context) error {
 	switch a.spec.Power.Mode {
 	case contract.PowerWorkers:
-		return a.scaleWorkers(ctx)
+		return a.turnWorkers(ctx)
 	case contract.PowerStopped:
 		return a.stopMachines(ctx)
 	}
@@ -74,7 +75,7 @@ func (a *attempt) wakeUp(ctx context.Context) error {
 	until := time.Now().Add(a.cfg.Timings.Power)
 	switch a.spec.Power.Mode {
 	case contract.PowerWorkers:
-		if err := a.scaleWorkers(ctx); err != nil {
+		if err := a.turnWorkers(ctx); err != nil {
 			return err
 		}
 	case contract.PowerStopped:
@@ -85,6 +86,15 @@ func (a *attempt) wakeUp(ctx context.Context) error {
 		return a.unknownMode()
 	}
 	return a.awaitOperators(ctx, until)
+}
+
+// turnWorkers has the workers end, or come back.
+func (a *attempt) turnWorkers(ctx context.Context) error {
+	if a.hosted == nil {
+		return a.scaleWorkers(ctx)
+	}
+	on := a.spec.Kind == contract.KindWake
+	return a.awaitHub(ctx, a.cfg.Timings.Power, func() (provision.Look, error) { return a.hosted.Turn(ctx, a.order(), on) })
 }
 
 func (a *attempt) unknownMode() error {

@@ -41,6 +41,8 @@ type Hosted interface {
 	CheckOrder(ctx context.Context, o provision.Order) ([]cloud.Problem, error)
 	// Look looks once how far the operator is. It may be repeated.
 	Look(ctx context.Context, o provision.Order) (provision.Look, error)
+	// Turn has the nodes start again, or end, and looks once how far that is. It may be repeated.
+	Turn(ctx context.Context, o provision.Order, on bool) (provision.Look, error)
 	// Access returns how a cluster is opened that Look found ready.
 	Access(ctx context.Context, o provision.Order) (provision.Access, error)
 	// End has the operator remove the target's clusters, and returns what is still there, for people. It may be repeated, and comes before Remove.
@@ -80,6 +82,8 @@ func (a *attempt) isLikeInstalled() bool {
 	switch a.spec.Kind {
 	case contract.KindDestroy, contract.KindAccess:
 		return kinds.Can(a.spec.Provisioner, kinds.OwnAPI)
+	case contract.KindSleep, contract.KindWake:
+		return a.hosted != nil
 	case contract.KindObserve, contract.KindInform:
 		return kinds.Can(a.spec.Provisioner, kinds.Look)
 	}

@@ -21,6 +21,7 @@ const (
 	controlPlaneLabel = "hypershift.openshift.io/hosted-control-plane"
 	hostedGroup       = "hypershift.openshift.io"
 	machineGroup      = "kubevirt.io"
+	mostMachines      = 20 // of a node pool
 )
 
 // The faults that Break knows besides the names of a hosted cluster's conditions.
@@ -231,8 +232,13 @@ func (h *Hub) startNodes(where place) {
 	for _, path := range h.poolsOf(where) {
 		pool := h.world.Objects[path].Object
 		replicas, _ := at(pool, "spec", "replicas").(float64)
-		for n := range int(replicas) {
-			h.putInside(controlPlane(where), machineGroup+"/v1", "VirtualMachine", "virtualmachines", fmt.Sprintf("%s-%d", parse(path).name, n), nil)
+		for n := range mostMachines {
+			name := fmt.Sprintf("%s-%d", parse(path).name, n)
+			if n >= int(replicas) {
+				_ = h.remove("/apis/"+machineGroup+"/v1/namespaces/"+controlPlane(where)+"/virtualmachines/"+name, "") // there may be none
+				continue
+			}
+			h.putInside(controlPlane(where), machineGroup+"/v1", "VirtualMachine", "virtualmachines", name, nil)
 		}
 		set(pool, []any{operatorFinalizer}, "metadata", "finalizers")
 		if why := h.faults[FaultNodes]; why != "" {

@@ -111,8 +111,10 @@ func (h *Hub) write(r *http.Request, verb string, where place, body object) (any
 		if where.namespace != "" && text(body, "metadata", "namespace") == "" {
 			set(body, where.namespace, "metadata", "namespace")
 		}
+	} else if r.Header.Get("Content-Type") == "application/merge-patch+json" {
+		return h.mergeInto(path, where, body)
 	} else if r.Header.Get("Content-Type") != "application/apply-patch+yaml" || r.URL.Query().Get("fieldManager") == "" {
-		return nil, refuse(http.StatusUnsupportedMediaType, "UnsupportedMediaType", "the stand-in knows server-side apply alone, with a field manager")
+		return nil, refuse(http.StatusUnsupportedMediaType, "UnsupportedMediaType", "the stand-in knows merge patches, and server-side apply with a field manager")
 	}
 	if err := checkFields(where, body); err != nil {
 		return nil, err
@@ -121,6 +123,22 @@ func (h *Hub) write(r *http.Request, verb string, where place, body object) (any
 		return h.create(path, body)
 	}
 	return h.apply(path, body)
+}
+
+// mergeInto changes an object by a JSON merge patch without null.
+func (h *Hub) mergeInto(path string, where place, change object) (any, error) {
+	one := h.world.Objects[path]
+	if one == nil {
+		return nil, absent(where.resource, where.name)
+	}
+	changed := clone(one.Object)
+	merge(changed, change)
+	delete(changed, "status")
+	if err := checkFields(where, changed); err != nil {
+		return nil, err
+	}
+	merge(one.Object, clone(change))
+	return one.Object, nil
 }
 
 // list lists a kind in a namespace, or in all.

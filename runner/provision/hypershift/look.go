@@ -41,9 +41,12 @@ type hostedCluster struct {
 }
 
 type nodePool struct {
-	Metadata struct{ Name string }
-	Spec     struct{ Replicas int }
-	Status   struct {
+	Metadata struct {
+		Name        string
+		Annotations map[string]string
+	}
+	Spec   struct{ Replicas int }
+	Status struct {
 		Replicas   int
 		Conditions conditions
 	}

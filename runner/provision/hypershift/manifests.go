@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
+	"strconv"
 
 	"go.yaml.in/yaml/v3"
 
@@ -25,6 +26,7 @@ const (
 
 	pullSecret = "ocpctl-pull"
 	etcdKey    = "ocpctl-etcd-key"
+	awakeNote  = "ocpctl.io/awake-replicas" // an annotation of a node pool
 )
 
 // manifests returns the objects of a hosted cluster without its secrets, the namespace first. The hosted cluster has the cluster's name, because its
@@ -55,12 +57,14 @@ func manifests(o provision.Order) ([]objects.Manifest, error) {
 		if set.StorageClass != "" {
 			root["storageClass"] = set.StorageClass
 		}
-		all = append(all, within(o, "NodePool", pools, o.InfraID+"-"+set.Name, object{
+		pool := within(o, "NodePool", pools, o.InfraID+"-"+set.Name, object{
 			"clusterName": o.Name, "replicas": set.Replicas, "arch": "amd64", "release": release, "management": object{"autoRepair": false, "upgradeType": "Replace"},
 			"platform": object{"type": "KubeVirt", "kubevirt": object{
 				"compute": object{"cores": set.Cores, "memory": set.Memory}, "rootVolume": object{"type": "Persistent", "persistent": root},
 			}},
-		}))
+		})
+		pool.Object["metadata"].(object)["annotations"] = object{awakeNote: strconv.Itoa(set.Replicas)}
+		all = append(all, pool)
 	}
 	return all, nil
 }

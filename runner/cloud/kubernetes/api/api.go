@@ -152,6 +152,11 @@ func (c *Client) Apply(ctx context.Context, path string, object any) error {
 	return c.call(ctx, http.MethodPatch, path+"?fieldManager="+Manager+"&force=true&fieldValidation=Strict", "application/apply-patch+yaml", object, nil)
 }
 
+// Merge changes the fields that are given of an object that is there, whoever made it (JSON merge patch).
+func (c *Client) Merge(ctx context.Context, path string, change any) error {
+	return c.call(ctx, http.MethodPatch, path+"?fieldManager="+Manager+"&fieldValidation=Strict", "application/merge-patch+json", change, nil)
+}
+
 // Create posts an object: a new one, a question or a request for a token. It is repeated only if no answer came.
 func (c *Client) Create(ctx context.Context, path string, object, into any) error {
 	return c.call(ctx, http.MethodPost, path+"?fieldManager="+Manager+"&fieldValidation=Strict", "application/json", object, into)
