@@ -217,7 +217,7 @@ func (h *Hub) Left(part string) (paths []string) {
 	h.settle()
 	for _, path := range slices.Sorted(maps.Keys(h.world.Objects)) {
 		raw, _ := json.Marshal(h.world.Objects[path].Object)
-		own := part == "" && (strings.Contains(string(raw), clusterLabel) || strings.Contains(path, "/persistentvolumes/") || isOfControlPlane(path, string(raw)))
+		own := part == "" && (at(h.world.Objects[path].Object, "metadata", "labels", clusterLabel) != nil || strings.Contains(path, "/persistentvolumes/") || isOfControlPlane(path, string(raw)))
 		if own || part != "" && strings.Contains(path+string(raw), part) {
 			paths = append(paths, path)
 		}
