@@ -24,8 +24,8 @@ var (
 	gibibytes    = form{regexp.MustCompile(`^[1-9][0-9]{0,3}Gi$`), "bytes such as 8Gi"}
 )
 
-// hostedFields describes what a profile says of its hosted clusters.
-func hostedFields(r *reader, p *Profile) field {
+// hypershiftFields describes what a profile says of its hosted clusters.
+func hypershiftFields(r *reader, p *Profile) field {
 	o, on := &p.Hosted, ""
 	o.Etcd = usualEtcd
 	amount := func(name string, into *string, of form) field { return text(name, into, of.text, of.MatchString) }
@@ -57,8 +57,8 @@ func hostedFields(r *reader, p *Profile) field {
 	return r.inner(kinds.HyperShift, sets, optional(amount("etcd", &o.Etcd, gibibytes)), optional(choice("platform", &on, "KubeVirt")))
 }
 
-// hostedRegion is hubRegion, with what an hour costs while only the control plane runs.
-func hostedRegion(r *reader, region *Region) []field {
+// hypershiftRegion is hubRegion, with what an hour costs while only the control plane runs.
+func hypershiftRegion(r *reader, region *Region) []field {
 	return append(hubRegion(r, region), optional(asleepCents(region)))
 }
 

@@ -44,7 +44,7 @@ func fieldsOf(r *reader, p *Profile, kind string) []field {
 	for i, f := range all {
 		switch {
 		case f.name == "regions" && kinds.Can(kind, kinds.OwnAPI):
-			all[i] = regions(r, p, hostedRegion)
+			all[i] = regions(r, p, hypershiftRegion)
 		case f.name == "regions":
 			all[i] = regions(r, p, hubRegion)
 		case f.name == "sleep" && kinds.Can(kind, kinds.OwnAPI):
@@ -57,7 +57,7 @@ func fieldsOf(r *reader, p *Profile, kind string) []field {
 	}
 	p.CredentialsMode, p.Sleep = "Manual", SleepNever // nothing of the runner's keys is in it
 	if kinds.Can(kind, kinds.OwnAPI) {
-		return append(all, hostedFields(r, p))
+		return append(all, hypershiftFields(r, p))
 	}
 	p.Versions, p.BaseDomains = Allowed{[]string{OnHub}, OnHub}, Allowed{[]string{HubDomain}, HubDomain}
 	return append(all, namespaceFields(r, &p.Namespace))

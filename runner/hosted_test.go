@@ -23,8 +23,8 @@ import (
 
 const hostedOrdered = "nodes: [{name: workers, replicas: 2, cores: 4, memory: 16Gi, rootVolume: 32Gi}]\netcd: 8Gi\n"
 
-// hosted makes an attempt at a namespace one at a hosted cluster.
-func (w *hubWorld) hosted() *hubWorld {
+// toHosted makes an attempt at a namespace one at a hosted cluster.
+func (w *hubWorld) toHosted() *hubWorld {
 	w.spec.Provisioner, w.spec.InstallConfig, w.spec.Version, w.spec.BaseDomain, w.spec.Server = kinds.HyperShift, hostedOrdered, "4.20.3", "apps.lab.example.com", ""
 	w.cfg.Timings.Reach, w.cfg.Timings.ScalePoll = 300*time.Millisecond, time.Millisecond
 	w.cfg.Provisioners[kinds.HyperShift] = func(region string, keys cloud.Keys) (runner.Provisioner, error) {
@@ -41,7 +41,7 @@ func (w *hubWorld) hosted() *hubWorld {
 
 // destroyHosted tears the cluster of an attempt down, and leaves the hub as it was.
 func (w *hubWorld) destroyHosted(before []string) *hubWorld {
-	gone := w.after(w.t, contract.KindDestroy).hosted()
+	gone := w.after(w.t, contract.KindDestroy).toHosted()
 	gone.cfg.Timings.UncleanPasses, gone.spec.VerifyGap = 50, 10*time.Millisecond
 	require.NoError(w.t, gone.run(w.t.Context()))
 	require.Equal(w.t, "succeeded", gone.result().Outcome, gone.result().Message)
@@ -52,7 +52,7 @@ func (w *hubWorld) destroyHosted(before []string) *hubWorld {
 func TestAHostedClusterLivesFromItsRecordToItsProof(t *testing.T) {
 	h := newHub(t)
 	before := h.Left("")
-	w := onHub(t, h, contract.KindCreate).hosted()
+	w := onHub(t, h, contract.KindCreate).toHosted()
 	w.access = func(int) contract.AccessWork { return contract.AccessWork{Give: []contract.Access{willView}} }
 	w.hear = func(what string, _ int, _ []byte) {
 		if what == "record" {
@@ -80,13 +80,13 @@ func TestAHostedClusterLivesFromItsRecordToItsProof(t *testing.T) {
 	require.NotZero(t, w.accessStates()[willView.ID].StoredAt, "its account is in the cluster itself")
 	require.Empty(t, h.Left(willView.Account), "and not on the hub")
 
-	more := w.after(t, contract.KindAccess).hosted()
+	more := w.after(t, contract.KindAccess).toHosted()
 	more.spec.KubeconfigRef = kubeconfig
 	more.access = func(int) contract.AccessWork { return contract.AccessWork{Give: []contract.Access{mayaAdmin}} }
 	require.NoError(t, more.run(t.Context()))
 	require.Equal(t, "succeeded", more.result().Outcome, more.result().Message)
 	require.Equal(t, []string{"restoring", "accessing"}, more.phases())
-	scaled := w.after(t, contract.KindScale).hosted()
+	scaled := w.after(t, contract.KindScale).toHosted()
 	require.NoError(t, scaled.run(t.Context()))
 	require.Equal(t, "NotOfKind", scaled.result().Reason)
 
@@ -94,7 +94,7 @@ func TestAHostedClusterLivesFromItsRecordToItsProof(t *testing.T) {
 		kind  string
 		nodes int
 	}{{contract.KindSleep, 0}, {contract.KindSleep, 0}, {contract.KindWake, 2}} {
-		turned := w.after(t, turn.kind).hosted()
+		turned := w.after(t, turn.kind).toHosted()
 		turned.spec.Power, turned.spec.Scale = &contract.Power{Mode: contract.PowerWorkers, KubeconfigRef: kubeconfig}, &contract.Scale{KubeconfigRef: kubeconfig}
 		turned.file("operators", operators("True", "False", "False"))
 		turned.spec.VerifyGap = time.Millisecond
@@ -125,7 +125,7 @@ func TestAHostedClusterWhoseRunnerDiesAtAnyChangeIsRemovedByItsRecord(t *testing
 	h := newHub(t)
 	before := h.Left("")
 	for strike := 1; ; strike++ {
-		w := onHub(t, h, contract.KindCreate).hosted()
+		w := onHub(t, h, contract.KindCreate).toHosted()
 		w.spec.Bucket = s3test.Bucket(t)
 		seen := 0
 		h.Strike(func(string, string) {
@@ -170,7 +170,7 @@ func TestWhatKeepsAHostedClusterFromBecomingReadyIsSaid(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := newHub(t)
 			before := h.Left("")
-			w := onHub(t, h, contract.KindCreate).hosted()
+			w := onHub(t, h, contract.KindCreate).toHosted()
 			w.spec.CreateDeadline = 600 * time.Millisecond
 			c.arrange(w)
 			require.NoError(t, w.run(t.Context()))
@@ -190,7 +190,7 @@ func TestAHubWithoutHyperShiftMakesNoHostedCluster(t *testing.T) {
 	h, err := hub.Start(t.Context(), hub.Config{Addr: "127.0.0.1:0", Plain: true})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, h.Stop()) })
-	w := onHub(t, h, contract.KindCreate).hosted()
+	w := onHub(t, h, contract.KindCreate).toHosted()
 	require.NoError(t, w.run(t.Context()))
 	require.Equal(t, "HyperShiftMissing", w.result().Reason, w.result().Message)
 	require.Empty(t, w.records)
@@ -206,13 +206,13 @@ func TestAHubThatIsAwayForAWhileDelaysAHostedCluster(t *testing.T) {
 		})
 	}
 	leaves(2 * time.Second)
-	w := onHub(t, h, contract.KindCreate).hosted()
+	w := onHub(t, h, contract.KindCreate).toHosted()
 	w.cfg.Timings.Reach = time.Minute
 	require.NoError(t, w.run(t.Context()))
 	require.Equal(t, "succeeded", w.result().Outcome, w.result().Message)
 
 	leaves(time.Minute)
-	late := onHub(t, h, contract.KindCreate).hosted()
+	late := onHub(t, h, contract.KindCreate).toHosted()
 	late.spec.Bucket = s3test.Bucket(t)
 	require.NoError(t, late.run(t.Context()))
 	require.Equal(t, "HubRefused", late.result().Reason, late.result().Message)
@@ -222,12 +222,12 @@ func TestAHubThatIsAwayForAWhileDelaysAHostedCluster(t *testing.T) {
 func TestWhatHoldsAHostedClusterIsNamedAndNeverForced(t *testing.T) {
 	h := newHub(t)
 	before := h.Left("")
-	w := onHub(t, h, contract.KindCreate).hosted()
+	w := onHub(t, h, contract.KindCreate).toHosted()
 	require.NoError(t, w.run(t.Context()))
 	name := w.recordedName()
 	cluster := fmt.Sprintf("/apis/hypershift.openshift.io/v1beta1/namespaces/%s/hostedclusters/shop", name)
 	require.NoError(t, h.Hold(cluster, "example.com/backup"))
-	gone := w.after(t, contract.KindDestroy).hosted()
+	gone := w.after(t, contract.KindDestroy).toHosted()
 	gone.spec.VerifyGap, gone.spec.DestroyDeadline = 10*time.Millisecond, 300*time.Millisecond
 	require.NoError(t, gone.run(t.Context()))
 	require.Equal(t, "LeftoversFound", gone.result().Reason)

@@ -73,6 +73,11 @@ func (h *Hub) Verify(ctx context.Context, t cloud.Target) contract.Pass {
 	return count.Verify(ctx, h.API, t)
 }
 
+// VerifyHosted is Verify of hosted clusters.
+func (h *Hub) VerifyHosted(ctx context.Context, t cloud.Target) contract.Pass {
+	return count.VerifyHosted(ctx, h.API, t)
+}
+
 // Contested lists the recorded namespaces that are not the cluster's.
 func (h *Hub) Contested(ctx context.Context, t cloud.Target) (contested []cloud.Contested, err error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)

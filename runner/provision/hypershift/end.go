@@ -8,7 +8,6 @@ import (
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/cloud/kubernetes/api"
-	"github.com/ocpctl/ocpctl/runner/cloud/kubernetes/count"
 	hub "github.com/ocpctl/ocpctl/runner/cloud/kubernetes/kinds"
 	"github.com/ocpctl/ocpctl/runner/provision/objects"
 )
@@ -73,5 +72,5 @@ func (p *Provisioner) Remove(ctx context.Context, t cloud.Target) ([]string, err
 
 // Verify implements runner.Cloud.
 func (p *Provisioner) Verify(ctx context.Context, t cloud.Target) contract.Pass {
-	return count.VerifyHosted(ctx, p.API, t)
+	return p.VerifyHosted(ctx, t)
 }
