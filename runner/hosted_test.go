@@ -1,6 +1,7 @@
 package runner_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -14,9 +15,11 @@ import (
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/internal/kinds"
+	"github.com/ocpctl/ocpctl/internal/secret"
 	"github.com/ocpctl/ocpctl/runner"
 	"github.com/ocpctl/ocpctl/runner/cloud"
 	"github.com/ocpctl/ocpctl/runner/cloud/kubernetes"
+	"github.com/ocpctl/ocpctl/runner/cloud/kubernetes/inventory"
 	hubkinds "github.com/ocpctl/ocpctl/runner/cloud/kubernetes/kinds"
 	"github.com/ocpctl/ocpctl/runner/provision/hypershift"
 )
@@ -240,6 +243,31 @@ func TestWhatHoldsAHostedClusterIsNamedAndNeverForced(t *testing.T) {
 	require.Contains(t, gone.logText(), "removes hostedclusters "+name+"/shop: its deletion waits for: example.com/backup")
 	require.NoError(t, h.Free(cluster))
 	w.destroyHosted(before)
+}
+
+// A scan finds what belongs to a hosted cluster, also in the namespace of its control plane, which has none of ocpctl's labels.
+func TestAScanSeesWhatBelongsToAHostedCluster(t *testing.T) {
+	h := newHub(t)
+	w := onHub(t, h, contract.KindCreate).toHosted()
+	require.NoError(t, w.run(t.Context()))
+	var keys struct{ Server, Token, CA string }
+	require.NoError(t, json.Unmarshal([]byte(h.Credentials()), &keys))
+	seeing, err := inventory.New("lab", cloud.Keys{ID: keys.Server, Secret: secret.New(keys.Token), CA: keys.CA})
+	require.NoError(t, err)
+	seen := map[string]int{}
+	for _, part := range seeing.Parts(nil) {
+		require.NoError(t, seeing.List(t.Context(), part, func(all []contract.SeenResource) error {
+			for _, one := range all {
+				require.Equal(t, w.recordedName(), one.Name, one.ID)
+				if one.Type != "namespace" {
+					require.Equal(t, "namespace/"+w.recordedName(), one.Within, one.ID)
+				}
+				seen[one.Type]++
+			}
+			return nil
+		}))
+	}
+	require.Equal(t, map[string]int{"namespace": 1, "persistent-volume": 1, "load-balancer": 1, "hosted-cluster": 1, "node-pool": 1, "virtual-machine": 2}, seen)
 }
 
 func TestANamespaceOfAControlPlaneIsItsClusters(t *testing.T) {
