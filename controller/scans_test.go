@@ -131,7 +131,7 @@ func TestAStartIsTriedUntilItSucceedsAndGivenUpInTheEnd(t *testing.T) {
 	t.Parallel()
 	h := scanning(t, "111111111111")
 	h.yard.refuses = &dispatch.Refusal{Trouble: dispatch.Trouble{Code: "Forbidden", Message: "the cluster refuses the Job", Whose: "ocpctl", Next: "give it the right"}, Err: errAway}
-	h.work(queue.RunScansArgs{})
+	h.work(queue.RunScansArgs{News: "test"})
 	scan, err := h.store.Scans.InTurn(h.ctx)
 	require.NoError(t, err)
 	require.Error(t, h.Work(h.ctx, queue.LaunchScanArgs{Scan: scan.ID, Runner: 1}, h.now()))
@@ -143,7 +143,7 @@ func TestAStartIsTriedUntilItSucceedsAndGivenUpInTheEnd(t *testing.T) {
 	require.NotNil(t, h.run().LaunchedAt)
 	for runner := 1; runner <= 5; runner++ {
 		h.pass(limits.LaunchPatience) // nobody claims it
-		h.work(queue.RunScansArgs{})
+		h.work(queue.RunScansArgs{News: "test"})
 		now, err := h.store.Scans.Scan(h.ctx, scan.ID)
 		require.NoError(t, err)
 		if runner == 5 {
