@@ -28,7 +28,7 @@ const hostedOrdered = "nodes: [{name: workers, replicas: 2, cores: 4, memory: 16
 
 // toHosted makes an attempt at a namespace one at a hosted cluster.
 func (w *hubWorld) toHosted() *hubWorld {
-	w.spec.Provisioner, w.spec.InstallConfig, w.spec.Version, w.spec.BaseDomain, w.spec.Server = kinds.HyperShift, hostedOrdered, "4.20.3", "apps.lab.example.com", ""
+	w.spec.Provisioner, w.spec.InstallConfig, w.spec.Version, w.spec.BaseDomain, w.spec.Server = kinds.HyperShift, hostedOrdered, "4.20.3", "apps.hub.example.com", ""
 	w.cfg.Timings.Reach, w.cfg.Timings.ScalePoll = 300*time.Millisecond, time.Millisecond
 	w.cfg.Provisioners[kinds.HyperShift] = func(region string, keys cloud.Keys) (runner.Provisioner, error) {
 		opened, err := kubernetes.New(region, keys)
@@ -67,7 +67,7 @@ func TestAHostedClusterLivesFromItsRecordToItsProof(t *testing.T) {
 	require.Equal(t, "succeeded", result.Outcome, result.Message)
 	require.Equal(t, []string{"preflight", "rendering", "recording", "installing", "configuring"}, w.phases())
 	require.Regexp(t, `^https://lb-[0-9a-f]{8}\.hub\.example\.com:6443$`, result.Outputs.APIURL)
-	require.Equal(t, "https://console-openshift-console.apps.shop.apps.lab.example.com", result.Outputs.ConsoleURL)
+	require.Equal(t, "https://console-openshift-console.apps.shop.apps.hub.example.com", result.Outputs.ConsoleURL)
 	require.Contains(t, w.logText(), "etcd starts: EtcdAvailable is Unknown")
 	name := w.recordedName()
 	require.Len(t, h.Left("/namespaces/"+name+"-shop/virtualmachines/"), 2)
@@ -162,6 +162,7 @@ func TestWhatKeepsAHostedClusterFromBecomingReadyIsSaid(t *testing.T) {
 		nothing      bool // is made
 	}{
 		"a version outside the window": {func(w *hubWorld) { w.spec.Version = "4.17.1" }, "VersionUnsupported", "no OpenShift 4.17.1, but 4.21, 4.20, 4.19, 4.18", contract.WhoseUser, true},
+		"another domain":               {func(w *hubWorld) { w.spec.BaseDomain = "apps.lab.example.com" }, "BaseDomainForeign", "the base domain is apps.lab.example.com, but apps on the hub are below apps.hub.example.com", contract.WhoseOurs, true},
 		"no usable document":           {func(w *hubWorld) { w.spec.InstallConfig = "nodes: []" }, "ProfileUnusable", "", contract.WhoseOurs, true},
 		"no version":                   {func(w *hubWorld) { w.spec.Version = "hub" }, "UnknownVersion", "", contract.WhoseOurs, true},
 		"a release that is refused":    {func(w *hubWorld) { w.hub.Break("ValidReleaseImage", "no such image") }, "HostedRefused", "ValidReleaseImage is False, Fault, no such image", contract.WhoseOurs, false},

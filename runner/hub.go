@@ -204,5 +204,5 @@ func (a *attempt) giveOnHub(ctx context.Context, one contract.Access) (contract.
 // order describes the cluster for its kind.
 func (a *attempt) order() provision.Order {
 	infraID, _ := a.cloudTarget().NewestIdentity()
-	return provision.Order{Cluster: a.spec.Cluster, Name: a.spec.Name, InfraID: infraID, Text: a.spec.InstallConfig, Tags: a.spec.Tags, Version: a.spec.Version, Release: a.spec.ReleaseImage}
+	return provision.Order{Cluster: a.spec.Cluster, Name: a.spec.Name, InfraID: infraID, Text: a.spec.InstallConfig, Tags: a.spec.Tags, Version: a.spec.Version, Release: a.spec.ReleaseImage, Domain: a.spec.BaseDomain}
 }

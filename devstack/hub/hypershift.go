@@ -24,6 +24,9 @@ const (
 	mostMachines      = 20 // of a node pool
 )
 
+// AppsDomain is where the hub publishes apps, those of hosted clusters too.
+const AppsDomain = "apps.hub.example.com"
+
 // The faults that Break knows besides the names of a hosted cluster's conditions.
 const (
 	FaultNodes  = "nodes"  // no node pool becomes ready

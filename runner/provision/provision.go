@@ -16,6 +16,7 @@ type Order struct {
 	Tags    map[string]string // as they were accepted
 	Version string            // of OpenShift, for a kind that has one
 	Release string            // image of that version, pinned; empty: the public one
+	Domain  string            // the base domain, for a kind that has one
 }
 
 // Look is what one look at a cluster that is being made has seen.

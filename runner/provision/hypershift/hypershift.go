@@ -39,6 +39,7 @@ const role = "ocpctl-hypershift-runner"
 // rights are what a runner needs in the whole hub besides what every kind needs.
 var rights = []kubernetes.Right{
 	{Verb: "bind", Group: "rbac.authorization.k8s.io", Resource: "clusterroles", Name: role}, {Verb: "get", Resource: "configmaps", Name: versionsName},
+	{Verb: "get", Group: "config.openshift.io", Resource: "ingresses", Name: "cluster"},
 	{Verb: "list", Group: group, Resource: clusters}, {Verb: "list", Group: group, Resource: pools}, {Verb: "list", Group: "kubevirt.io", Resource: "virtualmachines"},
 }
 
@@ -53,8 +54,17 @@ const (
 	versionsName      = "supported-versions"
 )
 
-// CheckOrder implements runner.Hosted: the operator has to be there, and to make the version.
+// CheckOrder implements runner.Hosted: the operator has to be there and to make the version, and apps are below the hub's own.
 func (p *Provisioner) CheckOrder(ctx context.Context, o provision.Order) ([]cloud.Problem, error) {
+	versions, err := p.checkVersion(ctx, o.Version)
+	if err != nil {
+		return nil, err
+	}
+	domain, err := p.checkDomain(ctx, o.Domain)
+	return append(versions, domain...), err
+}
+
+func (p *Provisioner) checkVersion(ctx context.Context, wanted string) ([]cloud.Problem, error) {
 	var found struct{ Data map[string]string }
 	err := p.API.Get(ctx, objects.PathIn(operatorNamespace, "v1", "configmaps")+"/"+versionsName, &found)
 	switch {
@@ -68,12 +78,25 @@ func (p *Provisioner) CheckOrder(ctx context.Context, o provision.Order) ([]clou
 	if err := json.Unmarshal([]byte(found.Data[versionsName]), &window); err != nil || len(window.Versions) == 0 {
 		return nil, fmt.Errorf("the hub's ConfigMap %s/%s names no versions", operatorNamespace, versionsName)
 	}
-	parts := strings.SplitN(o.Version, ".", 3)
+	parts := strings.SplitN(wanted, ".", 3)
 	if len(parts) == 3 && slices.Contains(window.Versions, parts[0]+"."+parts[1]) {
 		return nil, nil
 	}
-	return []cloud.Problem{{Code: "VersionUnsupported", Block: true, Whose: contract.WhoseUser, Message: fmt.Sprintf("the hub makes no OpenShift %s, but %s", o.Version, strings.Join(window.Versions, ", ")),
+	return []cloud.Problem{{Code: "VersionUnsupported", Block: true, Whose: contract.WhoseUser, Message: fmt.Sprintf("the hub makes no OpenShift %s, but %s", wanted, strings.Join(window.Versions, ", ")),
 		Next: "choose one of these versions, or ask an administrator of the hub to upgrade HyperShift"}}, nil
+}
+
+// checkDomain compares the base domain with that of the hub's own apps, below which the operator publishes those of its clusters.
+func (p *Provisioner) checkDomain(ctx context.Context, wanted string) ([]cloud.Problem, error) {
+	var found struct{ Spec struct{ Domain string } }
+	if err := p.API.Get(ctx, "/apis/config.openshift.io/v1/ingresses/cluster", &found); err != nil {
+		return nil, objects.Wrap(err, "ask for the domain of the hub's apps")
+	}
+	if found.Spec.Domain == wanted {
+		return nil, nil
+	}
+	return []cloud.Problem{{Code: "BaseDomainForeign", Block: true, Whose: contract.WhoseOurs, Message: fmt.Sprintf("the base domain is %s, but apps on the hub are below %s", wanted, found.Spec.Domain),
+		Next: "ask an administrator of this installation to give the profile that base domain"}}, nil
 }
 
 // Render implements runner.Provisioner.
