@@ -301,7 +301,7 @@ func identityOf(of names.Scope, a *attempt) (out attempts.IdentityRow) {
 				out.InfraID, out.ClusterUUID = i.InfraID, i.ClusterUUID
 			}
 		}
-		if a.record.CredentialsMode == credentialsByCCO && of.Server == "" || a.record.Identity != nil && a.record.Identity.CCOName == of.CCOName() {
+		if a.record.CredentialsMode == credentialsByCCO && of.Platform != names.Kubernetes || a.record.Identity != nil && a.record.Identity.CCOName == of.CCOName() {
 			out.CCOName = of.CCOName()
 			if i := a.record.Identity; i != nil && i.CCOName == out.CCOName && names.IsResourceGroupID(i.ResourceGroupID) {
 				out.ResourceGroupID = i.ResourceGroupID

@@ -88,6 +88,19 @@ func TestANamespaceFromTheBucketIsReadyAndKnowsItsName(t *testing.T) {
 	require.Contains(t, p.write.Attempts[0].Identity.Metadata, `"namespace":"shop-abcde"`)
 }
 
+// A hosted cluster has credentials of its own, and ccoctl made nothing for it either: no count would look for that name on a hub.
+func TestAHostedClusterFromTheBucketHasItsCredentials(t *testing.T) {
+	c := seen("create").succeeded(1)
+	a := c.attempts[1]
+	a.record.Platform, a.record.Region, a.record.BaseDomain = names.Kubernetes, "lab", "apps.hub.example.com"
+	a.record.Accepted = &contract.Accepted{Account: "lab", Provisioner: "hypershift"}
+	p := newRun().planUnknown(c)
+	require.Empty(t, p.write.Absent)
+	require.Equal(t, []string{"hypershift", ""}, []string{p.write.New.Provisioner, p.write.New.Spec.Server})
+	require.Empty(t, p.write.Attempts[0].Identity.CCOName)
+	require.Equal(t, artifacts.CredentialRef("bucket", "clu_1", 1, a.access.At, artifacts.Kubeconfig), p.write.Attempts[0].Outputs.KubeconfigRef)
+}
+
 func TestAnUnknownClusterNeverOutlivesItsTag(t *testing.T) {
 	c := seen("create").succeeded(1)
 	c.attempts[1].record.Tags[tagkey.TTLExpiry] = now.Add(time.Hour).Format(time.RFC3339)
