@@ -58,6 +58,7 @@ func TestALabelGivesANamespaceThatGoesWithItsPullRequest(t *testing.T) {
 	require.Equal(t, http.StatusForbidden, reads("/api/v1/namespaces"))
 
 	cluster := ask[v1.ClusterDetail](l.as("requester"), http.MethodGet, "/api/v1/clusters/"+id, nil, http.StatusOK)
+	require.Equal(t, "namespace", cluster.Provisioner)
 	for _, a := range cluster.Actions {
 		switch a.Verb {
 		case "console", "log-bundle", "break-glass":
