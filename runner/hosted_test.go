@@ -30,16 +30,18 @@ const hostedOrdered = "nodes: [{name: workers, replicas: 2, cores: 4, memory: 16
 func (w *hubWorld) toHosted() *hubWorld {
 	w.spec.Provisioner, w.spec.InstallConfig, w.spec.Version, w.spec.BaseDomain, w.spec.Server = kinds.HyperShift, hostedOrdered, "4.20.3", "apps.hub.example.com", ""
 	w.cfg.Timings.Reach, w.cfg.Timings.ScalePoll = 300*time.Millisecond, time.Millisecond
-	w.cfg.Provisioners[kinds.HyperShift] = func(region string, keys cloud.Keys) (runner.Provisioner, error) {
-		opened, err := kubernetes.New(region, keys)
-		if err != nil {
-			return nil, err
-		}
-		p := hypershift.New(opened)
-		p.Settling = 50 * time.Millisecond
-		return p, nil
-	}
+	w.cfg.Provisioners[kinds.HyperShift] = openHosted
 	return w
+}
+
+func openHosted(region string, keys cloud.Keys) (runner.Provisioner, error) {
+	opened, err := kubernetes.New(region, keys)
+	if err != nil {
+		return nil, err
+	}
+	p := hypershift.New(opened)
+	p.Settling = 50 * time.Millisecond
+	return p, nil
 }
 
 // destroyHosted tears the cluster of an attempt down, and leaves the hub as it was.
