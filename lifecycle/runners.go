@@ -249,7 +249,7 @@ func (c RunnerCaps) claims(waiting []RunnerWaiter) [][]claim {
 			like = claim{limits: c.limits(w.Kind, w.Site), uses: c.uses(w.Kind, w.Site, time.Time{})}
 			shared[at] = like
 		}
-		like.cluster, like.team, like.weight, like.since, like.idle, like.priority, like.used = w.Cluster, shareOf(w.Kind, w.Team), w.Weight, w.Since, w.Idle, w.priority(), w.used()
+		like.cluster, like.team, like.weight, like.since, like.idle, like.priority, like.used = w.Cluster, shareOf(w.Kind, w.Team), w.Weight, w.Since, w.Idle, w.priority(), w.teamUsage()
 		byRank[rank(w.Kind)] = append(byRank[rank(w.Kind)], like)
 	}
 	return byRank
@@ -263,8 +263,8 @@ func (w RunnerWaiter) priority() int {
 	return w.Priority
 }
 
-// used is what the team of a create used lately. Other work is of no team.
-func (w RunnerWaiter) used() int64 {
+// teamUsage is what the team of a create used lately. Other work is of no team.
+func (w RunnerWaiter) teamUsage() int64 {
 	if w.Kind != Create {
 		return 0
 	}
