@@ -115,8 +115,8 @@ func (a *attempt) explainHub(ctx context.Context, what string, err error) error 
 		return context.Cause(ctx)
 	case errors.Is(err, cloud.ErrCredentials):
 		return failure{
-			Reason: "CredentialsRefused", Whose: contract.WhoseOurs, Message: what + ": " + err.Error(),
-			Next: "ask an administrator of this installation to renew the token behind credentials.ref of the account's document",
+			Reason: "CredentialsRefused", Whose: contract.WhoseOurs, Retryable: true, Message: what + ": " + err.Error(), // it may be renewed meanwhile
+			Next: "ocpctl tries again; if it happens again, ask an administrator of this installation to renew the token behind credentials.ref of the account's document",
 		}
 	}
 	return failure{

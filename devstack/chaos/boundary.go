@@ -77,7 +77,7 @@ const surveyed = 3
 
 // survey runs some clusters undisturbed and makes a boundary of every step that occurred in all of them.
 func (t *Run) survey(ctx context.Context) ([]boundary, error) {
-	traces, calls := make([][]event, surveyed), make([][2][]string, surveyed)
+	traces, calls := make([][]event, surveyed), make([][3][]string, surveyed)
 	ready := make([]int, surveyed)
 	var lives errgroup.Group
 	for i := range surveyed {
@@ -86,7 +86,10 @@ func (t *Run) survey(ctx context.Context) ([]boundary, error) {
 			if err != nil {
 				return err
 			}
-			traces[i], calls[i], ready[i] = t.trace.of(nameOf(pr)), [2][]string{t.status.of(pr), t.s3.of(pr)}, ready1
+			traces[i], calls[i], ready[i] = t.trace.of(nameOf(pr)), [3][]string{t.status.of(pr), t.s3.of(pr)}, ready1
+			if t.hub != nil {
+				calls[i][2] = t.hub.of(pr)
+			}
 			return nil
 		})
 	}
@@ -96,10 +99,11 @@ func (t *Run) survey(ctx context.Context) ([]boundary, error) {
 	t.trace.forget()
 	out := fromTrace(fewest(traces))
 	out = append(out, fromStatus(calls[0][0])...)
-	for _, b := range fromS3(calls[0][1], ready[0]) {
+	stored := func(i int) []boundary { return append(fromS3(calls[i][1], ready[i]), fromHub(calls[i][2])...) }
+	for _, b := range stored(0) {
 		everywhere := true
 		for i := 1; i < surveyed; i++ {
-			everywhere = everywhere && slices.ContainsFunc(fromS3(calls[i][1], ready[i]), func(other boundary) bool { return other.ID == b.ID })
+			everywhere = everywhere && slices.ContainsFunc(stored(i), func(other boundary) bool { return other.ID == b.ID })
 		}
 		if everywhere {
 			out = append(out, b)

@@ -33,12 +33,13 @@ type cycle struct {
 	killIn   string // phase in which its runner is killed, once; empty: none
 	killed   bool
 
-	pr    int // 0: none
-	name  string
-	ready bool
-	gone  bool // released before the day's end
-	err   error
-	took  time.Duration
+	pr      int // 0: none
+	name    string
+	claimed bool // from a pool
+	ready   bool
+	gone    bool // released before the day's end
+	err     error
+	took    time.Duration
 }
 
 // newCycle draws a cycle's fault and end, and the cloud that its cluster is on.
@@ -47,7 +48,7 @@ func newCycle(seed uint64, n int, clouds []string) *cycle {
 	cloud := clouds[n%len(clouds)]
 	return &cycle{
 		number: n, rng: rng, cloud: cloud, profile: profilesOn[cloud][0],
-		fault: mishaps()[rng.IntN(len(mishaps()))], end: []string{"command", "close", "unlabel"}[rng.IntN(3)],
+		fault: mishapsOn(cloud)[rng.IntN(len(mishapsOn(cloud)))], end: []string{"command", "close", "unlabel"}[rng.IntN(3)],
 	}
 }
 
@@ -64,11 +65,14 @@ func failures(done []*cycle) error {
 	return errors.Join(errs...)
 }
 
-// mishaps are the possible faults of a cycle; half of all cycles have none.
-func mishaps() []string {
+// mishapsOn are the possible faults of a cycle on a platform; half of all cycles have none.
+func mishapsOn(cloud string) []string {
 	drawn := []string{
 		"install fails", "bootstrap fails", "installer dies", "ccoctl fails", "ccoctl dies", "destroy dies", "destroy leaves something",
 		"ccoctl delete forgets", "runner killed", "runner terminated", "ended mid-install",
+	}
+	if cloud == onHub {
+		drawn = []string{"hub away", "namespace kept", "runner killed", "runner terminated", "ended mid-install"}
 	}
 	return append(drawn, slices.Repeat([]string{"none"}, len(drawn))...)
 }
@@ -93,6 +97,7 @@ func (t *Run) begin(ctx context.Context, c *cycle) (err error) {
 		must.Do(t.setFault(key, &fault))
 	}
 	must.Do(t.request(ctx, c))
+	must.Do(t.nameClaimed(ctx, c))
 	if err := t.midway(ctx, c); err != nil || c.fault == "ended mid-install" {
 		return err
 	}
@@ -130,7 +135,7 @@ func (t *Run) ended(ctx context.Context, c *cycle) error {
 	if c.pr > 0 {
 		err = errors.Join(err, t.oneComment(c.pr))
 		if len(t.Servers) > 1 {
-			err = errors.Join(err, t.nothingTwice(ctx, c.pr))
+			err = errors.Join(err, t.nothingTwice(ctx, c.pr, c.name))
 		}
 	}
 	return err
@@ -177,12 +182,16 @@ func (t *Run) midway(ctx context.Context, c *cycle) error {
 	phases := []string{"preflight", "claiming", "rendering", "recording", "installing", "configuring"}
 	at := phases[c.rng.IntN(len(phases))]
 	sig := map[string]syscall.Signal{"runner killed": syscall.SIGKILL, "runner terminated": syscall.SIGTERM}[c.fault]
-	if sig == 0 && c.fault != "ended mid-install" {
+	onTheHub := c.fault == "hub away" || c.fault == "namespace kept"
+	if sig == 0 && c.fault != "ended mid-install" && !onTheHub {
 		return nil
 	}
 	err := t.awaitNamed(ctx, c.name, "past "+at, t.patience(), func(now cluster) bool {
 		return slices.Index(phases, now.Phase) >= slices.Index(phases, at) && now.Attempt != "" || isReady(now)
 	})
+	if onTheHub && err == nil {
+		err = t.hubMishap(ctx, c)
+	}
 	if err != nil || sig == 0 {
 		return err
 	}

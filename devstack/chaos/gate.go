@@ -106,6 +106,11 @@ func (g *gate) match(r *http.Request, body []byte) *hold {
 	if !ok {
 		return nil
 	}
+	return g.meet(c)
+}
+
+// meet is match for a call that is known.
+func (g *gate) meet(c call) *hold {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.count[c]++

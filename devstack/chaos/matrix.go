@@ -34,12 +34,13 @@ func Matrix(ctx context.Context, t *Run, o Options) (err error) {
 	must.Do(t.openGates())
 	bounds, err := t.survey(ctx)
 	must.Wrap(err, "lives nobody disturbs")
-	queues := o.cells(o.named(bounds))
+	struck := strikesOn(t.clouds[0])
+	queues := o.cells(o.named(bounds), struck)
 	total := 0
 	for _, q := range queues {
 		total += len(q)
 	}
-	t.say("crash matrix, seed %d: %d boundaries × %d strikes; three undisturbed lives took %.1f s", o.Seed, len(bounds), len(strikes()), time.Since(began).Seconds())
+	t.say("crash matrix, seed %d: %d boundaries × %d strikes; three undisturbed lives took %.1f s", o.Seed, len(bounds), len(struck), time.Since(began).Seconds())
 	must.FailIf(total == 0, "no cell is called %q; a name is BOUNDARY/STRIKE, such as create@12/runner-killed, and a phase is one such as destroying", o.Only)
 	if o.Cells > 0 {
 		total = min(total, o.Cells)
@@ -105,10 +106,10 @@ func take(queue *[]*cell, n int) []*cell {
 }
 
 // cells returns all cells in their order, by fault: shuffled, and then each group once before any comes again.
-func (o Options) cells(bounds []boundary) [][]*cell {
+func (o Options) cells(bounds []boundary, strikes []strike) [][]*cell {
 	rng := rand.New(rand.NewPCG(o.Seed, 0))
 	var out [][]*cell
-	for _, s := range strikes() {
+	for _, s := range strikes {
 		var cells []*cell
 		for _, b := range bounds {
 			c := &cell{boundary: b, strike: s}

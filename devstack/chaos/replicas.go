@@ -62,7 +62,7 @@ func (k *killer) stop() (int, error) {
 
 // nothingTwice checks what was made for one released cluster: one comment, one check and one deployment show it, nothing was answered
 // twice, and no attempt ran the installer twice.
-func (t *Run) nothingTwice(ctx context.Context, pr int) error {
+func (t *Run) nothingTwice(ctx context.Context, pr int, name string) error {
 	times := map[string]int{}
 	for _, c := range t.GitHub.Comments(pr) {
 		if c.Author == github.Bot {
@@ -73,7 +73,7 @@ func (t *Run) nothingTwice(ctx context.Context, pr int) error {
 		times["check "+c.Name]++
 	}
 	for _, d := range t.GitHub.Deployments() {
-		if strings.HasSuffix(d.Task, ":"+nameOf(pr)) {
+		if strings.HasSuffix(d.Task, ":"+name) {
 			times["deployment "+d.Task]++
 		}
 	}
@@ -91,7 +91,7 @@ func (t *Run) nothingTwice(ctx context.Context, pr int) error {
 		errs = append(errs, fmt.Errorf("one label made %d clusters", clusters))
 	}
 	starts := 0
-	for _, e := range t.trace.of(nameOf(pr)) {
+	for _, e := range t.trace.of(name) {
 		if e.Command == "create" && e.What == "start" {
 			starts++
 		}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -21,7 +23,7 @@ const person = "maya"
 
 // profilesOn are the built-in profiles of clusters on each cloud. Most tests take the first, whose clusters sleep with all machines stopped;
 // clusters of the second sleep without workers.
-var profilesOn = map[string][]string{"aws": {"aws-minimal-test", "aws-standard"}, "ibmcloud": {"ibm-minimal-test", "ibm-standard"}}
+var profilesOn = map[string][]string{"aws": {"aws-minimal-test", "aws-standard"}, "ibmcloud": {"ibm-minimal-test", "ibm-standard"}, onHub: {"namespace"}}
 
 // Config says where the stack's files are.
 type Config struct {
@@ -31,7 +33,8 @@ type Config struct {
 	// Clouds are the platforms on which clusters are; empty: AWS. A crash matrix uses the first, a soak all of them.
 	Clouds []string
 
-	Replicas int // servers behind a load balancer; 0: one
+	Pools    bool // clusters wait in pools, and are claimed by the soak's pull requests
+	Replicas int  // servers behind a load balancer; 0: one
 	// Kubernetes makes runners Jobs, see devstack.Config.
 	Kubernetes bool
 	Real       string // a folder with real programs, see devstack.Config
@@ -48,9 +51,11 @@ type Run struct {
 	pool   *pgxpool.Pool
 	board  *board
 	trace  *trace
-	status *gate  // runners' calls to the Status API
-	s3     *gate  // all calls to S3
-	refill func() // gives back what was used of GitHub's limit
+	status *gate          // runners' calls to the Status API
+	s3     *gate          // all calls to S3
+	hub    *gate          // changes on the hub; nil: there is none
+	later  sync.WaitGroup // what is still to be done to a cluster that is on its way
+	refill func()         // gives back what was used of GitHub's limit
 	stop   context.CancelFunc
 }
 
@@ -74,7 +79,7 @@ func Start(ctx context.Context, cfg Config) (t *Run, err error) {
 	}
 	for _, cloud := range cfg.Clouds {
 		if len(profilesOn[cloud]) == 0 {
-			return nil, fmt.Errorf("there is no cloud %q; give aws or ibmcloud", cloud)
+			return nil, fmt.Errorf("there is no cloud %q; give aws, ibmcloud or kubernetes", cloud)
 		}
 	}
 	dir, err := filepath.Abs(cfg.Dir)
@@ -87,6 +92,7 @@ func Start(ctx context.Context, cfg Config) (t *Run, err error) {
 		Lease: lease, LeaseGrace: leaseGrace, RetryBase: retryBase, LookAgain: time.Second, Heartbeat: 2 * time.Second,
 		CommentPace: 50 * time.Millisecond, Deliveries: missedEvery,
 	}
+	stack.Hubs, stack.Pools = slices.Contains(cfg.Clouds, onHub), cfg.Pools
 	trail := stack.Shared("trace")
 	stack.Env = []string{installer.TraceVariable + "=" + trail}
 	h, err := devstack.Start(ctx, stack)
@@ -118,6 +124,9 @@ func (t *Run) openGates() (err error) {
 	t.s3 = must.Get(startGate(t.Stack.S3.URL(), t.s3Call))
 	t.Status.Lead(t.status.addr)
 	t.S3Cut.Lead(t.s3.addr)
+	if t.Hub != nil {
+		t.openHub()
+	}
 	return nil
 }
 

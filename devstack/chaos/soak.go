@@ -33,6 +33,7 @@ func Soak(ctx context.Context, t *Run, o SoakOptions) (err error) {
 	}
 	must.FailIf(o.Nights && len(t.Servers) > 1,
 		"a soak with nights runs with one server, because only one would read the working hours at once; leave out -replicas")
+	must.FailIf(o.Nights && (t.Pools || t.Hub != nil), "a soak with nights runs on AWS and IBM Cloud, without pools: leave out POOLS, and kubernetes of CLOUD")
 	before := must.Get(t.settle(ctx, o))
 	t.say("soak, seed %d: %d cycles, %d at once", o.Seed, o.Cycles, o.Width)
 	run := t.cycles
@@ -47,8 +48,11 @@ func Soak(ctx context.Context, t *Run, o SoakOptions) (err error) {
 	}
 	use := t.watchProcesses(ctx)
 	began := time.Now()
+	full := t.watchPools(ctx)
 	done, failed := run(ctx, o)
 	took := time.Since(began)
+	t.later.Wait()
+	failed = errors.Join(failed, full(), t.drainPools(ctx, done))
 	spent, peak := use.stop()
 	if kill != nil {
 		kills, err := kill.stop()

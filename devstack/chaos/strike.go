@@ -36,8 +36,9 @@ type strike struct {
 
 const outage = 1200 * time.Millisecond // shorter than retryBase
 
-func strikes() []strike {
-	return []strike{
+// strikesOn returns the faults that can befall clusters on a platform.
+func strikesOn(cloud string) []strike {
+	all := []strike{
 		{key: "runner-killed", text: "runner killed", each: killRunner},
 		{key: "runner-terminated", text: "runner terminated", each: terminateRunner},
 		{key: "controller-killed", text: "controller killed", begin: killServer, end: startServer, lasts: 300 * time.Millisecond},
@@ -49,6 +50,10 @@ func strikes() []strike {
 		{key: "github-away", text: "GitHub away", begin: cutGitHub, end: mendGitHub, lasts: outage, meanwhile: endUnanswered},
 		{key: "github-limited", text: "GitHub limited", begin: spendGitHub, end: refillGitHub, lasts: outage, meanwhile: endUnanswered},
 	}
+	if cloud == onHub {
+		all = append(all, strike{key: "hub-away", text: "hub away", begin: cutHub, end: mendHub, lasts: outage})
+	}
+	return all
 }
 
 // killRunner kills only the runner, so that what it started lives on until that is noticed; or, for every second cell, everything at
@@ -155,6 +160,9 @@ func refuses(ctx context.Context, port int) error {
 func expireKeys(ctx context.Context, t *Run) error {
 	t.AWS.Refuse("*", -1, "ExpiredToken")
 	t.IBMCloud.Refuse("*", -1, ibmcloud.Expired)
+	if t.Hub != nil {
+		t.Hub.RefuseTokens(true)
+	}
 	client := sts.New(sts.Options{
 		Region: "us-east-1", BaseEndpoint: awssdk.String(t.AWS.URL()),
 		Credentials: credentials.NewStaticCredentialsProvider(devstack.AccessKey, devstack.SecretKey, ""),
@@ -169,5 +177,8 @@ func expireKeys(ctx context.Context, t *Run) error {
 func renewKeys(_ context.Context, t *Run) error {
 	t.AWS.Lift("*")
 	t.IBMCloud.Lift("*")
+	if t.Hub != nil {
+		t.Hub.RefuseTokens(false)
+	}
 	return nil
 }

@@ -126,14 +126,14 @@ func (t *Run) table(fields map[string]map[string]*tally) {
 	slices.SortFunc(rows, func(a, b string) int { return cmp.Or(rank(a)-rank(b), strings.Compare(a, b)) })
 	var head strings.Builder
 	fmt.Fprintf(&head, "\n%-*s", width, "converged/struck")
-	for _, s := range strikes() {
+	for _, s := range strikesOn(t.clouds[0]) {
 		fmt.Fprintf(&head, " │ %s", s.text)
 	}
 	t.say("%s", head.String())
 	for _, row := range rows {
 		var line strings.Builder
 		fmt.Fprintf(&line, "%-*s", width, row)
-		for _, s := range strikes() {
+		for _, s := range strikesOn(t.clouds[0]) {
 			fmt.Fprintf(&line, " │ %*s", len([]rune(s.text)), fields[row][s.key])
 		}
 		t.say("%s", line.String())

@@ -157,5 +157,5 @@ func (t *Run) release(ctx context.Context, pr int) (err error) {
 	defer must.Catch(&err)
 	must.Do(t.destroy(pr))
 	must.Do(t.await(ctx, pr, "released", patience, isReleased))
-	return errors.Join(t.nothingLeft(ctx, pr), t.nothingTwice(ctx, pr))
+	return errors.Join(t.nothingLeft(ctx, pr), t.nothingTwice(ctx, pr, nameOf(pr)))
 }

@@ -160,7 +160,7 @@ func (h *Hub) Skip(after, requests int) {
 // RefuseTokens has every token refused, or known again.
 func (h *Hub) RefuseTokens(on bool) { h.change(func() { h.refuses = on }) }
 
-// Strike calls a function after each change that was made, before it is answered; nil: none.
+// Strike calls a function with the path of what was changed after each change, before it is answered; nil: none.
 func (h *Hub) Strike(f func(method, path string)) { h.change(func() { h.strike = f }) }
 
 // Hold gives an object a finalizer that nobody removes, and Free takes all of them away.

@@ -20,7 +20,11 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	answer, code, strike := h.serve(r, raw)
 	if strike != nil {
-		strike(r.Method, r.URL.Path)
+		path := r.URL.Path
+		if made, is := answer.(object); is && r.Method == http.MethodPost && text(made, "metadata", "name") != "" {
+			path += "/" + text(made, "metadata", "name")
+		}
+		strike(r.Method, path)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)

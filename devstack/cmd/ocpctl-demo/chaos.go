@@ -31,6 +31,7 @@ type testModes struct {
 
 	clouds    string
 	nights    bool
+	pools     bool
 	takeovers int
 	replicas  int
 	old       string
@@ -39,8 +40,9 @@ type testModes struct {
 func (t *testModes) flags() {
 	flag.BoolVar(&t.chaos, "chaos", false, "strike clusters at every boundary of their lives, print the table, and stop")
 	flag.IntVar(&t.cycles, "soak", 0, "let `n` clusters come and go with random faults, print the figures, and stop")
-	flag.StringVar(&t.clouds, "clouds", "aws", "with -chaos and -soak: `platforms` of the clusters, aws or ibmcloud; a soak takes several, separated by commas")
+	flag.StringVar(&t.clouds, "clouds", "aws", "with -chaos and -soak: `platforms` of the clusters, aws, ibmcloud or kubernetes (a hub); a soak takes several, separated by commas")
 	flag.BoolVar(&t.nights, "nights", false, "with -soak: each cluster lives for a day and a night, in which it may sleep, and its cost is compared with its cloud's meter")
+	flag.BoolVar(&t.pools, "pools", false, "with -soak: clusters wait in pools, and pull requests claim them")
 	flag.DurationVar(&t.bound, "time", 10*time.Minute, "with -chaos: begin no round after it; 0: no bound")
 	flag.IntVar(&t.cells, "n", 0, "with -chaos: strike at most `n` cells; 0: all")
 	flag.Uint64Var(&t.seed, "seed", 0, "order and choices; 0: the clock's, printed")
@@ -74,7 +76,7 @@ func (t *testModes) run(dir string, kubernetes bool, real string) (err error) {
 	if t.takeovers > 0 || t.old != "" {
 		t.replicas = max(t.replicas, 2)
 	}
-	h := must.Get(chaos.Start(ctx, chaos.Config{Dir: place, Bin: filepath.Join(dir, "bin"), Out: os.Stdout, Replicas: t.replicas, Old: t.old, Kubernetes: kubernetes, Real: real, Clouds: strings.Split(t.clouds, ",")}))
+	h := must.Get(chaos.Start(ctx, chaos.Config{Dir: place, Bin: filepath.Join(dir, "bin"), Out: os.Stdout, Replicas: t.replicas, Old: t.old, Pools: t.pools, Kubernetes: kubernetes, Real: real, Clouds: strings.Split(t.clouds, ",")}))
 	switch {
 	case t.chaos:
 		err = chaos.Matrix(ctx, h, chaos.Options{Time: t.bound, Cells: t.cells, Seed: t.seed, Only: t.cell, Width: t.width})
