@@ -263,7 +263,7 @@ func (a *attempt) compareAccount(ctx context.Context) error {
 	}
 	if errors.Is(err, cloud.ErrCredentials) {
 		return failure{
-			Reason: "CredentialsRefused", Whose: contract.WhoseOurs,
+			Reason: "CredentialsRefused", Whose: contract.WhoseOurs, Retryable: a.hub != nil, // a hub does not say whether a token is wrong or expired
 			Message: fmt.Sprintf("nothing was started: %v", err),
 			Next:    cmp.Or(a.keys.Role.Advice("that ocpctl account show prints"), "ask an administrator of this installation to renew them and to test them with: "+a.platform.TestCredentials()),
 		}
