@@ -250,7 +250,7 @@ func (a *attempt) cloudTarget() cloud.Target {
 	return cloud.Target{
 		Accepted: contract.AcceptedAt(recorded, a.spec.Cluster),
 		Region:   a.spec.Region, Name: a.spec.Name, BaseDomain: a.spec.BaseDomain, Cluster: a.spec.Cluster,
-		Installation: a.spec.Installation, Account: a.spec.Account, Publish: a.spec.Publish, Tags: a.spec.Tags, Identities: identities,
+		Installation: a.spec.Installation, Account: a.spec.Account, Publish: a.spec.Publish, Tags: a.spec.Tags, WaitedTags: a.spec.WaitedTags, Identities: identities,
 	}
 }
 

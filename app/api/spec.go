@@ -45,6 +45,8 @@ func toSpec(row attempts.SpecRow, set RunnerSettings) contract.Spec {
 		out.KubeconfigRef = kubeconfigRef(row.Row)
 	}
 	switch out.Kind {
+	case contract.KindDestroy:
+		out.WaitedTags = row.Row.WaitedTags
 	case contract.KindInform:
 		out.Card, out.RouteLabel = toCard(row.Row, set), set.RouteLabel
 	case contract.KindPrepare:

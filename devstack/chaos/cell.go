@@ -138,7 +138,13 @@ func (t *Run) nothingLeft(ctx context.Context, pr int) error {
 func (t *Run) nothingLeftOf(ctx context.Context, name string) (err error) {
 	defer must.Catch(&err)
 	var errs []error
-	for _, text := range []string{name, faultName("ccoctl-create", name) + "-"} {
+	texts := []string{name, faultName("ccoctl-create", name) + "-"}
+	if t.Pools { // whose names begin alike
+		var recorded []string
+		must.Do(t.pool.QueryRow(ctx, "SELECT coalesce(array_agg(DISTINCT cco_name) FILTER (WHERE cco_name <> ''), '{}') FROM attempts WHERE cluster_id IN (SELECT id FROM clusters WHERE name = $1)", name).Scan(&recorded))
+		texts = append(texts[:1], recorded...)
+	}
+	for _, text := range texts {
 		for _, left := range t.Left(text) {
 			errs = append(errs, fmt.Errorf("left in the cloud: %s", left))
 		}

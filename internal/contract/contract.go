@@ -60,7 +60,8 @@ type Spec struct {
 	ShortZones      []string          `json:"shortZones,omitempty"` // had no capacity for an earlier attempt; left out of Zones and InstallConfig if others are left (create)
 	Spot            bool              `json:"spot,omitempty"`       // the workers are spot machines (create)
 	Tags            map[string]string `json:"tags"`
-	SSHKey          string            `json:"sshKey,omitempty"` // public key of the requester; empty: the public half of SSHKeyRef
+	WaitedTags      map[string]string `json:"waitedTags,omitempty"` // those before it was claimed from a pool, which may still be on some of it (destroy)
+	SSHKey          string            `json:"sshKey,omitempty"`     // public key of the requester; empty: the public half of SSHKeyRef
 
 	// References to secrets, e.g. file:/run/secrets/pull-secret or aws-sm:prod/pull-secret (internal/secret).
 	PullSecretRef       string `json:"pullSecretRef,omitempty"`

@@ -28,6 +28,7 @@ type Target struct {
 	Account      string            // the expected account; empty: any
 	Publish      string            // contract.PublishExternal or contract.PublishInternal; empty: it is not known
 	Tags         map[string]string // the cluster's tags, as they were accepted
+	WaitedTags   map[string]string // those before it was claimed from a pool; nil: it was not
 	Accepted     time.Time         // when the cluster was accepted: what is older is not the cluster's; zero: it is not known
 	Everywhere   bool              // also looks by tag where the cluster was not recorded, in every region of the account
 

@@ -15,7 +15,7 @@ const clockJobs = `'` + string(lifecycle.JobObserve) + `', '` + string(lifecycle
 var (
 	RowColumns = LifecycleColumns + `,
 	c.name, c.generation, c.platform, c.version, c.profile, c.region, c.base_domain, c.owner, c.team, c.cost_center,
-	c.pool_digest, c.account, c.exclusive, c.priority, c.claimed_at, (c.waited ->> 'created_at')::timestamptz AS made_at, (c.waited ->> 'ready_at')::timestamptz AS made_ready_at,
+	c.pool_digest, c.account, c.exclusive, c.priority, c.claimed_at, (c.waited ->> 'created_at')::timestamptz AS made_at, (c.waited ->> 'ready_at')::timestamptz AS made_ready_at, c.waited -> 'effective_tags' AS waited_tags,
 	c.environment, c.requested_by, c.source, c.ttl, c.hourly_cents, c.effective_tags, c.spec,
 	c.installation, c.repo, c.pr_number, c.pr_head, c.destroy_at, c.created_at, c.updated_at, c.hold_why, c.hold_source, c.nodes, c.asleep_cents, c.worker_micros, c.on_demand_cents,
 	o.api_url, o.console_url, o.kubeconfig_s3_uri, o.kubeadmin_secret_ref, o.metadata_s3_uri, o.links,
@@ -54,6 +54,7 @@ type RowRecord struct {
 	Owner, Team, CostCenter, Environment                 string
 	RequestedBy, Source, PoolDigest, Account             string
 	ClaimedAt, MadeAt, MadeReadyAt                       *time.Time
+	WaitedTags                                           map[string]string
 	TTL                                                  time.Duration
 	HourlyCents                                          int
 	EffectiveTags                                        map[string]string
@@ -97,7 +98,7 @@ func (r RowRecord) Row() Row {
 	}
 	row.PoolDigest, row.Account, row.Exclusive, row.Priority, row.MadeAt = r.PoolDigest, r.Account, r.Exclusive, r.Priority, row.AcceptedAt
 	if r.ClaimedAt != nil {
-		row.ClaimedAt, row.MadeAt = *r.ClaimedAt, *r.MadeAt
+		row.ClaimedAt, row.MadeAt, row.WaitedTags = *r.ClaimedAt, *r.MadeAt, r.WaitedTags
 		row.WaitSpared = r.MadeReadyAt.Sub(*r.MadeAt)
 	}
 	if r.RunID != nil {

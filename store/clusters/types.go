@@ -17,15 +17,16 @@ type Row struct {
 	PR                      *PRRef            // nil: not from a pull request
 	Tags                    map[string]string // effective: ours and the user's
 	Spec                    Spec
-	ListAsleep              *int      // list price of an hour asleep at acceptance, US cents; nil: not known
-	WorkerMicros            *int      // what each worker adds to the list price, millionths of a dollar; nil: not known
-	OnDemandCents           *int      // list price of an hour without spot machines, US cents; nil: it was to have none
-	Outputs                 *Outputs  // nil until a create succeeded
-	Account                 string    // the catalogue's name of the cloud account in which it is; empty: the installation's own
-	Exclusive               bool      // nobody else's cluster is made in the account as long as it lives
-	Priority                int       // who waits with a higher one comes first
-	PoolDigest              string    // of what the clusters of its pool were made from then; empty: it is of none
-	MadeAt                  time.Time // accepted as it was made: for a claimed cluster, as its pool's
+	ListAsleep              *int              // list price of an hour asleep at acceptance, US cents; nil: not known
+	WorkerMicros            *int              // what each worker adds to the list price, millionths of a dollar; nil: not known
+	OnDemandCents           *int              // list price of an hour without spot machines, US cents; nil: it was to have none
+	Outputs                 *Outputs          // nil until a create succeeded
+	Account                 string            // the catalogue's name of the cloud account in which it is; empty: the installation's own
+	Exclusive               bool              // nobody else's cluster is made in the account as long as it lives
+	Priority                int               // who waits with a higher one comes first
+	PoolDigest              string            // of what the clusters of its pool were made from then; empty: it is of none
+	WaitedTags              map[string]string // its tags before it was claimed from a pool; nil: it was not
+	MadeAt                  time.Time         // accepted as it was made: for a claimed cluster, as its pool's
 }
 
 // HubNamespace returns the namespace that the cluster is on its hub; empty: it is on none. The earlier ones are gone, as a count has shown.

@@ -133,8 +133,10 @@ func (s *removal) removeTags(ctx context.Context, t cloud.Target) {
 		names = append(names, s.owner.cluster)
 	}
 	for _, key := range []string{tagkey.ClusterName, tagkey.RequestID, tagkey.TTLExpiry} { // no other cluster has these values, but a person may use them
-		if value := t.Tags[key]; value != "" {
-			names = append(names, tagkey.IBM(key, value))
+		for _, tags := range []map[string]string{t.Tags, t.WaitedTags} { // of one that was claimed right before its end, those from before stay in the list
+			if value := tags[key]; value != "" {
+				names = append(names, tagkey.IBM(key, value))
+			}
 		}
 	}
 	all, err := s.userTags(ctx, "account's tags", nil)

@@ -71,6 +71,19 @@ func TestTheTagsOfAClusterWithoutAnInfraIDAreDeleted(t *testing.T) {
 	require.Contains(t, deleted, "tag clusterid:"+strings.ToLower(s.target.Cluster))
 }
 
+func TestTheTagsBeforeAClaimAreDeletedToo(t *testing.T) {
+	s := newScene(t)
+	s.cluster(t, mine, myCCO, "shop")
+	waited := map[string]string{"RequestId": "job_01waited", "TTLExpiry": "2030-01-01T00:00:00Z"}
+	_, err := s.client.Tag(t.Context(), s.target, waited)
+	require.NoError(t, err)
+	s.target.WaitedTags, s.target.Tags = waited, map[string]string{"RequestId": "job_01claimed"}
+	deleted, err := s.client.Remove(t.Context(), s.target)
+	require.NoError(t, err)
+	require.Subset(t, deleted, []string{"tag requestid:job_01waited", "tag ttlexpiry:2030-01-01t00:00:00z"})
+	require.Empty(t, s.Resources("job_01waited"))
+}
+
 func TestTheTagsOfAnOwnerAreReplaced(t *testing.T) {
 	s := newScene(t)
 	group := s.cluster(t, mine, myCCO, "shop")
