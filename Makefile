@@ -130,11 +130,11 @@ demo-story: $(DEMO_BUILD) build-act ## end-to-end test: run a pull request's who
 comma := ,
 
 .PHONY: chaos
-chaos: $(DEMO_BUILD) ## crash matrix: kill processes and cut connections at every step of a cluster's life (TIME=10m N=0 SEED= CELL= CLOUD=aws|ibmcloud|kubernetes WIDTH=16 at once, INSTALLER=real)
+chaos: $(DEMO_BUILD) ## crash matrix: kill processes and cut connections at every step of a cluster's life (TIME=10m N=0 SEED= CELL= CLOUD=aws|ibmcloud|kubernetes|hypershift WIDTH=16 at once, INSTALLER=real)
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR)$(ON_REAL) -chaos -clouds $(or $(CLOUD),aws) -time $(or $(TIME),10m) -n $(or $(N),0) -seed $(or $(SEED),0) -cell "$(CELL)" -width $(or $(WIDTH),0)
 
 .PHONY: soak
-soak: $(DEMO_BUILD) ## create and destroy N=100 clusters with random faults and print figures on both clouds (CLOUD=aws,ibmcloud,kubernetes, SEED=, POOLS=1, KUBERNETES=1, INSTALLER=real, REPLICAS=2 servers of which one is killed now and then)
+soak: $(DEMO_BUILD) ## create and destroy N=100 clusters with random faults and print figures on both clouds (CLOUD=aws,ibmcloud,kubernetes,hypershift SEED=, POOLS=1, KUBERNETES=1, INSTALLER=real, REPLICAS=2 servers of which one is killed now and then)
 	@$(DEMO_DIR)/bin/ocpctl-demo -dir $(DEMO_DIR) $(ON_KUBERNETES)$(ON_REAL) -soak $(or $(N),100) $(if $(POOLS),-pools) -clouds $(or $(CLOUD),aws$(comma)ibmcloud) -seed $(or $(SEED),0) -replicas $(or $(REPLICAS),1)
 
 .PHONY: soak-hours

@@ -71,7 +71,7 @@ func mishapsOn(cloud string) []string {
 		"install fails", "bootstrap fails", "installer dies", "ccoctl fails", "ccoctl dies", "destroy dies", "destroy leaves something",
 		"ccoctl delete forgets", "runner killed", "runner terminated", "ended mid-install",
 	}
-	if cloud == onHub {
+	if isOnHub(cloud) {
 		drawn = []string{"hub away", "namespace kept", "runner killed", "runner terminated", "ended mid-install"}
 	}
 	return append(drawn, slices.Repeat([]string{"none"}, len(drawn))...)

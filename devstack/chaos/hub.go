@@ -14,8 +14,13 @@ import (
 	"github.com/ocpctl/ocpctl/devstack/must"
 )
 
-// onHub is the platform of clusters that are made on a hub.
-const onHub = "kubernetes"
+// onHub is the platform of clusters that are made on a hub: namespaces. hosted stands for those of it that have a hosted control plane.
+const (
+	onHub  = "kubernetes"
+	hosted = "hypershift"
+)
+
+func isOnHub(cloud string) bool { return cloud == onHub || cloud == hosted }
 
 // hubObject finds the pull request, and the kind of the object, in a path on the hub.
 var hubObject = regexp.MustCompile(`/namespaces/pr([0-9]+)-shop-[^/]+(?:/(.+))?$`)

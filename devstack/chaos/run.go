@@ -23,7 +23,7 @@ const person = "maya"
 
 // profilesOn are the built-in profiles of clusters on each cloud. Most tests take the first, whose clusters sleep with all machines stopped;
 // clusters of the second sleep without workers.
-var profilesOn = map[string][]string{"aws": {"aws-minimal-test", "aws-standard"}, "ibmcloud": {"ibm-minimal-test", "ibm-standard"}, onHub: {"namespace"}}
+var profilesOn = map[string][]string{"aws": {"aws-minimal-test", "aws-standard"}, "ibmcloud": {"ibm-minimal-test", "ibm-standard"}, onHub: {"namespace"}, hosted: {"hcp-small"}}
 
 // Config says where the stack's files are.
 type Config struct {
@@ -79,7 +79,7 @@ func Start(ctx context.Context, cfg Config) (t *Run, err error) {
 	}
 	for _, cloud := range cfg.Clouds {
 		if len(profilesOn[cloud]) == 0 {
-			return nil, fmt.Errorf("there is no cloud %q; give aws, ibmcloud or kubernetes", cloud)
+			return nil, fmt.Errorf("there is no cloud %q; give aws, ibmcloud, kubernetes or hypershift", cloud)
 		}
 	}
 	dir, err := filepath.Abs(cfg.Dir)
@@ -92,7 +92,7 @@ func Start(ctx context.Context, cfg Config) (t *Run, err error) {
 		Lease: lease, LeaseGrace: leaseGrace, RetryBase: retryBase, LookAgain: time.Second, Heartbeat: 2 * time.Second,
 		CommentPace: 50 * time.Millisecond, Deliveries: missedEvery,
 	}
-	stack.Hubs, stack.Pools = slices.Contains(cfg.Clouds, onHub), cfg.Pools
+	stack.Hubs, stack.Pools = slices.ContainsFunc(cfg.Clouds, isOnHub), cfg.Pools
 	trail := stack.Shared("trace")
 	stack.Env = []string{installer.TraceVariable + "=" + trail}
 	h, err := devstack.Start(ctx, stack)

@@ -50,7 +50,7 @@ func strikesOn(cloud string) []strike {
 		{key: "github-away", text: "GitHub away", begin: cutGitHub, end: mendGitHub, lasts: outage, meanwhile: endUnanswered},
 		{key: "github-limited", text: "GitHub limited", begin: spendGitHub, end: refillGitHub, lasts: outage, meanwhile: endUnanswered},
 	}
-	if cloud == onHub {
+	if isOnHub(cloud) {
 		all = append(all, strike{key: "hub-away", text: "hub away", begin: cutHub, end: mendHub, lasts: outage})
 	}
 	return all

@@ -40,7 +40,7 @@ type testModes struct {
 func (t *testModes) flags() {
 	flag.BoolVar(&t.chaos, "chaos", false, "strike clusters at every boundary of their lives, print the table, and stop")
 	flag.IntVar(&t.cycles, "soak", 0, "let `n` clusters come and go with random faults, print the figures, and stop")
-	flag.StringVar(&t.clouds, "clouds", "aws", "with -chaos and -soak: `platforms` of the clusters, aws, ibmcloud or kubernetes (a hub); a soak takes several, separated by commas")
+	flag.StringVar(&t.clouds, "clouds", "aws", "with -chaos and -soak: `platforms` of the clusters, aws, ibmcloud, kubernetes (a hub's namespaces) or hypershift (its hosted clusters); a soak takes several, separated by commas")
 	flag.BoolVar(&t.nights, "nights", false, "with -soak: each cluster lives for a day and a night, in which it may sleep, and its cost is compared with its cloud's meter")
 	flag.BoolVar(&t.pools, "pools", false, "with -soak: clusters wait in pools, and pull requests claim them")
 	flag.DurationVar(&t.bound, "time", 10*time.Minute, "with -chaos: begin no round after it; 0: no bound")
