@@ -396,4 +396,6 @@ func (h *Stack) Token(who string) (string, error) {
 	return strings.TrimSpace(string(raw)), err
 }
 
-func (h *Stack) path(parts ...string) string { return filepath.Join(append([]string{h.Dir}, parts...)...) }
+func (h *Stack) path(parts ...string) string {
+	return filepath.Join(append([]string{h.Dir}, parts...)...)
+}
