@@ -194,7 +194,7 @@ func (s *Service) evaluateRequest(r ClusterRequest, u policy.Usage, now time.Tim
 		v.Checks = append(v.Checks, s.checkBrakes(r, v.Grant, now)...)
 	}
 	if slices.ContainsFunc(r.Notes, func(c policy.Check) bool { return c.Result == policy.Fail }) {
-		v = withoutGrant(v)
+		return withoutGrant(v)
 	}
 	if r.proposes || !v.Allowed {
 		v.Checks = append(v.Checks, policy.ProposeSmaller(r.Request, u, s.terms(r, now), s.policy)...)

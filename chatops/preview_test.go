@@ -48,7 +48,7 @@ func TestARefusalSaysWhichSmallerKindWouldDo(t *testing.T) {
 		{Name: policy.SmallerCheck, Result: policy.Warn, Message: "Profile namespace is ready within seconds.", Next: "Take it unless you need nodes."},
 	}}
 	for _, text := range []string{Refusal("maya", v), RefusalInSlack(v), LabelRefusal("maya", "ocp/aws", v)} {
-		require.Contains(t, text, "\nWhat you can have now:\n\n- **smaller**: Profile namespace is ready within seconds. **Next:** Take it unless you need nodes.\n")
+		require.Contains(t, text, "\nWhat you can have now: Profile namespace is ready within seconds. Take it unless you need nodes.\n")
 	}
 	v.Checks = v.Checks[:1]
 	require.NotContains(t, Refusal("maya", v), "have now")

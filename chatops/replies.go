@@ -44,7 +44,7 @@ func refusal(what, after string, v policy.Verdict) string {
 		b.WriteString("\nWhen this is fixed, it has to wait:\n\n" + reasons(full))
 	}
 	if smaller := v.Smaller(); smaller != nil {
-		b.WriteString("\nWhat you can have now:\n\n" + reasons([]policy.Check{*smaller}))
+		fmt.Fprintf(&b, "\nWhat you can have now: %s %s\n", plain(smaller.Message), plain(smaller.Next))
 	}
 	fmt.Fprintf(&b, "%s\n%s lists the commands.\n", after, Code(Prefix+" help"))
 	return fit(b.String())

@@ -26,7 +26,11 @@ func ProposeSmaller(r Request, u Usage, t Terms, s Settings) []Check {
 		}
 		other.Profile = p.Name
 		v := Evaluate(other, u, t, s)
-		if v.Allowed && v.Approval == nil && len(v.Waits) == 0 && (best.Profile == "" || v.Grant.HourlyCents < best.HourlyCents) {
+		if !v.Allowed || v.Approval != nil || len(v.Waits) > 0 || best.Profile != "" && best.HourlyCents <= v.Grant.HourlyCents {
+			continue
+		}
+		account, _ := t.Catalogue.Account(v.Grant.Account)
+		if t.BrakeFor(account, v.Grant.Platform, v.Grant.Region, p.Name, v.Grant.Ownership.Team, v.Grant.Version) == nil {
 			best = v.Grant
 		}
 	}

@@ -2,9 +2,11 @@ package policy
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ocpctl/ocpctl/lifecycle"
 	"github.com/ocpctl/ocpctl/profiles"
 )
 
@@ -40,6 +42,9 @@ func TestASmallerKindIsProposedIfItWouldDo(t *testing.T) {
 			}, *v.Smaller())
 		})
 	}
+	with.Brakes = []lifecycle.Brake{{Kind: lifecycle.Freeze, ID: "frz_1", Until: noon.Add(time.Hour)}}
+	require.Empty(t, ProposeSmaller(validRequest(), Usage{}, with, Settings{}), "it would wait, too")
 	require.Empty(t, ProposeSmaller(validRequest(), Usage{}, terms(t), Settings{}), "there is no smaller kind")
 	require.Nil(t, Verdict{}.Smaller())
+	require.Empty(t, Verdict{Checks: []Check{{Name: SmallerCheck, Result: Warn}}}.Hits())
 }

@@ -62,6 +62,9 @@ func (v Verdict) Hits() (hits []Hit) {
 		}
 	}
 	for _, c := range v.Checks {
+		if c.Name == SmallerCheck { // a proposal does nothing
+			continue
+		}
 		for _, part := range c.Checks {
 			if part.Result != Pass || c.Name == RulesCheck {
 				add(c.Name, part.Name, part.Result)
