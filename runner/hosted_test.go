@@ -125,6 +125,22 @@ func TestAHostedClusterLivesFromItsRecordToItsProof(t *testing.T) {
 	}
 }
 
+// A machine that drains costs as one that runs: the cluster is not asleep before it is gone.
+func TestAHostedClusterWhoseMachinesDoNotEndIsNotAsleep(t *testing.T) {
+	h := newHub(t)
+	w := onHub(t, h, contract.KindCreate).toHosted()
+	require.NoError(t, w.run(t.Context()))
+	machines := h.Left("/namespaces/" + w.recordedName() + "-shop/virtualmachines/")
+	require.NoError(t, h.Hold(machines[0], "example.com/drain"))
+	kubeconfig := artifacts.CredentialRef(w.spec.Bucket, "clu_1", w.spec.Number, w.result().Outputs.StoredAt, artifacts.Kubeconfig)
+	slept := w.after(t, contract.KindSleep).toHosted()
+	slept.spec.Power, slept.spec.Scale = &contract.Power{Mode: contract.PowerWorkers, KubeconfigRef: kubeconfig}, &contract.Scale{KubeconfigRef: kubeconfig}
+	slept.cfg.Timings.Power = 300 * time.Millisecond
+	require.NoError(t, slept.run(t.Context()))
+	require.Equal(t, []string{"failed", "HostedLate", "1 virtual machines have not ended"}, []string{slept.result().Outcome, slept.result().Reason, slept.result().Message})
+	require.Equal(t, machines[:1], h.Left("/namespaces/"+w.recordedName()+"-shop/virtualmachines/"))
+}
+
 // A runner that dies after any change of the hub leaves nothing that the teardown by the record does not find.
 func TestAHostedClusterWhoseRunnerDiesAtAnyChangeIsRemovedByItsRecord(t *testing.T) {
 	h := newHub(t)
@@ -276,6 +292,7 @@ func TestAScanSeesWhatBelongsToAHostedCluster(t *testing.T) {
 func TestANamespaceOfAControlPlaneIsItsClusters(t *testing.T) {
 	for namespace, owner := range map[string]string{
 		"shop-x7k2p-shop": "shop-x7k2p", "pr41-shop-x7k2p-pr41-shop": "pr41-shop-x7k2p", "shop-x7k2p": "shop-x7k2p", "shop-x7k2p-cart": "shop-x7k2p-cart", "a": "a",
+		"pr-41-x7k2p-pr--41": "pr-41-x7k2p", "a-name-that-is-longer-x7k2p-a-name-that-is-longer-than-its-part": "a-name-that-is-longer-x7k2p", "-": "-",
 	} {
 		require.Equal(t, owner, hubkinds.OwnerOf(namespace), namespace)
 	}

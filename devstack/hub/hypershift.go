@@ -21,6 +21,7 @@ const (
 	controlPlaneLabel = "hypershift.openshift.io/hosted-control-plane"
 	hostedGroup       = "hypershift.openshift.io"
 	machineGroup      = "kubevirt.io"
+	machineFinalizer  = "kubevirt.io/virtualMachineControllerFinalize"
 	mostMachines      = 20 // of a node pool
 )
 
@@ -112,7 +113,9 @@ type nodePool struct {
 			AutoRepair  bool   `json:"autoRepair"`
 			UpgradeType string `json:"upgradeType"`
 		} `json:"management"`
-		Platform struct {
+		DrainTimeout  meta.Duration `json:"nodeDrainTimeout"`
+		DetachTimeout meta.Duration `json:"nodeVolumeDetachTimeout"`
+		Platform      struct {
 			Type     string `json:"type"`
 			Kubevirt struct {
 				Compute struct {
@@ -241,7 +244,7 @@ func (h *Hub) startNodes(where place) {
 				_ = h.remove("/apis/"+machineGroup+"/v1/namespaces/"+controlPlane(where)+"/virtualmachines/"+name, "") // there may be none
 				continue
 			}
-			h.putInside(controlPlane(where), machineGroup+"/v1", "VirtualMachine", "virtualmachines", name, nil)
+			h.putInside(controlPlane(where), machineGroup+"/v1", "VirtualMachine", "virtualmachines", name, object{"metadata": object{"name": name, "namespace": controlPlane(where), "finalizers": []any{machineFinalizer}}})
 		}
 		set(pool, []any{operatorFinalizer}, "metadata", "finalizers")
 		if why := h.faults[FaultNodes]; why != "" {
@@ -252,6 +255,14 @@ func (h *Hub) startNodes(where place) {
 		set(pool, replicas, "status", "replicas")
 		set(pool, []any{object{"type": "AllMachinesReady", "status": "True"}, object{"type": "Ready", "status": "True"}}, "status", "conditions")
 	}
+}
+
+// settleMachine ends a machine that is being deleted, one Delay later: it drains first.
+func (h *Hub) settleMachine(path string, one *stored, now time.Time) {
+	if since, err := time.Parse(time.RFC3339Nano, text(one.Object, "metadata", "deletionTimestamp")); err == nil && now.Sub(since) >= h.cfg.Delay {
+		set(one.Object, slices.DeleteFunc(texts(one.Object, "metadata", "finalizers"), func(f string) bool { return f == machineFinalizer }), "metadata", "finalizers")
+	}
+	h.dropFreed(path)
 }
 
 // poolsOf returns the paths of a hosted cluster's node pools.

@@ -229,6 +229,8 @@ func (h *Hub) settle() {
 			h.settleVolume(path, one, now)
 		case "hostedclusters":
 			h.operateCluster(path, one, now)
+		case "virtualmachines":
+			h.settleMachine(path, one, now)
 		default:
 			h.dropFreed(path)
 		}

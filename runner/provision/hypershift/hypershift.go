@@ -139,7 +139,8 @@ func (p *Provisioner) Create(ctx context.Context, o provision.Order, pull secret
 
 // makeEtcdKey makes the key with which etcd's secrets are encrypted, unless there is one.
 func (p *Provisioner) makeEtcdKey(ctx context.Context, namespace string) error {
-	err := p.API.Create(ctx, objects.PathIn(namespace, "v1", "secrets"), newEtcdKey(namespace).Object, nil)
+	key := newEtcdKey(namespace).Object
+	err := objects.OnceAllowed(ctx, func() error { return p.API.Create(ctx, objects.PathIn(namespace, "v1", "secrets"), key, nil) })
 	if api.HasCode(err, http.StatusConflict) {
 		return nil
 	}

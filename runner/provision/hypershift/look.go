@@ -131,7 +131,11 @@ func (p *Provisioner) findRefusal(all conditions, sets []nodePool) condition {
 	}
 	for _, list := range lists {
 		for _, kind := range valid {
-			if c := list.conditionOf(kind); c.Status == "False" && time.Since(c.LastTransitionTime) >= p.Settling {
+			patience := p.Settling
+			if kind == "ValidReleaseImage" {
+				patience *= 5 // it is False, too, while a registry gives no answer
+			}
+			if c := list.conditionOf(kind); c.Status == "False" && time.Since(c.LastTransitionTime) >= patience {
 				return c
 			}
 		}

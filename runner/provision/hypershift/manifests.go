@@ -27,6 +27,9 @@ const (
 	pullSecret = "ocpctl-pull"
 	etcdKey    = "ocpctl-etcd-key"
 	awakeNote  = "ocpctl.io/awake-replicas" // an annotation of a node pool
+
+	// drainTimeout ends the wait for what can never leave a node, such as a pod with a budget of one: otherwise no cluster with it would sleep.
+	drainTimeout = "5m"
 )
 
 // manifests returns the objects of a hosted cluster without its secrets, the namespace first. The hosted cluster has the cluster's name, because its
@@ -59,6 +62,7 @@ func manifests(o provision.Order) ([]objects.Manifest, error) {
 		}
 		pool := within(o, "NodePool", pools, o.InfraID+"-"+set.Name, object{
 			"clusterName": o.Name, "replicas": set.Replicas, "arch": "amd64", "release": release, "management": object{"autoRepair": false, "upgradeType": "Replace"},
+			"nodeDrainTimeout": drainTimeout, "nodeVolumeDetachTimeout": drainTimeout,
 			"platform": object{"type": "KubeVirt", "kubevirt": object{
 				"compute": object{"cores": set.Cores, "memory": set.Memory}, "rootVolume": object{"type": "Persistent", "persistent": root},
 			}},

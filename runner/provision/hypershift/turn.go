@@ -7,6 +7,7 @@ import (
 
 	"github.com/ocpctl/ocpctl/internal/contract"
 	"github.com/ocpctl/ocpctl/runner/cloud/kubernetes/api"
+	hub "github.com/ocpctl/ocpctl/runner/cloud/kubernetes/kinds"
 	"github.com/ocpctl/ocpctl/runner/provision"
 	"github.com/ocpctl/ocpctl/runner/provision/objects"
 )
@@ -22,7 +23,6 @@ func (p *Provisioner) Turn(ctx context.Context, o provision.Order, on bool) (pro
 	if err != nil {
 		return provision.Look{}, objects.Wrap(err, "list node pools")
 	}
-	left := 0
 	for i, set := range sets {
 		wanted := 0
 		if on {
@@ -30,7 +30,7 @@ func (p *Provisioner) Turn(ctx context.Context, o provision.Order, on bool) (pro
 				return provision.Look{}, fmt.Errorf("node pool %s does not say how many nodes it has awake (annotation %s)", set.Metadata.Name, awakeNote)
 			}
 		}
-		if left += set.Status.Replicas; set.Spec.Replicas == wanted {
+		if set.Spec.Replicas == wanted {
 			continue
 		}
 		if err := p.API.Merge(ctx, path+"/"+set.Metadata.Name, object{"spec": object{"replicas": wanted}}); err != nil {
@@ -38,13 +38,24 @@ func (p *Provisioner) Turn(ctx context.Context, o provision.Order, on bool) (pro
 		}
 		sets[i].Spec.Replicas, sets[i].Status.Conditions = wanted, nil // what it says is about the earlier number
 	}
-	look := provision.Look{Waits: true, Reason: "HostedNoRoom", Whose: contract.WhoseQuota, Next: askHub + o.InfraID}
-	ready, wanted, why := countReady(sets)
-	switch {
-	case on:
-		look.Ready, look.Step, look.Message = ready >= wanted, fmt.Sprintf("%d of %d nodes are ready", ready, wanted), why
-	default:
-		look.Ready, look.Step, look.Message = left == 0, fmt.Sprintf("%d nodes end", left), fmt.Sprintf("%d nodes have not ended", left)
+	if !on {
+		return p.lookAsleep(ctx, o)
 	}
-	return look, nil
+	ready, wanted, why := countReady(sets)
+	return provision.Look{
+		Ready: ready >= wanted, Waits: true, Step: fmt.Sprintf("%d of %d nodes are ready", ready, wanted),
+		Reason: "HostedNoRoom", Message: why, Whose: contract.WhoseQuota, Next: askHub + o.InfraID,
+	}, nil
+}
+
+// lookAsleep looks for machines: what a node pool says of its nodes is that they are available, and a machine that drains is not, but costs.
+func (p *Provisioner) lookAsleep(ctx context.Context, o provision.Order) (provision.Look, error) {
+	left, err := api.List[hub.Object](ctx, p.API, objects.PathIn(hub.ControlPlane(o.InfraID, o.Name), "kubevirt.io/v1", "virtualmachines"), "")
+	if err != nil {
+		return provision.Look{}, objects.Wrap(err, "list virtual machines")
+	}
+	return provision.Look{
+		Ready: len(left) == 0, Waits: true, Step: fmt.Sprintf("%d nodes end", len(left)),
+		Reason: "HostedLate", Message: fmt.Sprintf("%d virtual machines have not ended", len(left)), Whose: contract.WhoseCloud, Next: askHub + o.InfraID,
+	}, nil
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ocpctl/ocpctl/internal/names"
 )
 
 // The labels and the annotation of a namespace that say whose it is, and the label by which the hub refuses pods that could take over its nodes.
@@ -112,10 +114,9 @@ func ControlPlane(infraID, name string) string { return infraID + "-" + name }
 
 // OwnerOf returns the namespace of the cluster that a namespace belongs to: another one for that of a control plane, otherwise itself.
 func OwnerOf(namespace string) string {
-	const random = 5 // as many characters end an infraID
-	if n := (len(namespace) - random - 2) / 2; n > 0 {
-		if infraID := namespace[:n+1+random]; namespace == ControlPlane(infraID, namespace[:n]) {
-			return infraID
+	for end, c := range namespace {
+		if c == '-' && (names.Scope{Name: namespace[end+1:]}).IsInfraID(namespace[:end]) {
+			return namespace[:end]
 		}
 	}
 	return namespace
