@@ -72,6 +72,7 @@ func TestABrokenHostedProfileSaysWhatIsAccepted(t *testing.T) {
 		"a storage class":      {"storageClass: fast", "storageClass: Fast!", `hypershift.nodes[1].storageClass: "Fast!"; accepted: the name of a storage class of the hub`},
 		"an unknown field":     {"cores: 4", "cores: 4, gpus: 1", `hypershift.nodes[0].gpus: not supported`},
 		"a sleep of machines":  {"grace:", "sleep: {mode: stopped}\ngrace:", `sleep.mode: "stopped"; accepted: one of workers, never`},
+		"a sleep for nothing":  {"grace:", "sleep: {mode: workers}\ngrace:", `regions.allow[0].asleepCents: missing; accepted: cents an hour of its control plane, or sleep.mode: never`},
 		"no kind":              {"provisioner: hypershift\n", "", `provisioner: missing; accepted: one of openshift, hypershift, namespace`},
 		"a cloud":              {"platform: kubernetes", "platform: aws", `provisioner: hypershift on aws; accepted: openshift`},
 	} {

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"math"
 
+	"github.com/ocpctl/ocpctl/internal/kinds"
 	"github.com/ocpctl/ocpctl/internal/price/list"
 )
 
@@ -80,6 +81,9 @@ func (l *loader) agreePrices() {
 			if region.HourlyCents == 0 && err != nil {
 				e.from.failAt(at+".hourlyCents", "missing", fmt.Sprintf("cents an hour, because %s", err))
 				continue
+			}
+			if kind := e.value.Provisioner; err != nil && region.AsleepCents == nil && e.value.Sleep != SleepNever && kinds.Can(kind, kinds.OwnAPI) && !kinds.Can(kind, kinds.Installer) {
+				e.from.failAt(at+".asleepCents", "missing", "cents an hour of its control plane, or sleep.mode: never")
 			}
 			if named := region.AsleepCents; err == nil {
 				region.fill(by)

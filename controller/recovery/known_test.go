@@ -89,7 +89,7 @@ func putCreate(t *testing.T, cfg recovery.Config, record contract.AttemptRecord)
 	at := time.Now()
 	for key, data := range map[string][]byte{
 		artifacts.AttemptKey(record.Cluster, "create", record.Number, at): raw, artifacts.MetadataKey(record.Cluster, record.Number, at): []byte("{}"),
-		artifacts.CredentialKey(record.Cluster, record.Number, at, artifacts.Kubeconfig): []byte("x"),
+		artifacts.CredentialKey(record.Cluster, record.Number, at, artifacts.Kubeconfig): []byte("clusters: [{cluster: {server: 'https://lb-1.hub.example.com:6443'}}]"),
 	} {
 		_, err := cfg.Bucket.PutOnce(t.Context(), key, data)
 		require.NoError(t, err)

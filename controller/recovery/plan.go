@@ -280,7 +280,7 @@ func (r *run) toRecovered(of names.Scope, a *attempt, ready bool) store.Recovere
 	if ready && out.Identity.InfraID != "" {
 		at := a.outputs.At
 		out.Outputs = &clusters.Outputs{
-			APIURL: of.APIURL(), ConsoleURL: of.ConsoleURL(),
+			APIURL: cmp.Or(a.server, of.APIURL()), ConsoleURL: of.ConsoleURL(),
 			MetadataRef: artifacts.MetadataRef(r.BucketName, of.Cluster, a.number, at),
 		}
 		if of.Server == "" { // on a hub, a cluster has no credentials of its own

@@ -93,12 +93,13 @@ func TestAHostedClusterFromTheBucketHasItsCredentials(t *testing.T) {
 	c := seen("create").succeeded(1)
 	a := c.attempts[1]
 	a.record.Platform, a.record.Region, a.record.BaseDomain = names.Kubernetes, "lab", "apps.hub.example.com"
-	a.record.Accepted = &contract.Accepted{Account: "lab", Provisioner: "hypershift"}
+	a.record.Accepted, a.server = &contract.Accepted{Account: "lab", Provisioner: "hypershift"}, "https://lb-1.hub.example.com:6443"
 	p := newRun().planUnknown(c)
 	require.Empty(t, p.write.Absent)
 	require.Equal(t, []string{"hypershift", ""}, []string{p.write.New.Provisioner, p.write.New.Spec.Server})
 	require.Empty(t, p.write.Attempts[0].Identity.CCOName)
 	require.Equal(t, artifacts.CredentialRef("bucket", "clu_1", 1, a.access.At, artifacts.Kubeconfig), p.write.Attempts[0].Outputs.KubeconfigRef)
+	require.Equal(t, a.server, p.write.Attempts[0].Outputs.APIURL, "a kubeconfig for another address is given to nobody")
 }
 
 func TestAnUnknownClusterNeverOutlivesItsTag(t *testing.T) {

@@ -257,6 +257,23 @@ func TestAClusterWhoseRecordTellsOfAnotherAccountIsNotAdopted(t *testing.T) {
 	require.ErrorIs(t, err, db.ErrNotFound)
 }
 
+// Only the kubeconfig tells where the API of a hosted cluster is.
+func TestAHostedClusterIsFoundWhereItsKubeconfigSays(t *testing.T) {
+	cfg, _ := world(t)
+	putCreate(t, cfg, contract.AttemptRecord{
+		Attempt: "att_1", Number: 1, Kind: "create", Cluster: "clu_1", Installation: "test", Name: "shop", BaseDomain: "apps.hub.example.com", Platform: names.Kubernetes,
+		Region: "lab", Version: "4.20.3", Account: "5f0c1b1e-0000-4000-8000-000000000001", CredentialsMode: "Manual", Tags: map[string]string{tagkey.Installation: "test"},
+		Accepted: &contract.Accepted{At: time.Now().Add(-time.Hour), Profile: "hosted", Provisioner: "hypershift", Account: "lab", RequestedBy: "github:maya", Source: "cli"},
+		Identity: &contract.Identity{InfraID: "shop-abcde", ClusterUUID: "5f0c1b1e-0000-4000-8000-000000000002", Region: "lab"},
+	})
+	_, err := recovery.Run(t.Context(), cfg)
+	require.NoError(t, err)
+	row, err := cfg.Store.Cluster(t.Context(), "clu_1")
+	require.NoError(t, err)
+	require.Equal(t, lifecycle.Present, row.Desired)
+	require.Equal(t, "https://lb-1.hub.example.com:6443", row.Outputs.APIURL)
+}
+
 func TestAClusterThatTheBucketShowsAsReadyIsNotAdopted(t *testing.T) {
 	cfg, _ := world(t)
 	putCreate(t, cfg, contract.AttemptRecord{

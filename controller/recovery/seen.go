@@ -11,9 +11,12 @@ import (
 	"strings"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/cloudtags"
 	"github.com/ocpctl/ocpctl/internal/contract"
+	"github.com/ocpctl/ocpctl/internal/names"
 	"github.com/ocpctl/ocpctl/internal/tagkey"
 )
 
@@ -41,6 +44,7 @@ type attempt struct {
 	manifests []artifacts.Trace
 	outputs   *artifacts.Trace
 	access    *artifacts.Trace // kubeconfig
+	server    string           // that its kubeconfig names, if nothing else tells it
 
 	record    *contract.AttemptRecord
 	snapshots []artifacts.Snapshot
@@ -169,11 +173,35 @@ func (r *run) readAttempt(ctx context.Context, c *cluster, a *attempt) error {
 		fail(fmt.Errorf("%w: its record is of attempt %d of %.80q", artifacts.ErrCorrupt, record.Number, record.Cluster))
 	default:
 		a.record = &record
+		if a.access != nil && record.Platform == names.Kubernetes && (record.Accepted == nil || record.Accepted.Server == "") {
+			if a.server, err = r.readServer(ctx, a.access.Ref); err != nil {
+				fail(err)
+			}
+		}
 		if i := record.Identity; i != nil && record.Region == "" {
 			record.Region, record.Account = i.Region, i.Account
 		}
 	}
 	return errors.Join(failed...)
+}
+
+// readServer reads the address of a hosted cluster's API, which no name tells, from the kubeconfig that its create stored.
+func (r *run) readServer(ctx context.Context, ref string) (string, error) {
+	raw, err := r.Bucket.Read(ctx, ref)
+	if err != nil {
+		return "", err
+	}
+	var of struct {
+		Clusters []struct{ Cluster struct{ Server string } }
+	}
+	if yaml.Unmarshal(raw, &of) != nil || len(of.Clusters) != 1 {
+		return "", fmt.Errorf("%w: %s names no cluster", artifacts.ErrCorrupt, ref)
+	}
+	server := of.Clusters[0].Cluster.Server
+	if err := (names.Scope{Platform: names.Kubernetes}).CheckAPIURL(server); err != nil {
+		return "", fmt.Errorf("%w: %s: %w", artifacts.ErrCorrupt, ref, err)
+	}
+	return server, nil
 }
 
 // readRecord reads the record with the identity from a destroy bundle; without one, the record that the attempt stored first.
