@@ -237,7 +237,7 @@ func Refused(v policy.Verdict, wrong []Field) error {
 		}
 	}
 	message := messages.CannotAccept
-	if smaller := v.Smaller(); smaller != nil {
+	for _, smaller := range v.Smaller() {
 		message += " " + smaller.Message
 	}
 	return &Error{Kind: Invalid, Message: message, Fields: limitFields(wrong, mostProblems)}

@@ -43,7 +43,7 @@ func refusal(what, after string, v policy.Verdict) string {
 	if full := v.Full(); len(full) > 0 {
 		b.WriteString("\nWhen this is fixed, it has to wait:\n\n" + reasons(full))
 	}
-	if smaller := v.Smaller(); smaller != nil {
+	for _, smaller := range v.Smaller() {
 		fmt.Fprintf(&b, "\nWhat you can have now: %s %s\n", plain(smaller.Message), plain(smaller.Next))
 	}
 	fmt.Fprintf(&b, "%s\n%s lists the commands.\n", after, Code(Prefix+" help"))

@@ -1,7 +1,10 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/ocpctl/ocpctl/internal/kinds"
 	"github.com/ocpctl/ocpctl/internal/price"
@@ -10,51 +13,52 @@ import (
 // SmallerCheck is the name of the check that proposes a smaller kind of cluster.
 const SmallerCheck = "smaller"
 
-// ProposeSmaller returns a warning that names the cheapest profile of a smaller kind which the same requester could have at once, with price and
-// time beside those of the requested profile; none if there is no such profile. Whoever names what a smaller kind lacks, such as a version, needs
-// the larger one.
-func ProposeSmaller(r Request, u Usage, t Terms, s Settings) []Check {
+// ProposeSmaller returns a warning for each smaller kind that the same requester could have at once, the cheapest first, with price and time of its
+// cheapest profile beside those of the requested one. Whoever names what a smaller kind lacks, such as a version, needs the larger one.
+func ProposeSmaller(r Request, u Usage, t Terms, s Settings) (checks []Check) {
 	asked := prepareJudging(r, u, t).chooseRegion(true)
 	if !asked.known {
 		return nil
 	}
-	other, best := r, Grant{}
+	other, best := r, map[string]Grant{}    // by kind
 	other.Region, other.BaseDomain = "", "" // each hub has its own
 	for _, p := range t.Catalogue.All() {
 		if !kinds.IsSmaller(p.Provisioner, asked.profile.Provisioner) {
 			continue
 		}
 		other.Profile = p.Name
-		v := Evaluate(other, u, t, s)
-		if !v.Allowed || v.Approval != nil || len(v.Waits) > 0 || best.Profile != "" && best.HourlyCents <= v.Grant.HourlyCents {
-			continue
-		}
-		account, _ := t.Catalogue.Account(v.Grant.Account)
-		if t.BrakeFor(account, v.Grant.Platform, v.Grant.Region, p.Name, v.Grant.Ownership.Team, v.Grant.Version) == nil {
-			best = v.Grant
+		g, free := grantNow(other, u, t, s)
+		if before, found := best[p.Provisioner]; free && (!found || g.HourlyCents < before.HourlyCents) {
+			best[p.Provisioner] = g
 		}
 	}
-	if best.Profile == "" {
-		return nil
-	}
-	smaller, _ := t.Catalogue.Get(best.Profile)
-	costs := price.Dollars(int64(best.HourlyCents)) + " an hour"
+	instead := ""
 	if region, known := asked.profile.Region(asked.region); known {
-		costs += " instead of " + price.Dollars(int64(region.HourlyCents))
+		instead = " instead of " + price.Dollars(int64(region.HourlyCents))
 	}
-	return []Check{{
-		Name: SmallerCheck, Result: Warn, Asked: asked.profile.Name, Accept: best.Profile,
-		Message: fmt.Sprintf("Profile %s is ready %s instead of %s, and costs %s, by list prices.", best.Profile, kinds.ReadyAfter(smaller.Provisioner), kinds.ReadyAfter(asked.profile.Provisioner), costs),
-		Next:    fmt.Sprintf("Take it unless you need %s.", kinds.Lacks(smaller.Provisioner)),
-	}}
+	for _, kind := range slices.SortedFunc(maps.Keys(best), func(a, b string) int { return cmp.Compare(best[a].HourlyCents, best[b].HourlyCents) }) {
+		g := best[kind]
+		checks = append(checks, Check{
+			Name: SmallerCheck, Result: Warn, Asked: asked.profile.Name, Accept: g.Profile,
+			Message: fmt.Sprintf("Profile %s is ready %s instead of %s, and costs %s an hour%s, by list prices.",
+				g.Profile, kinds.ReadyAfter(kind), kinds.ReadyAfter(asked.profile.Provisioner), price.Dollars(int64(g.HourlyCents)), instead),
+			Next: fmt.Sprintf("Take it unless you need %s.", kinds.Lacks(kind)),
+		})
+	}
+	return checks
 }
 
-// Smaller is the proposal of a smaller kind; nil: there is none.
-func (v Verdict) Smaller() *Check {
-	for _, c := range v.Checks {
-		if c.Name == SmallerCheck {
-			return &c
-		}
+// grantNow returns what a request would get; free: it would neither wait nor need an approval.
+func grantNow(r Request, u Usage, t Terms, s Settings) (g Grant, free bool) {
+	v := Evaluate(r, u, t, s)
+	if g = v.Grant; !v.Allowed || v.Approval != nil || len(v.Waits) > 0 {
+		return g, false
 	}
-	return nil
+	account, _ := t.Catalogue.Account(g.Account)
+	return g, t.BrakeFor(account, g.Platform, g.Region, g.Profile, g.Ownership.Team, g.Version) == nil
+}
+
+// Smaller are the proposals of smaller kinds.
+func (v Verdict) Smaller() []Check {
+	return slices.DeleteFunc(slices.Clone(v.Checks), func(c Check) bool { return c.Name != SmallerCheck })
 }

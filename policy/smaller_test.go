@@ -35,16 +35,23 @@ func TestASmallerKindIsProposedIfItWouldDo(t *testing.T) {
 				return
 			}
 			v := Verdict{Checks: checks}
-			require.Equal(t, Check{
+			require.Equal(t, []Check{{
 				Name: SmallerCheck, Result: Warn, Asked: "aws-minimal-test", Accept: "namespace",
 				Message: "Profile namespace is ready within seconds instead of after about 40 minutes, and costs $0.03 an hour instead of $0.74, by list prices.",
 				Next:    "Take it unless you need cluster-admin, nodes, operators or CRDs.",
-			}, *v.Smaller())
+			}}, v.Smaller())
 		})
 	}
+	both := Terms{Catalogue: embedded(t, profiles.WhenFullRefuse, "profiles/namespace.yaml", "profiles/hcp-small.yaml"), Now: noon}
+	both.Catalogue.Accounts = with.Catalogue.Accounts
+	var accepted []string
+	for _, c := range ProposeSmaller(validRequest(), Usage{}, both, Settings{}) {
+		accepted = append(accepted, c.Accept)
+	}
+	require.Equal(t, []string{"namespace", "hcp-small"}, accepted, "one of each kind, the cheapest first")
 	with.Brakes = []lifecycle.Brake{{Kind: lifecycle.Freeze, ID: "frz_1", Until: noon.Add(time.Hour)}}
 	require.Empty(t, ProposeSmaller(validRequest(), Usage{}, with, Settings{}), "it would wait, too")
 	require.Empty(t, ProposeSmaller(validRequest(), Usage{}, terms(t), Settings{}), "there is no smaller kind")
-	require.Nil(t, Verdict{}.Smaller())
+	require.Empty(t, Verdict{}.Smaller())
 	require.Empty(t, Verdict{Checks: []Check{{Name: SmallerCheck, Result: Warn}}}.Hits())
 }

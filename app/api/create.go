@@ -117,7 +117,9 @@ func verdictText(v policy.Verdict) string {
 		return text // the most important first
 	}
 	for _, check := range v.Warnings() {
-		text += " " + check.Message
+		if check.Name != policy.SmallerCheck { // the checks have it
+			text += " " + check.Message
+		}
 	}
 	return text
 }
