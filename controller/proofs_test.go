@@ -47,6 +47,7 @@ func TestEachAccountIsProvenByARunnerOfItsOwn(t *testing.T) {
 	h := proving(t, "111111111111", "222222222222")
 	runs := h.prove()
 	require.Len(t, runs, 2)
+	require.Equal(t, 15*time.Second, h.snoozes(queue.RunScansArgs{}, h.now()), "a proof is open")
 	starts := h.yard.starts()
 	require.Len(t, starts, 2, "they do not wait for each other")
 	job := starts[0]

@@ -36,7 +36,7 @@ func (s *server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.Is(err, context.DeadlineExceeded) && r.Context().Err() != nil:
 		s.Log.WarnContext(r.Context(), "request took too long", "request", visitOf(r).id, "method", r.Method, "path", pathOf(r), "err", err)
 		if r.Method != http.MethodGet && r.Method != http.MethodHead { // the database may have committed before it could say so
-			writeProblem(w, http.StatusGatewayTimeout, "The request took too long and was canceled. What it changes may be changed already: check before you repeat it.")
+			writeProblem(w, http.StatusGatewayTimeout, "The request took too long and was canceled. The change may have been made all the same. Check before you try again.")
 			return
 		}
 		w.Header().Set("Retry-After", "5")

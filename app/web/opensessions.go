@@ -8,6 +8,9 @@ import (
 	"time"
 )
 
+// findTimeout is how long the query for ended sessions may take. It goes on if the page that asks is closed.
+const findTimeout = 10 * time.Second
+
 // openSessions are the sessions of the pages that are open in this process. One query looks for all of them whether they were ended.
 type openSessions struct {
 	find  func(ctx context.Context, ids []string) ([]string, error) // nil: none was ended
@@ -40,6 +43,8 @@ func (o *openSessions) addPage(id string) (leave func()) {
 // wait for it, nor ask again after an error before their turn.
 func (o *openSessions) hasEnded(ctx context.Context, id string) (bool, error) {
 	if open := o.takeTurn(); open != nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), findTimeout) // others wait for the answer too
+		defer cancel()
 		ended, err := o.find(ctx, open)
 		if err != nil {
 			return false, err

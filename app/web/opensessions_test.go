@@ -30,6 +30,20 @@ func TestOneQueryLooksForAllEndedSessions(t *testing.T) {
 	require.Empty(t, o.open)
 }
 
+func TestAPageThatIsClosedDoesNotEndTheQueryForAll(t *testing.T) {
+	o := openSessions{every: time.Hour, find: func(ctx context.Context, _ []string) ([]string, error) {
+		_, limited := ctx.Deadline()
+		require.True(t, limited)
+		return []string{"b"}, ctx.Err()
+	}}
+	o.addPage("b")
+	closed, closePage := context.WithCancel(t.Context())
+	closePage()
+	ended, err := o.hasEnded(closed, "b")
+	require.NoError(t, err)
+	require.True(t, ended)
+}
+
 func TestNoOpenPageWaitsForAnothersQuery(t *testing.T) {
 	asked, answer := make(chan struct{}), make(chan error)
 	o := openSessions{every: time.Hour, find: func(context.Context, []string) ([]string, error) {

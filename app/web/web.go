@@ -351,7 +351,7 @@ func (p *pages) showError(w http.ResponseWriter, r *http.Request, who policy.Pri
 		p.Log.WarnContext(r.Context(), "page took too long", "page", r.Pattern, "err", err)
 		text := "The request took too long and was canceled. Try again in a moment."
 		if r.Method == http.MethodPost {
-			text = "The request took too long and was canceled. What it changes may be changed already: check before you repeat it."
+			text = "The request took too long and was canceled. The change may have been made all the same. Check before you try again."
 		}
 		p.showProblem(w, r, who, http.StatusServiceUnavailable, text)
 		return

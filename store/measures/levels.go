@@ -55,7 +55,7 @@ func Gauges() []Gauge {
 			`SELECT ARRAY[k.class] AS labels, coalesce(sum(o.hourly_cents), 0)::float8 AS value
 			FROM (VALUES ('released'), ('unrecorded'), ('unknown'), ('owned'), ('nobody'), ('foreign')) AS k (class)
 			LEFT JOIN orphans o ON o.class = k.class AND o.gone_at IS NULL AND o.state IN ('reported', 'approved', 'removing', 'kept') GROUP BY k.class`},
-		{"ocpctl_scan_age_seconds", "Of the cloud accounts of which a scan was begun in the last 14 days, for how long the one that was looked through to the end the longest ago was not: since its first scan began, if it never was; 0: there is none.", nil,
+		{"ocpctl_scan_age_seconds", "Longest time since a cloud account was last scanned completely, or since its first scan began if it never was. Only accounts with a scan begun in the last 14 days; 0: there are none.", nil,
 			`SELECT '{}'::text[] AS labels, coalesce(max(extract(epoch FROM @now::timestamptz - newest)), 0)::float8 AS value
 			FROM (SELECT coalesce(max(closed_at) FILTER (WHERE outcome = 'succeeded'), min(opened_at)) AS newest FROM scans
 				GROUP BY platform, account HAVING max(opened_at) > @now::timestamptz - interval '14 days') AS accounts`},

@@ -73,7 +73,7 @@ func All() []Measure {
 				WHERE a.kind = 'destroy' AND a.closed_at > @from AND a.closed_at <= @to AND a.opened_at >= c.destroy_at
 					AND NOT EXISTS (SELECT FROM attempts e WHERE e.cluster_id = a.cluster_id AND e.kind = 'destroy' AND e.number < a.number)`,
 		}, {
-			Name: "ocpctl_runner_start_seconds", Help: "Time from the opening of an attempt until its runner claimed it, without looks for links. An attempt that was lost before that counts until it was closed, and with more than a minute.",
+			Name: "ocpctl_runner_start_seconds", Help: "Time from the opening of an attempt until its runner claimed it, without looks for links. An attempt lost before it was claimed counts with the time until it was closed, at least 61 s.",
 			Labels: []string{"kind"}, Buckets: starts,
 			events: `SELECT ARRAY[kind] AS labels, claimed_at - opened_at AS took FROM attempts WHERE kind <> 'inform' AND claimed_at > @from AND claimed_at <= @to
 				UNION ALL SELECT ARRAY[kind], greatest(closed_at - opened_at, interval '61 seconds') FROM attempts a

@@ -74,6 +74,7 @@ func (s *Store) removalArgs(retention time.Duration, limit int) pgx.NamedArgs {
 }
 
 // IsDue reports whether a removal that DueRemovals returned is still due: a leak may have reopened its cluster since, whose teardown needs the objects.
+// Its lock ends with the query. A cluster can be reopened right after it; asking just before the deletion makes that unlikely.
 func (s *Store) IsDue(ctx context.Context, r Removal, retention time.Duration) (due bool, err error) {
 	args := s.removalArgs(retention, 1)
 	args["cluster"], args["kind"] = r.Cluster, r.Kind

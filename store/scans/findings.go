@@ -9,7 +9,8 @@ import (
 )
 
 // Findings returns a finding for each orphan that was told and is there, except for those of other installations and those that
-// are exempt. What a recovery left for a person stays a finding until a complete recovery resolves it, or a scan found it too and judges it.
+// are exempt. What a recovery left for a person stays a finding until a complete recovery resolves it, a scan
+// judges it too, or scans saw all of it that they ever saw go away.
 func (s *Store) Findings(ctx context.Context) ([]lifecycle.Finding, error) {
 	list, err := db.All[OrphanRow](ctx, s.db.Pool(), `
 		SELECT `+orphanColumns+` FROM orphans WHERE gone_at IS NULL AND state IN ('reported', 'approved', 'removing', 'kept') AND class <> 'foreign' ORDER BY id`)
@@ -27,7 +28,12 @@ func (s *Store) Findings(ctx context.Context) ([]lifecycle.Finding, error) {
 	recovered, err := db.All[lifecycle.Finding](ctx, s.db.Pool(), `
 		SELECT kind, coalesce(cluster_id, '') AS cluster, identity, since, why, evidence FROM findings f
 		WHERE kind = 'orphan' AND resolved_at IS NULL AND NOT EXISTS (
-			SELECT FROM orphans o WHERE `+orphanName+` = f.identity AND greatest(o.first_seen_at, o.last_seen_at, o.gone_at) >= f.since)`)
+			SELECT FROM orphans o WHERE f.identity IN (`+orphanName+`, o.cluster_tag, o.cluster_id)
+				AND greatest(o.first_seen_at, o.last_seen_at, o.gone_at) >= f.since)
+		AND f.id NOT IN (
+			SELECT f.id FROM findings f CROSS JOIN unnest(f.evidence) AS e (id) JOIN seen s ON s.id = e.id
+			WHERE f.kind = 'orphan' AND f.resolved_at IS NULL AND greatest(s.last_seen_at, s.gone_at) >= f.since
+			GROUP BY f.id HAVING bool_or(s.orphan_id IS NOT NULL) OR bool_and(s.gone_at IS NOT NULL))`)
 	if err != nil {
 		return nil, fmt.Errorf("read what a recovery found: %w", err)
 	}

@@ -260,6 +260,47 @@ func TestAnOrphanWasSeenWhenItsResourceWasAndAnOlderScanChangesNothing(t *testin
 	require.Empty(t, ids, "it is not judged again")
 }
 
+// A recovery names what it leaves for a person after a resource or a cluster, and scans name it after its installation or infraID.
+func TestAScanTakesOverWhatARecoveryLeft(t *testing.T) {
+	t.Parallel()
+	s, clock := storetest.Open(t)
+	var left []lifecycle.Finding
+	for identity, evidence := range map[string][]string{"arn:odd": {"arn:odd"}, "arn:brief": {"arn:brief"}, "clu_lost": {"arn:lost"}, "clu_living": {"arn:living", "arn:gone"}} {
+		left = append(left, lifecycle.Finding{Kind: lifecycle.Orphan, Identity: identity, Since: clock.Now(), Why: "recovered", Evidence: evidence})
+	}
+	_, err := s.Reports.SaveFindings(t.Context(), nil, left)
+	require.NoError(t, err)
+	names := func() (names []string) {
+		found, err := s.Scans.Findings(t.Context())
+		require.NoError(t, err)
+		for _, f := range found {
+			names = append(names, f.Identity)
+		}
+		return names
+	}
+	sees := func(ids []string, orphans ...lifecycle.Judged) {
+		clock.Pass(time.Hour)
+		scan := storetest.Sees(t, s, map[string][]string{"us-east-1/ec2": ids})
+		_, err := s.Scans.KeepOrphans(t.Context(), scan.ID, orphans, storetest.FindingLimit)
+		require.NoError(t, err)
+	}
+	orphan := func(cluster, identity, id string) lifecycle.Judged {
+		return lifecycle.Judged{Class: lifecycle.ClassUnrecorded, Why: "no cluster of ours", Group: lifecycle.Group{
+			Installation: "here", Cluster: cluster, Identity: identity, Regions: []string{}, Resources: []string{id}, Sights: 1, Fresh: true,
+		}}
+	}
+	require.ElementsMatch(t, []string{"arn:odd", "arn:brief", "clu_lost", "clu_living"}, names())
+	sees([]string{"arn:brief", "arn:living", "arn:gone"})
+	sees([]string{"arn:brief", "arn:living"})
+	require.ElementsMatch(t, []string{"arn:odd", "arn:brief", "clu_lost", "clu_living"}, names(), "the scans judged none of it")
+	odd, lost := orphan("", "", "arn:odd"), orphan("clu_lost", "lost-abcde", "arn:other")
+	sees([]string{"arn:odd", "arn:other", "arn:living"}, odd, lost)
+	sees([]string{"arn:odd", "arn:other", "arn:living"}, odd, lost)
+	sees([]string{"arn:living"})
+	sees([]string{"arn:living"})
+	require.Equal(t, []string{"clu_living"}, names(), "a part of it is there, and of a living cluster")
+}
+
 func TestWhatScansFindAreFindings(t *testing.T) {
 	t.Parallel()
 	s, clock := storetest.Open(t)

@@ -175,22 +175,35 @@ func TestCatalogueFilesAreMountedAtTheirPaths(t *testing.T) {
 	require.Contains(t, r.Manifest, "dir: /etc/ocpctl/catalogue")
 }
 
-// The migrations need the database's CA too, and the pods that the internet reaches nothing that only the worker needs.
+// The migrations run before everything else, when a volume of the servers may not exist yet, and the pods that the internet reaches need nothing
+// that only the worker needs.
 func TestFurtherVolumesAreInThePodsThatNeedThem(t *testing.T) {
 	values := readValues(t, "eks")
 	worker := values["components"].(map[string]any)["worker"].(map[string]any)
 	worker["extraVolumes"] = []any{map[string]any{"name": "tekton", "secret": map[string]any{"secretName": "tekton"}}}
 	worker["extraVolumeMounts"] = []any{map[string]any{"name": "tekton", "mountPath": "/etc/ocpctl/tekton"}}
+	pods := values["pods"].(map[string]any)
+	pods["extraVolumes"] = append(pods["extraVolumes"].([]any), map[string]any{"name": "proxy", "configMap": map[string]any{"name": "proxy"}})
 	r, err := render(values)
 	require.NoError(t, err)
 	have := map[string][]int{}
 	for object := range strings.SplitSeq(manifest(r), "\n---\n") {
 		kind, name := regexp.MustCompile(`(?m)^kind: (\S+)$`).FindStringSubmatch(object), regexp.MustCompile(`(?m)^  name: (\S+)$`).FindStringSubmatch(object)
 		if kind != nil && (kind[1] == "Deployment" || kind[1] == "Job") {
-			have[name[1]] = []int{strings.Count(object, "name: rds-ca"), strings.Count(object, "name: tekton")}
+			have[name[1]] = []int{strings.Count(object, "name: rds-ca"), strings.Count(object, "name: tekton"), strings.Count(object, "name: proxy")}
 		}
 	}
-	require.Equal(t, map[string][]int{"ocpctl-hooks": {3, 0}, "ocpctl-api": {3, 0}, "ocpctl-worker": {3, 2}, "ocpctl-migrate": {3, 0}}, have)
+	require.Equal(t, map[string][]int{"ocpctl-hooks": {3, 0, 2}, "ocpctl-api": {3, 0, 2}, "ocpctl-worker": {3, 2, 2}, "ocpctl-migrate": {3, 0, 0}}, have)
+}
+
+func TestVolumesMayBeNull(t *testing.T) {
+	values := readValues(t, "eks")
+	for _, of := range []map[string]any{values["pods"].(map[string]any), values["migrations"].(map[string]any), values["components"].(map[string]any)["worker"].(map[string]any)} {
+		of["extraVolumes"], of["extraVolumeMounts"] = nil, nil
+	}
+	r, err := render(values)
+	require.NoError(t, err)
+	require.NotContains(t, manifest(r), "name: rds-ca")
 }
 
 func TestRunnersGetTheSecretsOfTheValuesAndTheMountsOfTheConfiguration(t *testing.T) {

@@ -39,7 +39,7 @@ func bareValues(t *testing.T) (bare []string) {
 
 // plain are values whose name says everything.
 var plain = []string{
-	"image.pullPolicy", "pods.extraVolumeMounts", "pods.tolerations", "pods.affinity",
+	"image.pullPolicy", "pods.extraVolumeMounts", "migrations.extraVolumeMounts", "pods.tolerations", "pods.affinity",
 	"components.server.extraVolumeMounts", "components.hooks.extraVolumeMounts", "components.api.extraVolumeMounts", "components.worker.extraVolumeMounts",
 }
 

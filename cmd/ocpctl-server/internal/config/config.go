@@ -254,7 +254,7 @@ type Runner struct {
 }
 
 type Limits struct {
-	LaunchPatience time.Duration `yaml:"launch_patience"`     // how long an attempt may remain unclaimed; the alert OcpctlRunnerNotStarting needs over 6m
+	LaunchPatience time.Duration `yaml:"launch_patience"`     // how long an attempt may remain unclaimed; keep it above 6m, or the alert OcpctlRunnerNotStarting never fires
 	LeaseGrace     time.Duration `yaml:"lease_grace"`         // after the end of a lease, before its runner counts as gone
 	LookAgain      time.Duration `yaml:"look_again"`          // how soon a cluster with a running attempt is checked again; four times that while its runner is seen at work
 	RetryBase      time.Duration `yaml:"retry_base"`          // first wait between attempts

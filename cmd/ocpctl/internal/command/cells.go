@@ -149,6 +149,14 @@ func openingCommand(console, cluster string) string {
 	return "ocpctl open " + cluster
 }
 
+// domainText continues a sentence with the base domain, if clusters of the kind have one.
+func domainText(provisioner, domain string) string {
+	if !kinds.Can(provisioner, kinds.OwnAPI) {
+		return ""
+	}
+	return ", domain " + domain
+}
+
 // writeCluster shows one cluster for people; brief leaves out what does not change.
 func (a *app) writeCluster(s *table.Screen, c v1.Cluster, brief bool) {
 	fmt.Fprintf(s.Out, "%s  %s\n", s.Painted(humanize.Line(c.Name), table.Bold), s.Painted(statusCell(c).Text, paintOf(c)))
@@ -184,7 +192,7 @@ func (a *app) writeCluster(s *table.Screen, c v1.Cluster, brief bool) {
 	f.Add("workers", describeWorkers(c))
 	f.Add("add-ons", describeAddons(c))
 	if !brief {
-		f.Add("profile", fmt.Sprintf("%s, %s on %s in %s, domain %s", c.Profile, kinds.Product(c.Provisioner, c.Version), price.PlatformText(c.Platform), c.Region, c.BaseDomain))
+		f.Add("profile", fmt.Sprintf("%s, %s on %s in %s", c.Profile, kinds.Product(c.Provisioner, c.Version), price.PlatformText(c.Platform), c.Region)+domainText(c.Provisioner, c.BaseDomain))
 		f.Add("owner", fmt.Sprintf("%s, team %s, cost center %s", c.Owner, c.Team, c.CostCenter))
 		f.Add("account", c.Account)
 		if c.Priority != 0 && c.Desired == v1.Present && c.ReadyAt.IsZero() {

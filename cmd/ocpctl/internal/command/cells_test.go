@@ -20,6 +20,11 @@ func TestAListSaysThatAClusterFallsAsleepSoon(t *testing.T) {
 	require.Equal(t, "in 5 h, asleep in 12 min", command.DescribeEnd(c, now))
 }
 
+func TestOnlyAClusterWithAnAPIOfItsOwnHasADomain(t *testing.T) {
+	require.Equal(t, ", domain labs.example.com", command.DomainText("", "labs.example.com"))
+	require.Empty(t, command.DomainText("namespace", "hub.internal"))
+}
+
 func TestAListSaysThatAClusterWaitsInItsPool(t *testing.T) {
 	c := v1.Cluster{Status: v1.READY, Phase: "ready", Pool: "aws-ready"}
 	require.Equal(t, "READY, waits in its pool", command.StatusText(c))

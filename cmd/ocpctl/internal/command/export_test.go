@@ -21,3 +21,6 @@ var DescribeEnd = describeEnd
 
 // StatusText is what a list says of a cluster's status.
 func StatusText(c v1.Cluster) string { return statusCell(c).Text }
+
+// DomainText is what is said of a cluster's base domain.
+var DomainText = domainText

@@ -72,7 +72,7 @@ containers:
       - {name: runners-tls, mountPath: /etc/ocpctl/runners, readOnly: true}
       {{- end }}
       - {name: tmp, mountPath: /tmp}
-      {{- with concat $pods.extraVolumeMounts $values.extraVolumeMounts }}
+      {{- with concat ($pods.extraVolumeMounts | default list) ($values.extraVolumeMounts | default list) }}
       {{- toYaml . | nindent 6 }}
       {{- end }}
 volumes:
@@ -103,7 +103,7 @@ volumes:
   {{- end }}
   - name: tmp
     emptyDir: {sizeLimit: 256Mi}
-  {{- with concat $pods.extraVolumes $values.extraVolumes }}
+  {{- with concat ($pods.extraVolumes | default list) ($values.extraVolumes | default list) }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
 {{- with $pods.nodeSelector }}
