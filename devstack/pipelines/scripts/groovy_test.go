@@ -100,11 +100,31 @@ func TestWithClusterDestroysTheClusterOfABuildThatWasAbortedWhileItWasRequested(
 	require.Equal(t, lifecycle.Absent, j.only().Desired)
 }
 
+func TestWithClusterRepeatsARequestUnlessItWasRefused(t *testing.T) {
+	for code, repeated := range map[string]bool{"1": true, "2": false, "3": false, "5": true, "6": false, "130": true} {
+		t.Run(code, func(t *testing.T) {
+			j := inJenkins(t)
+			require.NoError(t, os.Remove(filepath.Join(j.path, "ocpctl")))
+			j.program(j.path, "ocpctl", "echo request >&2; exit "+code)
+			log, err := j.with("server: '"+j.url+"'", "sh 'oc get nodes'")
+			require.Error(t, err)
+			require.Contains(t, log, "RuntimeException: The request for a cluster ended with exit code "+code+".", "the failure of the request is the build's")
+			said := "Could not find out whether a cluster was created: The request for a cluster ended with exit code " + code + ". If one was, it ends with its time to live."
+			require.Equal(t, repeated, strings.Contains(log, said), log)
+			requests := 1
+			if repeated {
+				requests = 2
+			}
+			require.Equal(t, requests, strings.Count(log, "\nrequest\n"), log)
+		})
+	}
+}
+
 func TestWithClusterSaysWhyTheBuildGotNoCluster(t *testing.T) {
 	j := inJenkins(t)
-	log, err := j.with("server: '"+j.url+"', profile: 'none'", "sh 'oc get nodes'")
+	log, err := j.with("server: '"+j.url+"', version: 'none'", "sh 'oc get nodes'")
 	require.Error(t, err)
-	require.Contains(t, log, "The build got no cluster")
-	require.Contains(t, log, "RuntimeException: script returned exit code", "the failure of the request is the build's")
+	require.Contains(t, log, "RuntimeException: The request for a cluster ended with exit code 6.", "the failure of the request is the build's")
+	require.NotContains(t, log, "Could not find out")
 	require.Empty(t, j.clusters())
 }

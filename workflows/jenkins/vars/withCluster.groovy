@@ -20,7 +20,17 @@ def call(Map options = [:], Closure body) {
     }
   }
   def id = ''
-  def create = { signedIn([:]) { id = sh(label: 'Create a cluster', script: libraryResource('ocpctl/create.sh'), returnStdout: true).trim() } }
+  def refused = false
+  def create = {
+    signedIn([:]) { // the step sh returns the output or the exit code: here the code is the end of the output
+      def said = sh(label: 'Create a cluster', script: 'trap \'echo " $?"; exit 0\' EXIT\n' + libraryResource('ocpctl/create.sh'), returnStdout: true).tokenize()
+      refused = said.last() in ['2', '3', '6'] // docs/commands.md
+      if (said.last() != '0') {
+        error("The request for a cluster ended with exit code ${said.last()}.")
+      }
+      id = said.first()
+    }
+  }
   def kubeconfig = ''
   try {
     create()
@@ -37,11 +47,11 @@ def call(Map options = [:], Closure body) {
     }
     withEnv(["KUBECONFIG=${kubeconfig}".toString(), "OCPCTL_CLUSTER_ID=${id}".toString()]) { body() }
   } finally {
-    if (!id) { // the build was aborted meanwhile, or the answer was lost: the same request gets the cluster that there may be
+    if (!id && !refused) { // the build was aborted meanwhile, or the answer was lost: the same request gets the cluster that there may be
       try {
         create()
-      } catch (Exception refused) {
-        echo("The build got no cluster: ${refused.message}. If there is one, its time to live ends it.")
+      } catch (Exception failed) {
+        echo("Could not find out whether a cluster was created: ${failed.message} If one was, it ends with its time to live.")
       }
     }
     if (id) {
