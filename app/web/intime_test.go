@@ -19,7 +19,7 @@ func TestWhatAPageAsksForEndsWithThePagesTime(t *testing.T) {
 		<-r.Context().Done() // as a query of PostgreSQL does that waits for a lock
 		p.showError(w, r, policy.Principal{}, fmt.Errorf("read clusters: %w", r.Context().Err()))
 	})
-	for method, next := range map[string]string{http.MethodGet: "Try again in a moment.", http.MethodPost: "check before you repeat it."} {
+	for method, next := range map[string]string{http.MethodGet: "Try again in a moment.", http.MethodPost: "Check before you try again."} {
 		answer := httptest.NewRecorder()
 		p.inTime(slow).ServeHTTP(answer, httptest.NewRequest(method, "/", nil))
 		require.Equal(t, http.StatusServiceUnavailable, answer.Code)
