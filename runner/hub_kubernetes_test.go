@@ -81,6 +81,7 @@ func TestANamespaceInARealCluster(t *testing.T) {
 
 	w.assertNobodyReachesNodes(admin, own)
 	w.assertTheRunnersAccountIsKept(token.Status.Token, own)
+	w.assertHostedClustersAreKept(server, token.Status.Token, name)
 
 	taken := w.after(t, contract.KindAccess)
 	taken.access = func(int) contract.AccessWork {
@@ -124,13 +125,52 @@ func (w *hubWorld) assertTheRunnersAccountIsKept(token, own string) {
 	}
 	require.Eventually(w.t, func() bool { return bind("kube-system") == http.StatusForbidden }, time.Minute, 100*time.Millisecond, "the policy is known everywhere after a while")
 	require.Equal(w.t, http.StatusCreated, bind(filepath.Base(own)))
-	create := func(labels string) int {
-		return w.as(token, http.MethodPost, "/api/v1/namespaces?dryRun=All", `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"more","labels":{`+labels+`}}}`)
+	create := func(name, labels string) int {
+		return w.as(token, http.MethodPost, "/api/v1/namespaces?dryRun=All", `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"`+name+`","labels":{`+labels+`}}}`)
 	}
-	require.Equal(w.t, http.StatusForbidden, create(``))
-	require.Equal(w.t, http.StatusForbidden, create(`"ocpctl.io/cluster":"clu_1"`), "it lets in privileged pods")
-	require.Equal(w.t, http.StatusForbidden, create(`"ocpctl.io/cluster":"clu_1","pod-security.kubernetes.io/enforce":"privileged"`))
-	require.Equal(w.t, http.StatusCreated, create(`"ocpctl.io/cluster":"clu_1","pod-security.kubernetes.io/enforce":"baseline"`))
+	require.Equal(w.t, http.StatusForbidden, create("more-abcde", ``))
+	require.Equal(w.t, http.StatusForbidden, create("more-abcde", `"ocpctl.io/cluster":"clu_1"`), "it lets in privileged pods")
+	require.Equal(w.t, http.StatusForbidden, create("more-abcde", `"ocpctl.io/cluster":"clu_1","pod-security.kubernetes.io/enforce":"privileged"`))
+	for name, code := range map[string]int{"more-abcde": http.StatusCreated, "m-abcde": http.StatusCreated, "more": http.StatusForbidden, "openshift-monitoring": http.StatusForbidden} {
+		require.Equal(w.t, code, create(name, `"ocpctl.io/cluster":"clu_1","pod-security.kubernetes.io/enforce":"baseline"`), name)
+	}
 	require.Equal(w.t, http.StatusForbidden, w.as(token, http.MethodDelete, "/api/v1/namespaces/default?dryRun=All", ""))
 	require.Equal(w.t, http.StatusForbidden, w.as(token, http.MethodDelete, "/api/v1/namespaces/ocpctl?dryRun=All", ""))
+}
+
+// assertHostedClustersAreKept checks that the token makes no control plane in another's namespace, and has HyperShift run no image by annotation.
+func (w *hubWorld) assertHostedClustersAreKept(server *kubernetes.Server, token, namespace string) {
+	w.t.Helper()
+	var crd any
+	require.NoError(w.t, yaml.Unmarshal([]byte(`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: hostedclusters.hypershift.openshift.io}, spec: {
+		group: hypershift.openshift.io, scope: Namespaced, names: {kind: HostedCluster, plural: hostedclusters},
+		versions: [{name: v1beta1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}`), &crd))
+	require.NoError(w.t, server.Admin(w.t.Context(), http.MethodPost, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd, nil))
+	all := "/apis/hypershift.openshift.io/v1beta1/namespaces/%s/hostedclusters"
+	newOne := func(name, annotations string) string {
+		return fmt.Sprintf(`{"apiVersion":"hypershift.openshift.io/v1beta1","kind":"HostedCluster","metadata":{"name":%q,"annotations":{%s}}}`, name, annotations)
+	}
+	for _, c := range []struct{ infraID, name, other string }{
+		{namespace, "shop", "web"}, {"pr-41-abcde", "pr--41", "pr-4"}, {"a-name-that-is-longer-abcde", "a-name-that-is-longer-than-its-part", "a-name-that-is-longe"}, {"cut-where-the-dash-is-abcde", "cut-where-the-dash-is", "cut-where-the-dash"},
+	} {
+		if c.infraID != namespace {
+			require.Equal(w.t, http.StatusCreated, w.as(token, http.MethodPost, "/api/v1/namespaces",
+				`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"`+c.infraID+`","labels":{"ocpctl.io/cluster":"clu_2","pod-security.kubernetes.io/enforce":"baseline"}}}`), c.infraID)
+		}
+		require.Equal(w.t, http.StatusCreated, w.as(token, http.MethodPost, "/apis/rbac.authorization.k8s.io/v1/namespaces/"+c.infraID+"/rolebindings",
+			`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"RoleBinding","metadata":{"name":"hosted"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"ocpctl-hypershift-runner"},"subjects":[{"kind":"ServiceAccount","name":"ocpctl-runner","namespace":"ocpctl"}]}`))
+		path := fmt.Sprintf(all, c.infraID)
+		require.Eventually(w.t, func() bool {
+			return w.as(token, http.MethodPost, path+"?dryRun=All", newOne(c.name, "")) == http.StatusCreated
+		}, time.Minute, 100*time.Millisecond, c.name)
+		require.Equal(w.t, http.StatusForbidden, w.as(token, http.MethodPost, path+"?dryRun=All", newOne(c.other, "")), c.other)
+		require.Equal(w.t, http.StatusForbidden, w.as(token, http.MethodPost, path+"?dryRun=All", newOne(c.name, `"hypershift.openshift.io/control-plane-operator-image":"x"`)))
+		require.Equal(w.t, http.StatusCreated, w.as(token, http.MethodPost, path+"?dryRun=All", newOne(c.name, `"ocpctl.io/note":"x"`)))
+	}
+	path := fmt.Sprintf(all, namespace)
+	var made any
+	require.NoError(w.t, json.Unmarshal([]byte(newOne("shop", `"hypershift.openshift.io/HasBeenAvailable":"true"`)), &made))
+	require.NoError(w.t, server.Admin(w.t.Context(), http.MethodPost, path, made, nil))
+	require.Equal(w.t, http.StatusOK, w.as(token, http.MethodPatch, path+"/shop", `{"metadata":{"labels":{"ocpctl.io/cluster":"clu_1"}}}`), "what the operator set stays")
+	require.Equal(w.t, http.StatusForbidden, w.as(token, http.MethodPatch, path+"/shop", `{"metadata":{"annotations":{"hypershift.openshift.io/HasBeenAvailable":"false"}}}`))
 }

@@ -109,6 +109,9 @@ func (w *hubWorld) as(token, method, path, body string) int {
 	r, err := http.NewRequestWithContext(w.t.Context(), method, w.place.url+path, strings.NewReader(body))
 	require.NoError(w.t, err)
 	r.Header.Set("Authorization", "Bearer "+token)
+	if method == http.MethodPatch {
+		r.Header.Set("Content-Type", "application/merge-patch+json")
+	}
 	response, err := client.Do(r)
 	require.NoError(w.t, err)
 	defer response.Body.Close()
