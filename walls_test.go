@@ -66,7 +66,7 @@ var areas = []area{
 	{"runner/cloud/ibmcloud/inventory", []string{"runner/cloud", "runner/cloud/pace", "runner/cloud/parts", "runner/cloud/ibmcloud/access", "runner/cloud/ibmcloud/answer", "runner/cloud/ibmcloud/kinds", "internal/contract", "internal/tagkey"}, "it looks for what the code that deletes has missed, so it shares no query with it"},
 	{"runner/cloud/ibmcloud/count", []string{"runner/cloud", "runner/cloud/ibmcloud/access", "runner/cloud/ibmcloud/answer", "runner/cloud/ibmcloud/kinds", "internal/contract"}, "a count that shares a line with what deletes is blind where that is blind"},
 	{"runner/cloud/kubernetes/api", []string{"internal/secret"}, "it asks a hub, and knows no cluster"},
-	{"runner/cloud/kubernetes/kinds", nil, "it is the table that the count and the inventory list by, and asks nothing"},
+	{"runner/cloud/kubernetes/kinds", []string{"internal/names"}, "it is the table that the count and the inventory list by, and asks nothing"},
 	{"runner/cloud/kubernetes/inventory", []string{"runner/cloud", "runner/cloud/kubernetes/api", "runner/cloud/kubernetes/kinds", "internal/contract", "internal/tagkey"}, "it looks for what the code that deletes has missed, so it shares no query with it"},
 	{"runner/cloud/kubernetes/count", []string{"runner/cloud", "runner/cloud/kubernetes/api", "runner/cloud/kubernetes/kinds", "internal/contract"}, "a count that shares a line with what deletes is blind where that is blind"},
 	{"app/auth", []string{"app", "app/auth/awsproof", "internal/...", "policy", "profiles"}, "who asks does not depend on what exists: roles come from identities and claims, and what must be remembered is handed in"},
