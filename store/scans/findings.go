@@ -26,14 +26,14 @@ func (s *Store) Findings(ctx context.Context) ([]lifecycle.Finding, error) {
 		found = append(found, f)
 	}
 	recovered, err := db.All[lifecycle.Finding](ctx, s.db.Pool(), `
-		SELECT kind, coalesce(cluster_id, '') AS cluster, identity, since, why, evidence FROM findings f
-		WHERE kind = 'orphan' AND resolved_at IS NULL AND NOT EXISTS (
-			SELECT FROM orphans o WHERE f.identity IN (`+orphanName+`, o.cluster_tag, o.cluster_id)
-				AND greatest(o.first_seen_at, o.last_seen_at, o.gone_at) >= f.since)
-		AND f.id NOT IN (
-			SELECT f.id FROM findings f CROSS JOIN unnest(f.evidence) AS e (id) JOIN seen s ON s.id = e.id
-			WHERE f.kind = 'orphan' AND f.resolved_at IS NULL AND greatest(s.last_seen_at, s.gone_at) >= f.since
-			GROUP BY f.id HAVING bool_or(s.orphan_id IS NOT NULL) OR bool_and(s.gone_at IS NOT NULL))`)
+		WITH unnamed AS MATERIALIZED (
+			SELECT f.* FROM findings f WHERE kind = 'orphan' AND resolved_at IS NULL AND NOT EXISTS (
+				SELECT FROM orphans o CROSS JOIN unnest(ARRAY[`+orphanName+`, o.cluster_tag, o.cluster_id]) AS n (name)
+				WHERE n.name = f.identity AND greatest(o.first_seen_at, o.last_seen_at, o.gone_at) >= f.since)),
+		told AS MATERIALIZED (SELECT id, since, unnest(evidence) AS resource FROM unnamed) -- so that seen is read once at most
+		SELECT kind, coalesce(cluster_id, '') AS cluster, identity, since, why, evidence FROM unnamed WHERE id NOT IN (
+			SELECT t.id FROM told t JOIN seen s ON s.id = t.resource WHERE greatest(s.last_seen_at, s.gone_at) >= t.since
+			GROUP BY t.id HAVING bool_or(s.orphan_id IS NOT NULL) OR bool_and(s.gone_at IS NOT NULL))`)
 	if err != nil {
 		return nil, fmt.Errorf("read what a recovery found: %w", err)
 	}
