@@ -36,7 +36,9 @@ func ProposeSmaller(r Request, u Usage, t Terms, s Settings) (checks []Check) {
 	if region, known := asked.profile.Region(asked.region); known {
 		instead = " instead of " + price.Dollars(int64(region.HourlyCents))
 	}
-	for _, kind := range slices.SortedFunc(maps.Keys(best), func(a, b string) int { return cmp.Compare(best[a].HourlyCents, best[b].HourlyCents) }) {
+	for _, kind := range slices.SortedFunc(maps.Keys(best), func(a, b string) int {
+		return cmp.Or(cmp.Compare(best[a].HourlyCents, best[b].HourlyCents), cmp.Compare(a, b))
+	}) {
 		g := best[kind]
 		checks = append(checks, Check{
 			Name: SmallerCheck, Result: Warn, Asked: asked.profile.Name, Accept: g.Profile,

@@ -33,13 +33,19 @@ func (a *attempt) configureCluster(ctx context.Context) (*contract.Outputs, erro
 		out.ConsoleURL = a.nameScope().ConsoleURL()
 	}
 	out.StoredAt = a.cfg.Now().UTC()
+	metadata := []byte(a.identity.Metadata)
+	if a.hosted != nil { // no name tells where its API is, and a recovery may not read the kubeconfig
+		if metadata, err = artifacts.WithAPIURL(metadata, out.APIURL); err != nil {
+			return nil, err
+		}
+	}
 	for _, each := range []struct {
 		key  string
 		data []byte
 	}{
 		{artifacts.CredentialKey(a.spec.Cluster, a.spec.Number, out.StoredAt, artifacts.Kubeconfig), kubeconfig},
 		{artifacts.CredentialKey(a.spec.Cluster, a.spec.Number, out.StoredAt, artifacts.Kubeadmin), password},
-		{artifacts.MetadataKey(a.spec.Cluster, a.spec.Number, out.StoredAt), []byte(a.identity.Metadata)},
+		{artifacts.MetadataKey(a.spec.Cluster, a.spec.Number, out.StoredAt), metadata},
 	} {
 		if err := a.keepArtifact(ctx, each.key, each.data, a.cfg.Timings.Save); err != nil {
 			return nil, err

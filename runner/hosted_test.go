@@ -82,6 +82,11 @@ func TestAHostedClusterLivesFromItsRecordToItsProof(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, password)
 	require.NotContains(t, w.logText()+w.log.String(), string(password), "no password is in a log")
+	metadata, err := storeOf(t, w.world).Read(t.Context(), artifacts.MetadataRef(w.spec.Bucket, "clu_1", w.spec.Number, result.Outputs.StoredAt))
+	require.NoError(t, err)
+	address, err := artifacts.APIURLIn(metadata)
+	require.NoError(t, err)
+	require.Equal(t, result.Outputs.APIURL, address, "a recovery finds it there")
 	require.NotZero(t, w.accessStates()[willView.ID].StoredAt, "its account is in the cluster itself")
 	require.Empty(t, h.Left(willView.Account), "and not on the hub")
 

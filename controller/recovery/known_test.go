@@ -88,8 +88,8 @@ func putCreate(t *testing.T, cfg recovery.Config, record contract.AttemptRecord)
 	require.NoError(t, err)
 	at := time.Now()
 	for key, data := range map[string][]byte{
-		artifacts.AttemptKey(record.Cluster, "create", record.Number, at): raw, artifacts.MetadataKey(record.Cluster, record.Number, at): []byte("{}"),
-		artifacts.CredentialKey(record.Cluster, record.Number, at, artifacts.Kubeconfig): []byte("clusters: [{cluster: {server: 'https://lb-1.hub.example.com:6443'}}]"),
+		artifacts.AttemptKey(record.Cluster, "create", record.Number, at): raw, artifacts.MetadataKey(record.Cluster, record.Number, at): []byte(`{"apiURL": "https://lb-1.hub.example.com:6443"}`),
+		artifacts.CredentialKey(record.Cluster, record.Number, at, artifacts.Kubeconfig): []byte("x"),
 	} {
 		_, err := cfg.Bucket.PutOnce(t.Context(), key, data)
 		require.NoError(t, err)

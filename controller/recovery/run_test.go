@@ -257,8 +257,8 @@ func TestAClusterWhoseRecordTellsOfAnotherAccountIsNotAdopted(t *testing.T) {
 	require.ErrorIs(t, err, db.ErrNotFound)
 }
 
-// Only the kubeconfig tells where the API of a hosted cluster is.
-func TestAHostedClusterIsFoundWhereItsKubeconfigSays(t *testing.T) {
+// No name tells where the API of a hosted cluster is, and a recovery may not read its kubeconfig.
+func TestAHostedClusterIsFoundWhereItsMetadataSays(t *testing.T) {
 	cfg, _ := world(t)
 	putCreate(t, cfg, contract.AttemptRecord{
 		Attempt: "att_1", Number: 1, Kind: "create", Cluster: "clu_1", Installation: "test", Name: "shop", BaseDomain: "apps.hub.example.com", Platform: names.Kubernetes,

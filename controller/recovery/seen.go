@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/ocpctl/ocpctl/internal/artifacts"
 	"github.com/ocpctl/ocpctl/internal/cloudtags"
 	"github.com/ocpctl/ocpctl/internal/contract"
@@ -44,7 +42,7 @@ type attempt struct {
 	manifests []artifacts.Trace
 	outputs   *artifacts.Trace
 	access    *artifacts.Trace // kubeconfig
-	server    string           // that its kubeconfig names, if nothing else tells it
+	server    string           // of its API, if no name tells it
 
 	record    *contract.AttemptRecord
 	snapshots []artifacts.Snapshot
@@ -173,8 +171,8 @@ func (r *run) readAttempt(ctx context.Context, c *cluster, a *attempt) error {
 		fail(fmt.Errorf("%w: its record is of attempt %d of %.80q", artifacts.ErrCorrupt, record.Number, record.Cluster))
 	default:
 		a.record = &record
-		if a.access != nil && record.Platform == names.Kubernetes && (record.Accepted == nil || record.Accepted.Server == "") {
-			if a.server, err = r.readServer(ctx, a.access.Ref); err != nil {
+		if a.outputs != nil && record.Platform == names.Kubernetes && (record.Accepted == nil || record.Accepted.Server == "") {
+			if a.server, err = r.readServer(ctx, a.outputs.Ref); err != nil {
 				fail(err)
 			}
 		}
@@ -185,19 +183,17 @@ func (r *run) readAttempt(ctx context.Context, c *cluster, a *attempt) error {
 	return errors.Join(failed...)
 }
 
-// readServer reads the address of a hosted cluster's API, which no name tells, from the kubeconfig that its create stored.
+// readServer reads the address of a hosted cluster's API, which no name tells, from what its create stored. Its kubeconfig has it, too, but only
+// the API's role may read that.
 func (r *run) readServer(ctx context.Context, ref string) (string, error) {
 	raw, err := r.Bucket.Read(ctx, ref)
 	if err != nil {
 		return "", err
 	}
-	var of struct {
-		Clusters []struct{ Cluster struct{ Server string } }
+	server, err := artifacts.APIURLIn(raw)
+	if err != nil || server == "" {
+		return "", err
 	}
-	if yaml.Unmarshal(raw, &of) != nil || len(of.Clusters) != 1 {
-		return "", fmt.Errorf("%w: %s names no cluster", artifacts.ErrCorrupt, ref)
-	}
-	server := of.Clusters[0].Cluster.Server
 	if err := (names.Scope{Platform: names.Kubernetes}).CheckAPIURL(server); err != nil {
 		return "", fmt.Errorf("%w: %s: %w", artifacts.ErrCorrupt, ref, err)
 	}

@@ -1,6 +1,7 @@
 package artifacts
 
 import (
+	"encoding/json"
 	"fmt"
 	"path"
 	"regexp"
@@ -119,6 +120,29 @@ func LogBundleKey(cluster string, attempt int, at time.Time, file string) string
 // MetadataKey is the key of a successful create's metadata.json.
 func MetadataKey(cluster string, attempt int, at time.Time) string {
 	return "clusters/" + cluster + "/outputs/" + keyStamp(at, attempt) + "/metadata.json"
+}
+
+// apiURLField is the field of a stored metadata.json with the address of a hosted cluster's API. The installer's own has no such field.
+const apiURLField = "apiURL"
+
+// WithAPIURL returns a metadata.json with the address of the cluster's API.
+func WithAPIURL(metadata []byte, url string) ([]byte, error) {
+	all := map[string]any{}
+	if err := json.Unmarshal(metadata, &all); err != nil {
+		return nil, fmt.Errorf("add the API's address to the metadata: %w", err)
+	}
+	all[apiURLField] = url
+	return json.Marshal(all)
+}
+
+// APIURLIn returns the address that WithAPIURL added; empty: none was.
+func APIURLIn(metadata []byte) (string, error) {
+	all := map[string]any{}
+	if err := json.Unmarshal(metadata, &all); err != nil {
+		return "", fmt.Errorf("%w: the metadata is no JSON object: %w", ErrCorrupt, err)
+	}
+	url, _ := all[apiURLField].(string)
+	return url, nil
 }
 
 // SpoolKey is the key of a document for the Status API that could not be delivered; kind is "report" or "result".

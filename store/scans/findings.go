@@ -29,11 +29,12 @@ func (s *Store) Findings(ctx context.Context) ([]lifecycle.Finding, error) {
 		WITH unnamed AS MATERIALIZED (
 			SELECT f.* FROM findings f WHERE kind = 'orphan' AND resolved_at IS NULL AND NOT EXISTS (
 				SELECT FROM orphans o CROSS JOIN unnest(ARRAY[`+orphanName+`, o.cluster_tag, o.cluster_id]) AS n (name)
-				WHERE n.name = f.identity AND greatest(o.first_seen_at, o.last_seen_at, o.gone_at) >= f.since)),
+				WHERE n.name = f.identity AND (o.state <> 'seen' OR o.gone_at IS NOT NULL) AND greatest(o.first_seen_at, o.last_seen_at, o.gone_at) >= f.since)),
 		told AS MATERIALIZED (SELECT id, since, unnest(evidence) AS resource FROM unnamed) -- so that seen is read once at most
 		SELECT kind, coalesce(cluster_id, '') AS cluster, identity, since, why, evidence FROM unnamed WHERE id NOT IN (
-			SELECT t.id FROM told t JOIN seen s ON s.id = t.resource WHERE greatest(s.last_seen_at, s.gone_at) >= t.since
-			GROUP BY t.id HAVING bool_or(s.orphan_id IS NOT NULL) OR bool_and(s.gone_at IS NOT NULL))`)
+			SELECT t.id FROM told t JOIN seen s ON s.id = t.resource LEFT JOIN orphans o ON o.id = s.orphan_id
+			WHERE greatest(s.last_seen_at, s.gone_at) >= t.since
+			GROUP BY t.id HAVING bool_or(o.state <> 'seen' OR o.gone_at IS NOT NULL) OR bool_and(s.gone_at IS NOT NULL))`)
 	if err != nil {
 		return nil, fmt.Errorf("read what a recovery found: %w", err)
 	}
