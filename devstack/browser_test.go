@@ -75,7 +75,10 @@ func findChromium() (string, error) {
 // setScene makes clusters in every state, an approval, and findings.
 func (l *life) setScene() scene {
 	l.t.Helper()
-	l.catalogueWith(map[string]string{"policies/long.yaml": "name: long\nrules:\n  - {name: days, when: request.ttlHours > 48, effect: requireApproval, message: More than two days need an approval.}\n"})
+	l.catalogueWith(map[string]string{
+		"policies/long.yaml": "name: long\nrules:\n  - {name: days, when: request.ttlHours > 48, effect: requireApproval, message: More than two days need an approval.}\n",
+		"pools/quiet.yaml":   "name: quiet\ndisplayName: Quiet\ndescription: Nothing waits in it.\nprofile: aws-minimal-test\nteam: platform\nsize: 1\nrunning: 1\nmax: 4\nwaitingMonthlyDollars: 2000\npaused: true\n",
+	})
 	s := scene{Open: []string{"/login", "/runbooks/", "/runbooks/orphans", "/api/docs", "/nothing-here"}, People: map[string]string{"requester": "maya", "auditor": "ada", "platform admin": "will"}, Clusters: map[string]string{}}
 	require.NoError(l.t, installer.SetFault(l.Faults(), "create/coming", &installer.Fault{FailAt: "bootstrap", Pause: true}))
 	require.NoError(l.t, installer.SetFault(l.Faults(), "create/broken", &installer.Fault{FailAt: "bootstrap"}))
@@ -121,7 +124,7 @@ func (l *life) pathsOf(s scene, approval, orphan string) (paths []string) {
 		"/clusters/{id}/destroy": {"/clusters/" + s.Clusters["shown"] + "/destroy"},
 		"/approvals":             {"/approvals"}, "/approvals/{id}": {"/approvals/" + approval},
 		"/clusters/{id}/logs": {"/clusters/" + s.Clusters["broken"] + "/logs"}, "/clusters/{id}/logs/{attempt}": {"/clusters/" + s.Clusters["broken"] + "/logs/1?find=level"},
-		"/orphans/removal": {"/orphans/removal?id=" + orphan}, "/deliveries/{id}": {"/deliveries/" + delivery},
+		"/orphans/removal": {"/orphans/removal?id=" + orphan}, "/deliveries/{id}": {"/deliveries/" + delivery}, "/pools/{name}": {"/pools/quiet"},
 	}
 	for _, id := range slices.Sorted(maps.Values(s.Clusters)) {
 		visits["/clusters/{id}"] = append(visits["/clusters/{id}"], "/clusters/"+id)

@@ -89,6 +89,7 @@ func (l *life) writeCatalogue(name, content string) {
 		require.NoError(l.t, os.Remove(path))
 		return
 	}
+	require.NoError(l.t, os.MkdirAll(filepath.Dir(path), 0o755))
 	require.NoError(l.t, os.WriteFile(path, []byte(content), 0o600))
 }
 
