@@ -172,10 +172,6 @@ func (s *Service) judgeWith(r ClusterRequest, ask store.Ask, fallback bool, last
 	}
 }
 
-func nameTaken(r ClusterRequest, g policy.Grant) *Error {
-	return Fail(Conflict, sayNameTaken(g.Name, g.BaseDomain, r.PR.Repo != "" || r.show != nil))
-}
-
 // terms is what the request is judged by.
 func (s *Service) terms(r ClusterRequest, now time.Time) policy.Terms {
 	t := r.catalogue.Terms(now)
@@ -391,13 +387,4 @@ func (s *Service) draftRow(r ClusterRequest, g policy.Grant, now time.Time) (clu
 		row.PR = &clusters.PRRef{Installation: r.PR.Installation, Repo: r.PR.Repo, Number: r.PR.Number, Head: r.PR.Head}
 	}
 	return row, nil
-}
-
-// sayNameTaken tells a requester that another cluster has the name; typed: the request can be repeated as a command with another one.
-func sayNameTaken(name, baseDomain string, typed bool) string {
-	how := "Choose another name."
-	if typed {
-		how = "Choose another name: --name <name>."
-	}
-	return fmt.Sprintf("The name %s is taken on %s. %s", name, baseDomain, how)
 }

@@ -246,3 +246,16 @@ func Refused(v policy.Verdict, wrong []Field) error {
 func isUnreadable(wrong []Field) bool {
 	return slices.ContainsFunc(wrong, func(f Field) bool { return f.Name == wholeRequest })
 }
+
+func nameTaken(r ClusterRequest, g policy.Grant) *Error {
+	return Fail(Conflict, sayNameTaken(g.Name, g.BaseDomain, r.PR.Repo != "" || r.show != nil))
+}
+
+// sayNameTaken tells a requester that another cluster has the name; typed: the request can be repeated as a command with another one.
+func sayNameTaken(name, baseDomain string, typed bool) string {
+	how := "Choose another name."
+	if typed {
+		how = "Choose another name: --name <name>."
+	}
+	return fmt.Sprintf("The name %s is taken on %s. %s", name, baseDomain, how)
+}

@@ -57,8 +57,7 @@ type Config struct {
 	Kubernetes bool
 	// SlackSocket makes Slack send everything over Socket Mode, and nothing to the public listener.
 	SlackSocket bool
-	// Workflows makes the stand-in GitHub execute workflows with the program act. Source is the folder of this repository, whose actions
-	// they may use.
+	// Workflows makes the stand-in GitHub execute workflows with act. Source is this repository's folder, whose actions they may use.
 	Workflows bool
 	Source    string
 	// Real is a folder with the real openshift-install and ccoctl (make build-installer), which then make the clusters of the default

@@ -3,7 +3,6 @@ package runner_test
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -152,19 +151,7 @@ func TestAHostedClusterWhoseRunnerDiesAtAnyChangeIsRemovedByItsRecord(t *testing
 	before := h.Left("")
 	for strike := 1; ; strike++ {
 		w := onHub(t, h, contract.KindCreate).toHosted()
-		w.spec.Bucket = s3test.Bucket(t)
-		seen := 0
-		h.Strike(func(string, string) {
-			if seen++; seen == strike {
-				w.mu.Lock()
-				w.reply = func(string, int) int { return http.StatusConflict } // its attempt was closed: it is fenced
-				w.mu.Unlock()
-				h.RefuseTokens(true) // and reaches nothing from now on
-			}
-		})
-		_ = w.run(t.Context())
-		h.Strike(nil)
-		h.RefuseTokens(false)
+		seen := w.runUntil(strike)
 		if len(w.records) == 0 {
 			require.Equal(t, before, h.Left(""), "strike %d came before the record", strike)
 			continue

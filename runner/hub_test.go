@@ -253,6 +253,23 @@ func (w *hubWorld) allPasses() (all []contract.Pass) {
 	return all
 }
 
+// runUntil runs an attempt with a bucket of its own whose runner dies after a change of the hub, and returns how many were made.
+func (w *hubWorld) runUntil(strike int) (changes int) {
+	w.spec.Bucket = s3test.Bucket(w.t)
+	w.hub.Strike(func(string, string) {
+		if changes++; changes == strike {
+			w.mu.Lock()
+			w.reply = func(string, int) int { return http.StatusConflict } // its attempt was closed: it is fenced
+			w.mu.Unlock()
+			w.hub.RefuseTokens(true) // and reaches nothing from now on
+		}
+	})
+	_ = w.run(w.t.Context())
+	w.hub.Strike(nil)
+	w.hub.RefuseTokens(false)
+	return changes
+}
+
 // A runner that dies after any change of the hub leaves nothing that the teardown by the record does not find.
 func TestANamespaceWhoseRunnerDiesAtAnyChangeIsRemovedByItsRecord(t *testing.T) {
 	h := newHub(t)
@@ -273,19 +290,7 @@ func TestANamespaceWhoseRunnerDiesAtAnyChangeIsRemovedByItsRecord(t *testing.T) 
 	destroyed(count)
 	for strike := 1; strike <= changes; strike++ {
 		w := onHub(t, h, contract.KindCreate)
-		w.spec.Bucket = s3test.Bucket(t)
-		seen := 0
-		h.Strike(func(string, string) {
-			if seen++; seen == strike {
-				w.mu.Lock()
-				w.reply = func(string, int) int { return http.StatusConflict } // its attempt was closed: it is fenced
-				w.mu.Unlock()
-				h.RefuseTokens(true) // and reaches nothing from now on
-			}
-		})
-		_ = w.run(t.Context())
-		h.Strike(nil)
-		h.RefuseTokens(false)
+		w.runUntil(strike)
 		if len(w.records) == 0 {
 			require.Equal(t, before, h.Left(""), "strike %d came before the record", strike)
 			continue
