@@ -235,7 +235,8 @@ func earlierOf(a, b time.Time) time.Time {
 	return a
 }
 
-// readyAttempt returns the number of the create that succeeded (which has stored what it gave, and on a hub no kubeconfig), if nothing was created or torn down after it; else 0.
+// readyAttempt returns the number of the create that succeeded, if nothing was created or torn down after it; else 0. One that succeeded has stored
+// its outputs and, except on a hub, a kubeconfig with them.
 func (c *cluster) readyAttempt() int {
 	for _, number := range slices.Backward(c.attemptNumbers()) {
 		switch a := c.attempts[number]; a.kind {

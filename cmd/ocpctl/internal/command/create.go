@@ -15,6 +15,7 @@ import (
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/humanize"
 	"github.com/ocpctl/ocpctl/cmd/ocpctl/internal/table"
 	"github.com/ocpctl/ocpctl/internal/duration"
+	"github.com/ocpctl/ocpctl/internal/kinds"
 	"github.com/ocpctl/ocpctl/internal/price"
 )
 
@@ -159,7 +160,7 @@ func (a *app) printPreview(raw []byte, v v1.Verdict, head func(*table.Screen)) e
 		f := s.Facts()
 		f.Add("name", v.Name)
 		f.Add("profile", v.Profile)
-		f.Add("version", fmt.Sprintf("%s in %s", v.Version, v.Region)+domainText(v.Provisioner, v.BaseDomain))
+		f.Add("kind", fmt.Sprintf("%s in %s", kinds.Product(v.Provisioner, v.Version), v.Region)+domainText(v.Provisioner, v.BaseDomain))
 		f.Add("for", fmt.Sprintf("%s of team %s, cost center %s, environment %s", v.Owner, v.Team, v.CostCenter, v.Environment))
 		f.Add("lifetime", fmt.Sprintf("%s, at most %s", duration.Format(fromSeconds(v.TTLSeconds)), duration.Format(fromSeconds(v.MaxSeconds))))
 		if v.Nodes > 0 {
