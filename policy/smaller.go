@@ -22,6 +22,12 @@ func ProposeSmaller(r Request, u Usage, t Terms, s Settings) (checks []Check) {
 	}
 	other, best := r, map[string]Grant{}    // by kind
 	other.Region, other.BaseDomain = "", "" // each hub has its own
+	if other.Version == asked.profile.Versions.Default {
+		other.Version = "" // forms name what is usual, too
+	}
+	if other.Addons != nil && len(*other.Addons) == 0 {
+		other.Addons = nil
+	}
 	for _, p := range t.Catalogue.All() {
 		if !kinds.IsSmaller(p.Provisioner, asked.profile.Provisioner) {
 			continue

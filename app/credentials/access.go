@@ -129,7 +129,7 @@ func (s *Service) askOnce(ctx context.Context, p policy.Principal, ref string, w
 		return row, access.Row{}, origin, err
 	}
 	if want.Console {
-		if err := checkKind(row, kinds.Console, "no console", "Use a kubeconfig: ocpctl kubeconfig "+row.Name+"."); err != nil {
+		if err := checkKind(row, kinds.Console, "no accounts for a console", "Use a kubeconfig: ocpctl kubeconfig "+row.Name+"."); err != nil {
 			return row, access.Row{}, origin, err
 		}
 	}

@@ -39,7 +39,7 @@ var table = map[string]kind{
 	OpenShift: {platforms: []string{"aws", "ibmcloud"}, can: []Ability{Console, Look, Tags, Kubeadmin, MustGather, Installer, OwnAPI}, ready: "after about 40 minutes"},
 	HyperShift: {
 		platforms: []string{"kubernetes"}, can: []Ability{Look, Kubeadmin, OwnAPI}, why: "its control plane is hosted on a hub, and no installer made it",
-		ready: "within 20 minutes", lacks: "machines, upgrades or add-ons",
+		ready: "within 20 minutes", lacks: "control-plane machines, upgrades or add-ons",
 	},
 	Namespace: {
 		platforms: []string{"kubernetes"}, why: "it is a namespace on a shared cluster, and not a cluster of its own",

@@ -59,8 +59,15 @@ func (s *step) clusterSummary(c v1.Cluster, title, problem string) string {
 		made = "after " + duration.Format(c.ReadyAt.Sub(c.AcceptedAt))
 	}
 	console, api := "", ""
-	if c.ConsoleURL != "" {
-		console, api = formatLink(s.pageURL(c.ClusterID)+"#console"), formatLink(c.APIURL)
+	if c.APIURL != "" {
+		api = formatLink(c.APIURL)
+	}
+	switch {
+	case c.ConsoleURL == "":
+	case kinds.Can(c.Provisioner, kinds.Console):
+		console = formatLink(s.pageURL(c.ClusterID) + "#console")
+	default: // nobody gets an account there
+		console = formatLink(c.ConsoleURL)
 	}
 	sh.writeFacts(
 		"Status", escapeMarkdown(progress.Status(c)), "Ready", made, "Saved", humanize.Saved(c), "Page", formatLink(s.pageURL(c.ClusterID)), "Console", console, "API", api,

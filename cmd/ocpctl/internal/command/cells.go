@@ -141,12 +141,12 @@ func describeWorkers(c v1.Cluster) string {
 	return fmt.Sprint(*c.Workers)
 }
 
-// openingCommand is how a reader opens a console; empty: there is none.
-func openingCommand(console, cluster string) string {
-	if console == "" {
-		return ""
+// openingCommand is how a reader opens the console: its address where nobody gets an account; empty: there is none.
+func openingCommand(c v1.Cluster) string {
+	if c.ConsoleURL == "" || !kinds.Can(c.Provisioner, kinds.Console) {
+		return c.ConsoleURL
 	}
-	return "ocpctl open " + cluster
+	return "ocpctl open " + c.Name
 }
 
 // domainText continues a sentence with the base domain, if clusters of the kind have one.
@@ -180,7 +180,7 @@ func (a *app) writeCluster(s *table.Screen, c v1.Cluster, brief bool) {
 		for _, l := range c.Links {
 			f.Add("app", strings.TrimSpace(l.URL+" "+l.Title))
 		}
-		f.Add("console", openingCommand(c.ConsoleURL, c.Name))
+		f.Add("console", openingCommand(c))
 		f.Add("API", c.APIURL)
 	}
 	f.Add("ends", humanize.Ends(c, s.Now))
